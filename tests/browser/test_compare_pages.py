@@ -46,7 +46,7 @@ def test_the_page_of_several_is_alive_fits_and_asks_for_nothing(
         assert frame
         assert shown["width"] <= frame["width"] + 1
         assert charts.nth(number).locator(".live .mark-symbol path").count() > 10
-    assert page.get_by_text("more than 28 times the bandwidth of hpcdiy-gbe at 4 MiB").is_visible()
+    assert page.get_by_text("more than 28 times the bandwidth of Gigabit Ethernet at 4 MiB").is_visible()
 
 
 def test_without_scripts_the_page_of_several_has_its_drawings_and_words(
@@ -56,7 +56,7 @@ def test_without_scripts_the_page_of_several_has_its_drawings_and_words(
     assert page.locator(".chart .wide svg").first.is_visible()
     assert page.get_by_text("about 0.6 µs more latency").first.is_visible()
     names = [each.get_attribute("aria-label") or "" for each in page.get_by_role("img").all()]
-    assert all("hpcdiy" in name or "two" in name for name in names)
+    assert all("InfiniBand" in name or "Gigabit" in name or "two" in name for name in names)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -155,7 +155,7 @@ def test_a_machine_stands_beside_published_systems_and_every_figure_says_where_i
     result = invoke("report", "hpcdiy-qdr", "hpcdiy-gbe", "last")
     assert result.exit_code == 0, result.output
     text = Path(result.stdout.strip()).read_text("utf-8")
-    for name in ("hpcdiy-qdr", "hpcdiy-gbe", "simulated"):
+    for name in ("InfiniBand QDR", "Gigabit Ethernet", "simulated"):
         assert f'<th scope="row">{name}' in text or name in text
     assert "mpirun -H hpc01,hpc02 -np 2 ./osu_bw" in text
     assert "the table below its command line" in text
@@ -234,7 +234,7 @@ def test_a_few_launches_claim_nothing_and_cross_nowhere_that_is_certain(tmp_path
 def test_one_run_compares_its_own_places() -> None:
     alone = published("hpcdiy-qdr")
     assert {each.differ for each in alone.found.pairs} == {PLACE}
-    assert "hpcdiy-qdr" not in told(alone)
+    assert "InfiniBand QDR" not in told(alone)
 
 
 def test_the_report_of_an_import_has_its_ways_beside_each_other(home: Path) -> None:

@@ -218,7 +218,7 @@ def test_on_several_nodes_the_limits_are_those_of_all_and_the_nominal_clock_has_
     assert not both.limit.measured_by
     (table, *_) = section(run, analysis).tables
     shares = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
-    (row,) = (cells for name, cells in shares.items() if "@2" in name)
+    (row,) = (cells for name, cells in shares.items() if "each of 2 nodes" in name)
     products = sum(of["dgemm", (host,)].median or 0.0 for host in ("n1", "n2"))
     assert row["Of DGEMM"] == f"{100 * (both.median or 0.0) / products:.1f} %"
     nominal = 2 * 2 * 2 * 8 * 2 * 2e9  # nodes, cores, units, lanes, operations

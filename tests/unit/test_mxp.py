@@ -80,7 +80,7 @@ def test_the_section_says_what_of_the_product_it_is(run: Run, analysis: Analysis
     of_product = [row[table.columns.index("Of GEMM")] for row in table.rows]
     assert all(each.endswith(" %") for each in of_product)
     assert {row[table.columns.index("Steps")] for row in table.rows} == {"3"}
-    assert {row[0] for row in table.rows} == {"all, fp32", "all, bf16"}
+    assert {row[0] for row in table.rows} == {"all cores, fp32", "all cores, bf16"}
 
 
 def test_products_of_16_bit_numbers_stand_against_no_limit(analysis: Analysis) -> None:

@@ -64,6 +64,19 @@ def test_each_figure_says_where_it_stands_and_in_which_unit(name: str) -> None:
     assert published.facts["processor"]["model"].source == published.sources[0].name
 
 
+def test_a_figure_stands_against_what_its_source_states() -> None:
+    figures_of = figures("epyc-7601")
+    rate, peak = (figures_of[f"hpl/all/first-touch/rate/{metric}"] for metric in ("rate", "theoretical peak"))
+    assert rate.limit
+    assert rate.limit.value == peak.median
+    assert peak.limit is None
+    assert rate.exceeds is None  # turbo exceeds the nominal clock
+    memory = figures_of["stream/all/first-touch/triad/bandwidth"].limit
+    assert memory
+    assert memory.value == pytest.approx(16 * 8 * 2400e6)
+    assert all(each.limit is None for each in figures("leo").values())
+
+
 @pytest.mark.parametrize(("name", "conclusion"), CONCLUSIONS)
 def test_the_authors_conclusion_follows_from_their_figures(name: str, conclusion: Conclusion) -> None:
     a = value(name, conclusion.a)

@@ -1,6 +1,7 @@
 """The first page: what was cut stands first, counts agree, and one launch earns no praise."""
 
 import io
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -12,16 +13,18 @@ from tests.unit.report_example import Example, example
 
 from assay import store
 from assay.analyse import analyse
+from assay.analyse.findings import rules
 from assay.compare import figure_rows
 from assay.compare.runs import within
 from assay.model.plan import Factor, LeftOut
 from assay.model.quantity import Basis, Quantity
 from assay.model.result import Analysis, Finding, Limit
 from assay.model.run import LaunchRecords, Run
-from assay.model.text import Rooted, text
+from assay.model.text import Rooted, cli, text
 from assay.model.units import typed_duration
 from assay.plan import Options
 from assay.report import formatting, terminal
+from assay.report.section import Headline
 from assay.report.summary import counted, planned, shortfall, summary, usable, verdict
 from assay.simulation import Law
 
@@ -245,6 +248,54 @@ def test_a_wide_interval_is_called_so_with_and_without_a_limit(
     lo, value, hi = ends
     one = msgspec.structs.replace(example().analysis.estimates[0], value=Quantity(value, lo, hi, "B/s", basis))
     assert formatting.vague(one) is formatting.vague(msgspec.structs.replace(one, limit=None)) is wide
+
+
+def test_what_is_wrong_says_how_many_rules_had_what_they_judge_by(tmp_path: Path) -> None:
+    run = store.load(simulated_run(tmp_path, HEALTHY, options=Options(launches=6)))
+    analysis = analyse(run)
+    missing = {each.rule for each in analysis.findings if each.status == "not assessed"}
+    assert {"machine_noise", "not_measured"} <= set(analysis.tested)
+    assert not missing & set(analysis.tested)
+    # no message was passed: nobody looked whether any waits for a timer
+    assert not {"delayed_ack", "lost_frames", "mtu", "link_ceiling"} & set(analysis.tested)
+    told = summary(run, analysis)
+    assert told.checked
+    assert not told.wrong
+    assert told.looked[-1] == f"{len(analysis.tested)} of {len(rules())} rules could be tested."
+    published = store.load(store.find("epyc-7601"))
+    unchecked = summary(published, analyse(published))
+    assert not unchecked.checked
+    assert re.fullmatch(r"Without samples [1-5] of \d+ rules could be tested\.", unchecked.looked[-1])
+
+
+def test_the_largest_loss_is_named_where_nothing_is_a_fault(tmp_path: Path) -> None:
+    law = Law(core_traffic=12e9, node_traffic=15e9)
+    run = store.load(simulated_run(tmp_path, law, options=Options(launches=6)))
+    analysis = analyse(run)
+    figure = next(each for each in analysis.estimates if each.median is not None)
+    limit = Limit(2 * (figure.median or 0), "derived", "of a test", "memory")
+    half = Headline("Half of it", msgspec.structs.replace(figure, limit=limit))
+    assert summary(run, analysis, [half]).looked[:-1] == ("The farthest from its limit: Half of it, 50 %.",)
+    near = msgspec.structs.replace(limit, value=1.01 * (figure.median or 0))
+    all_of_it = Headline("All of it", msgspec.structs.replace(figure, limit=near))
+    advice = [each.claim for each in analysis.findings if each.severity == "advice" and each.status == "observed"]
+    assert set(summary(run, analysis, [all_of_it]).looked[:-1]) <= set(advice)
+
+
+def test_one_node_of_a_study_of_several_is_repeated_on_two(tmp_path: Path) -> None:
+    run = store.load(simulated_run(tmp_path, HEALTHY, options=Options(launches=6)))
+    plan = msgspec.structs.replace(run.plan, left_out=(LeftOut("messages", "it needs two nodes", nodes=True),))
+    run = msgspec.structs.replace(run, plan=plan)
+    analysis = analyse(run)
+    (command,) = (each for step in summary(run, analysis).next for each in step.commands if "--hosts" in each)
+    assert command == f"assay run {run.info.study} --hosts NODE1,NODE2"
+    noise = next(each for each in analysis.findings if each.rule == "machine_noise")
+    repeat = text("repeat on an idle machine: `{command}`", command=cli("run", run.info.study, "--launches", "12"))
+    loud = replace_finding(analysis, msgspec.structs.replace(noise, severity="problem", next=repeat))
+    first, *others = summary(run, loud).next
+    assert "--hosts NODE1,NODE2" in first.do
+    assert "--launches 12" in first.do
+    assert not any("--hosts" in str(step.do) for step in others)
 
 
 def test_a_whole_run_says_nothing_of_a_cut(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.unit import report_node, test_compare_curves, test_report_messages
 from tests.unit.page_words import english
 
+from assay import references
 from assay.analyse.findings import rules
 from assay.compare import page as compare_page
 from assay.model import benchmarks
@@ -36,7 +37,9 @@ NAMES = frozenset({"Assay", "Ethernet", "mpi", "openmpi", "mpich", "network", "g
 #: Commands that stand alone.
 COMMANDS = frozenset({"assay", "run", "test"})
 #: What a machine said of itself, as it was recorded.
-RECORDED = frozenset({"the description does not tell"})
+RECORDED = frozenset(
+    {"the description does not tell", *(references.get(each).label for each in references.names())}
+)
 STAYS = _declared() | UNITS | PLACES | NAMES | COMMANDS
 
 

@@ -9,7 +9,7 @@ from assay.analyse.curves import RunEstimates
 from assay.analyse.effort import effort
 from assay.analyse.estimates import measure
 from assay.analyse.evidence import Evidence
-from assay.analyse.findings import findings
+from assay.analyse.findings import findings, tested
 from assay.analyse.launches import yields
 from assay.analyse.limits import bound
 from assay.analyse.models import models
@@ -73,6 +73,7 @@ def conclude(evidence: Evidence) -> Analysis:
         models=evidence.models,
         comparisons=tuple(pair.comparison for pair in evidence.pairs),
         findings=found,
+        tested=tested(evidence, found),
         outcomes=evidence.outcomes,
         noise=evidence.noise,
         effort=evidence.effort,

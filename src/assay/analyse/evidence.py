@@ -169,6 +169,7 @@ class Rule(Question, frozen=True):
 
     Attributes:
         assess: what it finds; a finding `not assessed` where evidence is missing; nothing where all is well.
+        applies: whether a run can have evidence for it at all; else it is not asked.
         timed: whether it judges times or rates, which other processes change. They change no counter of bytes,
             and no setting.
         concerns: what its findings are about where a page has a place of their own for them: what the `figures`
@@ -177,6 +178,7 @@ class Rule(Question, frozen=True):
     """
 
     assess: Callable[[Evidence], Iterable[Finding]]
+    applies: Callable[[Evidence], object] = lambda _evidence: True
     timed: bool = True
     concerns: Concern | None = None
 

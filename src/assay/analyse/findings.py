@@ -1,5 +1,6 @@
 """What the rules of all topics find, weighed and sorted."""
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import msgspec
@@ -37,10 +38,21 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """
     found = [
         _weighed(guarded(decided(finding, evidence), rule, evidence))
-        for rule in rules()
+        for rule in _asked(evidence)
         for finding in rule.assess(evidence)
     ]
     return tuple(sorted(found, key=lambda each: (each.status == "not assessed", _SEVERITIES.index(each.severity))))
+
+
+def tested(evidence: Evidence, found: Sequence[Finding]) -> tuple[str, ...]:
+    """Names of the rules that had what they judge by, whether they found anything or nothing."""
+    told = {each.rule: False for each in found}
+    told |= {each.rule: True for each in found if each.status != "not assessed"}
+    return tuple(rule.name for rule in _asked(evidence) if told.get(rule.name, True))
+
+
+def _asked(evidence: Evidence) -> Iterator[Rule | PairedRatio]:
+    return (rule for rule in rules() if not isinstance(rule, Rule) or rule.applies(evidence))
 
 
 def guarded(finding: Finding, rule: Rule | PairedRatio, evidence: Evidence) -> Finding:

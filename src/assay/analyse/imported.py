@@ -9,7 +9,7 @@ from assay.analyse.estimates import LaunchMedian, Measured
 from assay.model import benchmarks
 from assay.model.imported import Imported, Table, case_of
 from assay.model.quantity import Quantity
-from assay.model.result import Estimate, Outcome, Placed
+from assay.model.result import Estimate, Limit, Outcome, Placed
 
 
 def measured(imported: Imported) -> list[Measured]:
@@ -78,6 +78,7 @@ def _estimates(table: Table) -> Iterator[Estimate]:
             placement=placed,
             factors=table.factors,
             state=None,
+            limit=Limit(table.limit, "derived", table.limit_of, "stated", reference=True) if table.limit else None,
             value=None if problem else Quantity(figure.value, figure.value, figure.value, figure.unit, "imported"),
             status="invalid" if table.failed else "skipped" if senseless else "complete",
             reason=problem or figure.remark or None,

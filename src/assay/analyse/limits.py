@@ -61,14 +61,14 @@ def _name(estimate: Estimate) -> str:
 def _limit(estimate: Estimate, bounds: Bounds, given: Mapping[str, float]) -> Limit | None:
     name = _name(estimate)
     if estimate.median is None or not name:
-        return None
+        return estimate.limit
     law = laws().get(name)
     if name in given:
         told = Limit(given[name], "given", text("{name}, given by the user", name=name), "user")
         meant = law.given(estimate, bounds, told) if law else told
         if meant is not None:
             return meant
-    return law.limit(estimate, bounds) if law else None
+    return law.limit(estimate, bounds) or estimate.limit if law else estimate.limit
 
 
 def _possible(measured: Measured, bounds: Bounds) -> Measured:

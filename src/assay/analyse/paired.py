@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from assay.analyse.comparisons import Pair
 from assay.analyse.evidence import Evidence, Question, least, numbers, paired, standing
 from assay.analyse.experiments import retest_range
+from assay.model import places
 from assay.model.quantity import Quantity
 from assay.model.result import Finding
 from assay.model.run import Run
@@ -166,9 +167,9 @@ def _words(tested: Tested) -> dict[str, str | int]:
     return {
         "benchmark": pair.a.benchmark,
         "kernel": pair.a.kernel,
-        "label": pair.a.placement.label,
-        "whole": pair.b.placement.label,
-        "memory": pair.a.placement.memory,
+        "label": places.cores(pair.a.placement.label),
+        "whole": places.cores(pair.b.placement.label),
+        "memory": places.memory(pair.a.placement.policy),
         "cores": len(pair.a.placement.cpus[0]),
         "all": len(pair.b.placement.cpus[0]),
         "ratio": paired(pair.comparison),

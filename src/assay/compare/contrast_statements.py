@@ -7,7 +7,7 @@ from typing import NamedTuple
 from assay.compare.phrases import SAME, figure, times
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast
 from assay.compare.sides import Side, Sides, where
-from assay.model import benchmarks, roles
+from assay.model import benchmarks, places, roles
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.placement import Word
@@ -134,7 +134,7 @@ def _place(each: _Figure) -> str:
     if each.of_messages:
         return where(each.estimate)
     label, hosts = each.estimate.placement.label, each.estimate.placement.hosts
-    return messages.cores(label, hosts) if each.word.over else formatting.cores(label)
+    return messages.cores(label, hosts) if each.word.over else places.cores(label)
 
 
 def _cores(each: _Figure) -> str:

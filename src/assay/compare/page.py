@@ -97,6 +97,7 @@ def _lead(sides: Sides) -> str:
 def _summary(sides: Sides) -> Summary:
     """Whether the systems may be compared, what is wrong with any of them, and what decides more."""
     measured = [side for side in sides.sides if not side.run.imported]
+    least = min(sides.sides, key=lambda side: len(side.analysis.tested))
     told = [(side, summary(side.run, side.analysis)) for side in measured]
     wrong = tuple(_of(side, line) for side, each in told for line in each.wrong)
     steps = [Action(step.do, _of(side, step.why)) for side, each in told for step in each.next[:1]]
@@ -106,7 +107,13 @@ def _summary(sides: Sides) -> Summary:
     elif len(measured) > 1:
         command = cli("compare", *(side.run.info.id for side in measured))
         steps.append(Action(command, text("It tests each difference, figure by figure.")))
-    return Summary(_verdict(sides, told), wrong, tuple(steps), conclusion=conclusion(sides))
+    return Summary(
+        _verdict(sides, told),
+        wrong,
+        looked=tuple(filter(None, (conclusion(sides), summary(least.run, least.analysis).looked[-1]))),
+        checked=not sides.without_samples,
+        next=tuple(steps),
+    )
 
 
 def _verdict(sides: Sides, told: Sequence[tuple[Side, Summary]]) -> Verdict:

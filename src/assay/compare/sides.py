@@ -231,7 +231,7 @@ def where(estimate: Estimate) -> str:
 def sides(runs: Sequence[Run], given: Mapping[str, float] = {}) -> Sides:
     """The runs with what may be said of each and what they show side by side; ratios are to the first.
 
-    A reference is called by its own name, an import by its title or file, a run by its machine.
+    A reference is called by its label or its name, an import by its title or file, a run by its machine.
 
     Raises:
         UsageError: the same run is named twice, or there are too many.
@@ -297,7 +297,7 @@ def _label(run: Run) -> str:
     if run.imported is None:
         return run.plan.machine
     if is_reference(run):
-        return run.info.id
+        return run.imported.label or run.info.id
     if run.imported.titled:
         return run.imported.title
     return _called([PurePath(source.name).stem for source in run.imported.sources])

@@ -30,8 +30,7 @@ Kind = Literal["rate", "time", "curve", "figure", "crossover", "jump", "saturate
 #: A reader takes in no more pairs of curves that are not of messages.
 _MOST = 12
 NO_SAMPLES = text(
-    "Imported and published figures are means without samples. Ratios and differences follow from the figures; "
-    "none of them is called significant."
+    "Imported and published figures are means without samples: no difference between them can be tested."
 )
 
 

@@ -16,7 +16,7 @@ from assay.report import formatting, verdicts
 from assay.report.section import Table, headings, trimmed
 
 #: Rows of the table, and differences of the sentence before it.
-_ROWS, _TOLD = 4, 2
+_ROWS, _TOLD = 4, 1
 
 
 class Difference(NamedTuple):
@@ -54,7 +54,7 @@ def conclusion(sides: Sides) -> str:
     claimed = grouped([each for each in found if each.claimed][:_TOLD], lambda each: each.system)
     told = [
         text(
-            "Beside {base}, {system} is {differences}.",
+            "{system} against {base}: {differences}.",
             base=base,
             system=sides.label(system),
             differences=listed(text("{speed} ({what})", speed=each.speed, what=each.at) for each in of),

@@ -62,6 +62,8 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
         hosts: nodes; empty where nothing says them.
         memory: policy; first touch where nothing was chosen.
         failed: why its figures do not count: the tool's own check failed.
+        limit: what its figures stand against, in their unit, by what the source states; 0 where it states nothing.
+        limit_of: how that follows.
     """
 
     source: str
@@ -77,6 +79,8 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     hosts: tuple[Host, ...] = ()
     memory: str = "first-touch"
     failed: str = ""
+    limit: float = 0.0
+    limit_of: str = ""
 
 
 class Source(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -143,6 +147,7 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
         question: that the source answers, one sentence.
         titled: whether somebody gave the title; else it is made of the tool and the names of the files.
         skipped: places that were not read.
+        label: what it is called beside others; empty where the name of the run says it.
     """
 
     schema: int
@@ -155,6 +160,7 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
     question: str = ""
     titled: bool = True
     skipped: tuple[Skipped, ...] = ()
+    label: str = ""
 
 
 def case_of(table: Table, figure: Figure) -> Case:

@@ -25,8 +25,8 @@ Scope = Literal["core", "cores", "numa-node", "numa-nodes", "package", "machine"
 
 
 #: What sets a limit: the wire of a link, a shaper of the kernel, the slot of a card, memory, units that compute, a
-#: clock, a core that copies, or the user's word.
-LimitKind = Literal["wire", "shaper", "pcie", "memory", "flop-rate", "clock", "copy", "user"]
+#: clock, a core that copies, the user's word, or what the source of imported figures states.
+LimitKind = Literal["wire", "shaper", "pcie", "memory", "flop-rate", "clock", "copy", "user", "stated"]
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -396,6 +396,7 @@ class Analysis(msgspec.Struct, frozen=True):
         models: fitted laws, each with its own type.
         comparisons: figures beside each other, from the same blocks.
         findings: claims with their evidence.
+        tested: names of the rules that had what they judge by, whether they found anything or nothing.
         outcomes: how each case of the plan ended.
         noise: what disturbed the machine.
         predictions: what was expected before the launches that decided.
@@ -416,3 +417,4 @@ class Analysis(msgspec.Struct, frozen=True):
     predictions: tuple[Prediction, ...] = ()
     profiles: tuple[Profile, ...] = ()
     effort: Effort | None = None
+    tested: tuple[str, ...] = ()

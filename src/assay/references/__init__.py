@@ -51,6 +51,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         hosts: see Table.
         memory: see Table.
         remark: of all rows that have none.
+        limit: see Table; as its rows, a value in the printed unit and how it follows.
     """
 
     where: str
@@ -70,6 +71,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hosts: tuple[str, ...] = ()
     memory: str = "first-touch"
     remark: str = ""
+    limit: tuple[float, str] = (0.0, "")
 
 
 class _Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,6 +82,7 @@ class _Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     question: str
     source: str
     table: tuple[_Part, ...]
+    label: str = ""
     facts: dict[str, dict[str, FactValue]] = {}
     conclusion: tuple[Conclusion, ...] = ()
 
@@ -112,6 +115,7 @@ def get(name: str) -> Imported:
         title=read.title,
         machine=read.machine,
         question=read.question,
+        label=read.label,
         sources=(Source(read.source),),
         tables=tuple(_table(part, read.source) for part in read.table),
         facts={
@@ -140,6 +144,8 @@ def _table(part: _Part, source: str) -> Table:
         placement=part.placement,
         hosts=part.hosts,
         memory=part.memory,
+        limit=part.limit[0] * _UNITS[part.unit][1],
+        limit_of=part.limit[1],
     )
 
 

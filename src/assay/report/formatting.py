@@ -34,7 +34,6 @@ _PARTS = {
     "numa-nodes": text("NUMA nodes"),
     "package": text("package"),
 }
-_CORES = {"all": text("all cores"), "half": text("half of the cores"), "one-core": text("one core")}
 #: `a`, `a and b`, `a, b and c`.
 listed = texts.listed
 #: Where a limit comes from.
@@ -334,11 +333,6 @@ def seconds(value: float) -> str:
 def placed(estimate: Estimate) -> str:
     """Placement in one line: label, memory policy where it is not first touch."""
     return texts.joined(" · ", [estimate.placement.label, memory(estimate)])
-
-
-def cores(label: str) -> str:
-    """A placement word for readers who do not know it: `all cores`, `one core`; other words stay unchanged."""
-    return _CORES.get(label, label)
 
 
 def memory(estimate: Estimate) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from assay.model import benchmarks
+from assay.model import benchmarks, places
+from assay.model.imported import UNSTATED
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import figures, formatting, selection
@@ -28,12 +29,15 @@ def declared(name: str, title: str) -> Declared:
 
 
 def _headlines(scene: Scene) -> tuple[Headline, ...]:
-    """The best figure, with what tells it from those beside it."""
+    """The best figure, with what tells it from those beside it: its place, and what is not as usual."""
     best = scene.best
     if best is None:
         return ()
-    told = selection.levels(best, selection.varied(scene.estimates))
-    return (Headline(joined(", ", (selection.named(scene.run, best), told)), best),)
+    usual = benchmarks.of(best.benchmark).defaults
+    names = [name for name in selection.varied(scene.estimates) if best.params.get(name, "") != usual.get(name)]
+    label = joined(", ", (selection.named(scene.run, best), selection.levels(best, names)))
+    where = best.placement.label
+    return (Headline(label, best, "" if where == UNSTATED else places.cores(where)),)
 
 
 def _charts(scene: Scene) -> Iterator[Figure]:

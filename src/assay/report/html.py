@@ -1,6 +1,7 @@
 """The report as one self-contained HTML file with its raw data."""
 
 import math
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from functools import cache
@@ -11,10 +12,11 @@ import jinja2
 import msgspec
 
 from assay.analyse.findings import concerning
+from assay.model.imported import UNSTATED
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.run import Run
-from assay.model.text import encoded, text
+from assay.model.text import encoded, joined, text
 from assay.report import drawing, fitted, formatting, provenance, published, raw, remedies, selection, vega
 from assay.report.ahead import Ahead
 from assay.report.environment import environment, file, rendered
@@ -83,11 +85,14 @@ def render(
         written = [*([compared] if compared else []), *sections(run, analysis)]
         topics, other = _topics(analysis, rows, written, made.plotters)
         index, samples = packed.result()
+        headlines = _headlines(run, topics)
         page = {
             "run": run,
             "analysis": analysis,
-            "summary": summary(run, analysis),
-            "headlines": _headlines(run, topics),
+            "summary": summary(run, analysis, headlines),
+            "headlines": headlines,
+            "legend": tuple(_legend([each.estimate for each in headlines])),
+            "nodes_of_machine": provenance.nodes(run),
             "kind": provenance.kind(run),
             "said": list(chain.from_iterable(topic.section.summary for topic in topics)),
             "contrast": contrast(analysis),
@@ -131,7 +136,8 @@ def render(
 def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
     """Each figure once, those with a limit first, limits of others last, then as the study asks for them.
 
-    Of an import bare numbers come last; of a program with several figures the others follow the first ones of all.
+    Of an import bare numbers come last, and what bounds another stands beside that; of a program with several
+    figures the others follow the first ones of all.
     """
     once: dict[str, Headline] = {}
     for each in (each for topic in topics for each in topic.section.headlines):
@@ -143,8 +149,42 @@ def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
         of = selection.grouped(every, lambda each: taken[each.estimate.case]).values()
         turn = {each.estimate.id: at for members in of for at, each in enumerate(members)}
         every.sort(key=lambda each: (each.estimate.unit in {"", "share"}, turn[each.estimate.id]))
-    limits = {e.limit.measured_by for e in (each.estimate for each in every) if e.limit}
-    return sorted(every, key=lambda each: (formatting.bar(each.estimate) is None, each.estimate.id in limits))
+    known = [(each.estimate, each.estimate.limit) for each in every if each.estimate.limit]
+    measured, stated = {limit.measured_by for _, limit in known}, {(e.unit, limit.value) for e, limit in known}
+    kept = [each for each in every if not (run.imported and (each.estimate.unit, each.estimate.median) in stated)]
+    kept.sort(key=lambda each: (formatting.bar(each.estimate) is None, each.estimate.id in measured))
+    return [_placed(each) for each in kept] if provenance.nodes(run) > 1 else kept
+
+
+def _legend(shown: Sequence[Estimate]) -> Iterator[str]:
+    """How to read the headline figures, as far as that is seen there."""
+    drawn, bases = any(map(formatting.bar, shown)), {each.basis for each in shown}
+    if drawn:
+        yield text("Black line: the limit.")
+    if "interval" in bases:
+        yield text("[a, b], thin line: 95 % interval." if drawn else "[a, b]: 95 % interval.")
+    if "range" in bases:
+        yield text("a to b: min to max of the launches (not a confidence interval).")
+    if any(map(formatting.vague, shown)):
+        yield text("Grey: wider than 10 % of the figure, or one launch.")
+
+
+def _details(headline: Headline, analysis: Analysis) -> str:
+    """What the small type says: the kernel where others have the metric, which level of several, and so on."""
+    e = headline.estimate
+    names = selection.chosen(e, selection.of_benchmark(analysis, e.benchmark))
+    levels = selection.levels(e, names) if names else ""
+    told = (selection.telling_kernel(e), levels if levels not in headline.label else "", selection.state(e))
+    return joined(", ", (*told, headline.told))
+
+
+def _placed(headline: Headline) -> Headline:
+    """The headline with the number of its nodes, which a reader of several must know."""
+    where = headline.estimate.placement
+    if headline.counts_nodes or where.word.over or where.label == UNSTATED:
+        return headline
+    nodes = formatting.count(where.nodes, "node", "nodes")
+    return msgspec.structs.replace(headline, told=joined(", ", (headline.told, nodes)))
 
 
 def _points(analysis: Analysis) -> int:
@@ -255,6 +295,7 @@ def _template() -> jinja2.Template:
         against=formatting.against,
         bar=formatting.bar,
         vague=formatting.vague,
+        details=_details,
         placed=formatting.placed,
         note=note,
         proof=proof,

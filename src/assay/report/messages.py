@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from assay.analyse.messages import place
-from assay.model import roles
+from assay.model import places, roles
 from assay.model.imported import UNSTATED
-from assay.model.placement import Word, parsed
+from assay.model.placement import parsed
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
 from assay.report import formatting, selection
@@ -33,13 +33,6 @@ SMALL_BYTES = 8
 _PAIRS: dict[str, tuple[str, str]] = {
     UNSTATED: (text("unknown partners"), ""),
     "pair": (text("two near cores"), ""),
-    "pair:same-core": (text("two threads of a core"), ""),
-    "pair:same-l3": (text("two cores of an L3 group"), ""),
-    "pair:same-socket": (text("two cores of a socket"), ""),
-    "pair:other-l3": (text("two L3 groups"), ""),
-    "pair:other-numa": (text("two NUMA nodes"), ""),
-    "pair:other-socket": (text("two sockets"), ""),
-    "pair:other-node": (text("two nodes"), ""),
     "one-core@2": (text("two nodes"), ""),
     "one-core:near-nic@2": (text("two nodes"), text("cores near the card")),
     "one-core:far-nic@2": (text("two nodes"), text("cores far from the card")),
@@ -53,7 +46,6 @@ RANKS = "ranks"
 size, is_between = roles.size, place.between
 #: What a figure is called.
 Name = Callable[[Estimate], str]
-_GROUPS = {"numa": text("NUMA node"), "socket": text("socket"), "l3": text("L3 group")}
 
 
 def of_patterns(analysis: Analysis, patterns: Iterable[str]) -> tuple[Estimate, ...]:
@@ -91,12 +83,17 @@ def ends(estimate: Estimate) -> tuple[str, str]:
     """The same in two parts: between whom, and which of their cores; or which cores, and on which nodes."""
     label, hosts = estimate.placement.label, estimate.placement.hosts
     of_two = not of_all_pairs(estimate) and (label != UNSTATED or estimate.benchmark in BY)
-    return _PAIRS[label] if of_two and label in _PAIRS else cores_of(label, hosts)
+    return _PAIRS[label] if of_two and label in _PAIRS else _partners(label, hosts)
 
 
 def between(label: str, hosts: Sequence[str]) -> str:
     """The partners of one pair, for a placement word on so many nodes."""
-    return joined(", ", _PAIRS[label] if label in _PAIRS else cores_of(label, hosts))
+    return joined(", ", _PAIRS[label] if label in _PAIRS else _partners(label, hosts))
+
+
+def _partners(label: str, hosts: Sequence[str]) -> tuple[str, str]:
+    two = places.partners(label)
+    return (two, "") if two else cores_of(label, hosts)
 
 
 def cores(label: str, hosts: Sequence[str]) -> str:
@@ -109,8 +106,7 @@ def cores_of(label: str, hosts: Sequence[str]) -> tuple[str, str]:
     if label == UNSTATED:
         return text("not stated"), ""
     word = parsed(label)
-    group = word.group in _GROUPS and word.index is not None
-    one = _share(word.share, _GROUPS[word.group], str(word.index)) if group else _cores(word)
+    group, one = word.index is not None, places.part_of_node(word)
     nodes = len(hosts) or word.nodes or 1  # a table of others may count nodes and name none
     if nodes <= 1:
         return text("in {part}", part=one) if group else text("{part} of a node", part=one), ""
@@ -126,23 +122,6 @@ def counted(pattern: str) -> str:
     """The headline quantity of a pattern, inside a sentence; the word itself if it has no words."""
     found = roles.patterns().get(pattern)
     return (found.within if found else "") or pattern
-
-
-def _share(share: str, kind: str, index: str) -> str:
-    """`half of NUMA node 3`."""
-    if share == "half":
-        return text("half of {kind} {index}", kind=kind, index=index)
-    if share == "one-core":
-        return text("one core of {kind} {index}", kind=kind, index=index)
-    return text("{kind} {index}", kind=kind, index=index)
-
-
-def _cores(word: Word) -> str:
-    if word.count is None:
-        return formatting.cores(word.plain)
-    if word.share == "spread":
-        return formatting.count(word.count, "core spread", "cores spread")
-    return formatting.count(word.count, "core", "cores")
 
 
 def over(estimates: Iterable[Estimate]) -> Name:

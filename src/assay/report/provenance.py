@@ -40,6 +40,12 @@ def kind(run: Run) -> str:
     return joined(", ", [str(model.value) if model.known else "", cores, memory])
 
 
+def nodes(run: Run) -> int:
+    """How many the machine has: of an import as its source states it, which may name only some of them."""
+    stated = run.imported.facts.get("system", {}).get("nodes") if run.imported else None
+    return int(stated.value) if stated and isinstance(stated.value, int) else len(run.plan.hosts)
+
+
 def fact(known: Fact) -> str:
     """A fact in words: its value with the unit, or the reason why it is unknown."""
     if not known.known:

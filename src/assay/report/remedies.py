@@ -23,21 +23,22 @@ _KEPT = ("--toolchain", "--vary", "--sweep", "--messages", "-m", "--budget", "--
 _REPLACED = {"--hosts": ("--hosts", "--hostfile"), "--network": ("--network", "--nic-node")}
 
 
-def typed(text: str, run: Run) -> str:
+def typed(text: str, run: Run, more: tuple[str, ...] = ()) -> str:
     """The text, its command completed with the options of the run, so that nothing has to be typed again.
 
     A repeat of the study has its toolchains, factors, budget and precision; whatever is measured, nodes, networks
     and MPIs; whatever is done, the way to the nodes. What the text has itself replaces that of the run: a budget
     the one that cut it. A study of the user's own is named by its path. Of an import the nodes are those that its
-    source names.
+    source names. `more`: options that its own study gets, too.
     """
     if isinstance(text, Command):
-        return _shown(text, run) if text.verb in {"show", "report"} else _completed(text, run)
+        return _shown(text, run) if text.verb in {"show", "report"} else _completed(text, run, more)
     if isinstance(text, Joined):
-        return texts.joined(text.separator, [typed(part, run) for part in text.parts])
+        return texts.joined(text.separator, [typed(part, run, more) for part in text.parts])
     if isinstance(text, Phrase):
         said = {
-            name: typed(value, run) if isinstance(value, str) else value for name, value in text.parameters.items()
+            name: typed(value, run, more) if isinstance(value, str) else value
+            for name, value in text.parameters.items()
         }
         return texts.text(text.template, **said)
     return text
@@ -68,12 +69,13 @@ def _shown(asked: Command, run: Run) -> Command:
     return texts.cli(asked.verb, f"{folder}/{asked.subject}", *asked.options)
 
 
-def _completed(asked: Command, run: Run) -> Command:
-    own = set(asked.options)
+def _completed(asked: Command, run: Run, more: tuple[str, ...]) -> Command:
+    more = more if asked.verb == "run" and asked.subject == run.info.study else ()
+    own = {*more, *asked.options}
     own |= {name for replaced, names in _REPLACED.items() if replaced in own for name in names}
     kept = [name for name in _kept(asked, own, run) if name not in own]
     subject = _study(run) if asked.verb == "run" and asked.subject == run.info.study else asked.subject
-    options = (*_given(run.info.command, kept), *_of_import(run, kept), *asked.options)
+    options = (*more, *_given(run.info.command, kept), *_of_import(run, kept), *asked.options)
     return texts.cli(asked.verb, *((subject,) if subject else ()), *options)
 
 

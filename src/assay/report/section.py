@@ -91,11 +91,13 @@ class Headline(msgspec.Struct, frozen=True):
         label: in words.
         estimate: with its limit.
         told: what else belongs to it, in small type.
+        counts_nodes: whether the label says on how many nodes it is.
     """
 
     label: str
     estimate: Estimate
     told: str = ""
+    counts_nodes: bool = False
 
 
 class Section(msgspec.Struct, frozen=True):

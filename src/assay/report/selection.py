@@ -169,6 +169,21 @@ def is_usual(estimate: Estimate, axis: str = "", but: Iterable[str] = ()) -> boo
     return all(value == usual.get(name, value) for name, value in params.items() if name not in set(but))
 
 
+def chosen(estimate: Estimate, among: Iterable[Estimate]) -> tuple[str, ...]:
+    """The axes whose word is not the usual one and differs among these, in the same metric; names are no words."""
+    alike = [each for each in among if (each.kernel, each.metric) == (estimate.kernel, estimate.metric)]
+    axes = (axis for axis in benchmarks.of(estimate.benchmark).axes if not (axis.named or axis.unit))
+    words = (a.name for a in axes if isinstance(level := estimate.params.get(a.name), str) and level != a.default)
+    return tuple(name for name in words if len({each.params.get(name) for each in alike}) > 1)
+
+
+def telling_kernel(estimate: Estimate) -> str:
+    """The kernel where the benchmark has the same metric of others; else empty."""
+    declared = benchmarks.of(estimate.benchmark)
+    kernels = next((each.kernels for each in declared.metrics if each.name == estimate.metric), ())
+    return estimate.kernel if len(kernels or declared.kernels) > 1 else ""
+
+
 def middle(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
     """For each figure of several nodes the estimate of the median node; other estimates unchanged."""
     groups = grouped(estimates, lambda e: (e.case, e.kernel, e.metric, e.state))

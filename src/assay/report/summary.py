@@ -7,16 +7,21 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from assay.analyse.findings import concerning
+from assay.analyse.findings import concerning, rules
 from assay.model import benchmarks, roles
 from assay.model.grouping import grouped
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
 from assay.model.run import Run
 from assay.model.text import Command, cli, joined, text
 from assay.report import formatting, remedies
+from assay.report.section import Headline
 
 #: Launches from which on there is an interval.
 _FEWEST = 6
+#: What a study of several nodes is measured on, by who has them.
+_NODES = ("--hosts", "NODE1,NODE2")
+#: Less than this share lost is nothing to name.
+_SMALL = 0.05
 
 
 class Action(msgspec.Struct, frozen=True):
@@ -53,22 +58,55 @@ class Summary(msgspec.Struct, frozen=True):
     Attributes:
         verdict: whether its figures may be used.
         wrong: what costs performance or trust.
+        looked: which loss is the largest where none is a fault, and last how many rules could be tested.
+        checked: whether rules looked at samples, so that nothing found means that nothing is wrong.
         next: what to do, each with its reason; the first is the one thing to type.
         notices: what a reader must know before any figure: the way that messages took was not the one they think.
-        conclusion: what the figures show, in a sentence; empty where bars do.
     """
 
     verdict: Verdict
     wrong: tuple[str, ...] = ()
+    looked: tuple[str, ...] = ()
+    checked: bool = False
     next: tuple[Action, ...] = ()
     notices: tuple[str, ...] = ()
-    conclusion: str = ""
 
 
-def summary(run: Run, analysis: Analysis) -> Summary:
-    """The first page's lists."""
+def summary(run: Run, analysis: Analysis, headlines: Sequence[Headline] = ()) -> Summary:
+    """The first page's lists, where these are its headline figures."""
     known = tuple(each.claim for each in notices(analysis))
-    return Summary(verdict(run, analysis), _wrong(run, analysis), _next(run, analysis), known)
+    wrong, count, of = _wrong(run, analysis), len(analysis.tested), len(rules())
+    told = (
+        text("{tested} of {rules} rules could be tested.", tested=count, rules=of)
+        if run.launches
+        else text("Without samples {tested} of {rules} rules could be tested.", tested=count, rules=of)
+    )
+    largest = "" if wrong else _largest_loss(analysis, headlines)
+    return Summary(
+        verdict(run, analysis),
+        wrong,
+        looked=(*([largest] if largest else []), told),
+        checked=bool(run.launches),
+        next=_next(run, analysis),
+        notices=known,
+    )
+
+
+def _largest_loss(analysis: Analysis, headlines: Sequence[Headline]) -> str:
+    """What costs most, be it no fault: something beside what is faster, or a headline beside its limit."""
+    pairs = {each.id: each for each in analysis.comparisons}
+    found: list[tuple[float, str]] = []
+    for finding in by_severity(analysis):
+        of = [pairs[name].ratio for name in finding.evidence if name in pairs]
+        if of and finding.severity == "advice":
+            found.append((max(1 - min(ratio, 1 / ratio) for ratio in of), finding.claim))
+    for each in headlines:
+        if part := formatting.bar(each.estimate):
+            share = formatting.share_text(each.estimate)
+            told = text("The farthest from its limit: {what}, {share}.", what=each.label, share=share)
+            found.append((1 - part.share / 100, told))
+    loss, claim = max(found, key=lambda each: each[0], default=(0.0, ""))
+    return claim if loss > _SMALL else ""
 
 
 def verdict(run: Run, analysis: Analysis) -> Verdict:
@@ -288,15 +326,16 @@ def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
         rest = cli("resume", *shlex.split(remedies.resumed(run)))
         steps.append(Action(rest, text("It measures what is missing and keeps what this run has measured.")))
     asked = [f for f in by_severity(analysis) if f.next and f.severity in {"problem", "advice"}]
-    remedied = (Action(remedies.typed(f.next, run), f.claim) for f in asked)
+    nodes = _NODES if one_node(run) and more_nodes(run) else ()
+    remedied = (Action(remedies.typed(f.next, run, nodes), f.claim) for f in asked)
     steps += sorted(remedied, key=lambda step: (not step.commands, remedies.is_rooted(step.do)))
     ranges = any(e.basis == "range" for e in analysis.estimates)
     repeated = any("--launches" in command.options for step in steps for command in step.commands)
     if ranges and run.plan.launches < _FEWEST and not repeated:
-        command = remedies.typed(cli("run", run.info.study, "--launches", str(_FEWEST)), run)
+        command = remedies.typed(cli("run", run.info.study, "--launches", str(_FEWEST)), run, nodes)
         steps.append(Action(command, text("A range of few launches becomes a 95 % interval.")))
-    if one_node(run) and more_nodes(run):
-        several = remedies.typed(cli("run", run.info.study, "--hosts", "NODE1,NODE2"), run)
+    if nodes and not any(command.options[:2] == nodes for step in steps for command in step.commands):
+        several = remedies.typed(cli("run", run.info.study, *nodes), run)
         steps.append(Action(several, text("It measures between nodes, too.")))
     if run.imported and not steps:
         known = set(benchmarks.names()) & {e.benchmark for e in analysis.estimates}

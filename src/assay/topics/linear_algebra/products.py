@@ -12,9 +12,9 @@ from assay.model.text import joined, text
 from assay.report import formatting, selection
 from assay.report.declared import Scene
 from assay.report.formatting import shown
-from assay.report.solution import Column
 from assay.topics.cores.peak import nominal, rate
 from assay.topics.linear_algebra.limits.fma_peak import peaks
+from assay.topics.linear_algebra.solution import Column
 from assay.topics.linear_algebra.solutions import PRODUCT, is_of_same
 
 #: A solution that is faster than the product by more is no share of it.

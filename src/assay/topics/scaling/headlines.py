@@ -6,35 +6,37 @@ from msgspec.structs import replace
 
 from assay.model.result import Limit
 from assay.model.text import text
-from assay.report import formatting, selection
+from assay.report import selection
 from assay.report.fitted import Fitted
 from assay.report.section import Headline
 from assay.topics.scaling.models.scaling import Scaling
+from assay.topics.scaling.steps import Step
 
 
 def headlines(found: Iterable[Fitted[Scaling]]) -> Iterable[Headline]:
-    """Of each program that passes messages the problem that loses most on the most cores."""
-    worst: dict[str, tuple[float, Headline]] = {}
+    """Of each program that passes messages the problem that loses most on the most cores, and what loses less."""
+    worst: dict[str, tuple[float, list[Headline]]] = {}
     for each in found:
-        by_id = {e.id: e for e in each.estimates}
-        base, steps = by_id[each.model.base], each.model.steps
-        together = [step for step in steps if step.ranks and not step.copies and len(step.estimates) == 1]
+        together = [
+            step for step in each.model.steps if step.ranks and not step.copies and len(step.estimates) == 1
+        ]
         if together:
             most = min(together, key=lambda step: (-step.cores, step.efficiency.value))
-            rate = by_id[most.estimates[0]]
-            speed_up = replace(
-                rate,
-                id=f"{rate.id}/speed-up",
-                value=most.speed_up,
-                unit="",
-                better="higher",
-                limit=Limit(most.cores / each.model.base_cores, "derived", text("no loss"), "flop-rate"),
-            )
-            label = text(
-                "Speed-up on {cores}: {name}",
-                cores=formatting.count(most.cores, "core", "cores"),
-                name=selection.title(base.benchmark),
-            )
-            told = most.efficiency.value, Headline(label, speed_up, formatting.placed(rate))
-            worst[base.benchmark] = min(worst.get(base.benchmark, told), told, key=lambda known: known[0])
-    return [headline for _, headline in worst.values()]
+            shown = [_headline(each, step) for step in (most, each.model.instead(most)) if step in together]
+            told, name = (most.efficiency.value, shown), each.estimates[0].benchmark
+            worst[name] = min(worst.get(name, told), told, key=lambda known: known[0])
+    return [headline for _, shown in worst.values() for headline in shown]
+
+
+def _headline(each: Fitted[Scaling], step: Step) -> Headline:
+    rate = next(e for e in each.estimates if e.id == step.estimates[0])
+    speed_up = replace(
+        rate,
+        id=f"{rate.id}/speed-up",
+        value=step.speed_up,
+        unit="",
+        better="higher",
+        limit=Limit(step.cores / each.model.base_cores, "derived", text("no loss"), "flop-rate"),
+    )
+    label = text("Speed-up, {where}: {name}", where=step.where, name=selection.title(rate.benchmark))
+    return Headline(label, speed_up, counts_nodes=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.analyse.curves import FARTHEST, replicates, with_ends
 from assay.analyse.estimates import LaunchMedian, Measured
+from assay.model import places
 from assay.model.grouping import grouped
 from assay.model.quantity import Quantity, exact
 from assay.topics.scaling.laws import usl
@@ -57,6 +58,11 @@ class Step(msgspec.Struct, frozen=True):
     shared: Quantity | None = None
     messages: Quantity | None = None
     as_full: bool = False
+
+    @property
+    def where(self) -> str:
+        """Its cores in words: `one core on each of 2 nodes`."""
+        return places.cores(self.label, self.nodes)
 
     @property
     def by_caches(self) -> bool:

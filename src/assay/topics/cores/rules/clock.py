@@ -6,6 +6,7 @@ from assay.analyse.bounds import CLOCK_SHARE
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.experiments import retest, retest_single
+from assay.model import places
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Finding
 from assay.model.text import Rooted, cli, joined, text
@@ -87,8 +88,8 @@ def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evid
     governor = machine.fact("frequency", "governor")
     set_to = text("The governor is {governor}.", governor=str(governor.value)) if governor.known else ""
     told = text(
-        "Under load the cores of {label} run at {clock}, {share} % of {allowed}.",
-        label=estimate.placement.label,
+        "Under load {label} run at {clock}, {share} % of {allowed}.",
+        label=places.cores(estimate.placement.label),
         clock=format_quantity(estimate.median or 0, "Hz"),
         share=f"{100 * (estimate.median or 0) / allowed[0]:.0f}",
         allowed=allowed[1],
@@ -124,9 +125,9 @@ def _turbo(estimate: Estimate, promised: tuple[float, str]) -> Finding:
     return rule.finding(
         f"turbo:{estimate.id}",
         claim=text(
-            "Turbo: the cores of {label} run at {clock}, {share} % of {promised}. Efficiencies relative to the "
+            "Turbo: {label} run at {clock}, {share} % of {promised}. Efficiencies relative to the "
             "nominal clock can exceed 100 %.",
-            label=estimate.placement.label,
+            label=places.cores(estimate.placement.label),
             clock=format_quantity(estimate.median or 0, "Hz"),
             share=f"{100 * share:.0f}",
             promised=promised[1],

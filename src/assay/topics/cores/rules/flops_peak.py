@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.model import places
 from assay.model.grouping import grouped
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Finding
@@ -56,7 +57,7 @@ def _told(best: Estimate, precision: str, shares: str, derivation: str) -> Text:
         else "The best {precision} rate is {rate} on {label} (width {width}); no fact gives a limit.",
         precision=precision,
         rate=format_quantity(best.median or 0, best.unit),
-        label=best.placement.label,
+        label=places.cores(best.placement.label),
         width=str(best.params.get("width")),
         shares=shares,
         peak=derivation,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from assay.analyse.bounds import CLOCK_SHARE, run_clock
 from assay.analyse.curves import states_of
-from assay.model import benchmarks
+from assay.model import benchmarks, places
 from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
@@ -56,7 +56,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
     cells = []
     for e, value in found:
         shown, (mix, width, form) = factor * value.value, (str(e.params.get(axis, "")) for axis in _AXES)
-        where = [formatting.cores(e.placement.label) if several else "", selection.levels(e, names)]
+        where = [places.cores(e.placement.label) if several else "", selection.levels(e, names)]
         row = joined(", ", [_MIXES.get(mix, mix), *where, selection.state(e)])
         ends = formatting.interval(value.scaled(factor, unit), formatting.basis(e))
         cells.append(
@@ -161,7 +161,7 @@ def _kept_and_refused(scene: Scene) -> tuple[tuple[Estimate, ...], tuple[Estimat
 def _headlines(scene: Scene) -> Iterable[Headline]:
     best = scene.cached(_best)
     if best:
-        where, form = formatting.cores(best.placement.label), str(best.params.get("format", ""))
+        where, form = places.cores(best.placement.label), str(best.params.get("format", ""))
         yield Headline(text("Peak arithmetic, {where}, {form}", where=where, form=form), best)
 
 

@@ -93,10 +93,9 @@ def _lost(noise: Noise, repeat: str) -> Iterable[Finding]:
         yield rule.finding(
             "lost",
             claim=text(
-                "The machine was not steady: work of fixed length lost {share} % of its time to stops, {count} a "
-                "second, the longest {longest}.",
+                "The machine was not steady: work of fixed length lost {share} % of its time to stops, the "
+                "longest {longest}.",
                 share=format_share(noise.lost),
-                count=f"{float(f'{noise.stops_per_s or 0.0:.3g}'):,g}",
                 longest=format_quantity(noise.longest_stop_s or 0.0, "s"),
             ),
             severity="problem",

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from assay.analyse.bounds import MOST_SHARE
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.limits import share
+from assay.model import places
 from assay.model.grouping import grouped
 from assay.model.result import Estimate, Finding, Limit
 from assay.model.text import text
@@ -26,14 +27,14 @@ def _finding(subject: str, ratio: float, worst: Estimate, limit: Limit, exceedin
     return rule.finding(
         subject,
         claim=text(
-            "{benchmark} {kernel} at {label} reaches {figure}, more than its limit of {limit}: {of}. {why} "
-            "{count} figure has no share.|{benchmark} {kernel} at {label} reaches {figure}, more than its limit "
+            "{benchmark} {kernel} on {label} reaches {figure}, more than its limit of {limit}: {of}. {why} "
+            "{count} figure has no share.|{benchmark} {kernel} on {label} reaches {figure}, more than its limit "
             "of {limit}: {of}. {why} {count} figures have no share.",
             why=_OF_BYTES if limit.kind in {"memory", "copy"} else _OF_OTHERS,
             count=len(exceeding),
             benchmark=worst.benchmark,
             kernel=worst.kernel,
-            label=worst.placement.label,
+            label=places.cores(worst.placement.label),
             figure=format_quantity(worst.median or 0.0, worst.unit),
             limit=format_quantity(limit.value, worst.unit),
             of=limit.of,
@@ -49,4 +50,5 @@ rule = Rule(
     text("Does any figure exceed its limit?"),
     text("figure / ceiling > {share}", share=f"{MOST_SHARE}"),
     _assess,
+    applies=lambda evidence: any(each.limit or each.exceeds for each in evidence.estimates.values()),
 )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.experiments import arm
+from assay.model import places
 from assay.model.grouping import grouped
 from assay.model.plan import UNSET, Effect, Experiment, Factor
 from assay.model.result import Estimate, Finding
@@ -81,7 +82,7 @@ def _finding(evidence: Evidence, best: Estimate) -> Finding | None:
             "kernel {kernel}. That kernel may not fit the processor.",
             library=loaded.get("version", "blas"),
             rate=format_quantity(best.value.value, best.unit),
-            label=best.placement.label,
+            label=places.cores(best.placement.label),
             share=f"{100 * best.value.value / peak:.0f}",
             kernel=loaded.get("kernel", "?"),
         ),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from assay.model import places
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import figures, formatting, selection
@@ -25,7 +26,7 @@ def _best(measured: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
 def _name(e: Estimate) -> str:
     how = text("each core its own") if _is_own(e) else ""
     form = str(e.params.get("format", ""))
-    return joined(", ", [e.placement.label, form, how, *e.factors.values(), selection.state(e)])
+    return joined(", ", [places.cores(e.placement.label), form, how, *e.factors.values(), selection.state(e)])
 
 
 def _is_own(e: Estimate) -> bool:

@@ -5,15 +5,16 @@ from collections.abc import Iterable
 from assay.model.declarations import works_together
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import figures, formatting, solution
+from assay.report import figures, formatting
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.declared import Scene
 from assay.report.ledger import Ledger
 from assay.report.section import Figure
-from assay.report.solution import Column, Solutions
+from assay.topics.linear_algebra import solution
 from assay.topics.linear_algebra.benchmarks.hpl import operations
 from assay.topics.linear_algebra.models.system_time import LAW
 from assay.topics.linear_algebra.products import KERNEL, PEAKS, beside_rate, best_at, of_product
+from assay.topics.linear_algebra.solution import Column, Solutions
 from assay.topics.linear_algebra.steps import StepGroup, steps
 
 #: Share of a step that the update takes where the rest costs little.

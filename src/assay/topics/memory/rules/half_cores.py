@@ -12,12 +12,9 @@ _COSTS = 1.10
 
 def _claim(tested: Tested) -> Text:
     if len(tested.pair.a.placement.cpus[0]) == 1:
-        return text(
-            "One core ({label}) gets more bandwidth ({half}) than all {all} cores ({whole}, {everyone}; {ratio})."
-        )
+        return text("One core ({half}) gets more bandwidth than {whole} ({all}, {everyone}; {ratio}).")
     return text(
-        "Half of the cores ({cores}, {label}) get more bandwidth ({half}) than all {all} cores ({whole}, "
-        "{everyone}; {ratio})."
+        "Fewer cores, {label} ({cores}, {half}), get more bandwidth than {whole} ({all}, {everyone}; {ratio})."
     )
 
 

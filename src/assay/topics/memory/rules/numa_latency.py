@@ -21,7 +21,7 @@ rule = PairedRatio(
         Claim(
             "more",
             text(
-                "A load from the memory of another node takes longer than a local load ({ratio}; {label} to "
+                "A load from the memory of another node takes longer than a local load ({ratio}; {label}, "
                 "{memory})."
             ),
             text("keep each process and its memory on one node: `{command}`"),

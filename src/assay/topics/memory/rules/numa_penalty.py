@@ -1,7 +1,6 @@
 """What the memory of another node costs in bandwidth, and what is common to all such costs."""
 
 from assay.analyse.comparisons import MEMORY
-from assay.analyse.evidence import digits
 from assay.analyse.paired import Claim, PairedRatio, Tested
 from assay.analyse.possible import without_memory_nodes
 from assay.model.text import cli, text
@@ -12,7 +11,9 @@ _SHARE = 0.80
 
 def _words(tested: Tested) -> dict[str, str]:
     shares = sorted(pair.comparison.ratio for pair in rule.pairs(tested.evidence))
-    return {"low": digits(shares[0]), "high": digits(shares[-1]), **bound(tested)}
+    low, high = (f"{100 * each:.0f}" for each in (shares[0], shares[-1]))
+    share = low if low == high else text("{low} to {high}", low=low, high=high)
+    return {"share": share, **bound(tested)}
 
 
 rule = PairedRatio(
@@ -27,7 +28,7 @@ rule = PairedRatio(
     claims=(
         Claim(
             "less",
-            text("Remote memory gives {low} to {high} of the local bandwidth; the lowest is {label} to {memory}."),
+            text("Remote memory gives {share} % of the local bandwidth. The lowest: {label}, {memory}."),
             text("keep each process and its memory on one node: `{command}`"),
         ),
     ),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from assay.model import places
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_size
@@ -10,6 +11,9 @@ from assay.report.charts.curve import Boundary, CurvePoint, Guides, curve
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 from assay.topics.memory.sections import numa, saturation, touch
+
+#: Placements of others, who state no cpus: which have fewer and which more than those of a part of a machine, 2.
+_OTHERS = {"one-core": 1, "half": 3, "all": 4}
 
 
 def _by_placement(analysis: Analysis, every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
@@ -34,8 +38,9 @@ def _elements(estimate: Estimate) -> int:
 
 
 def _by_cpus(estimates: tuple[Estimate, ...]) -> list[tuple[Estimate, ...]]:
-    """Those of the placements that use fewest cpus first."""
-    return [members for _, members in sorted(selection.grouped(estimates, lambda e: e.placement.ranks).items())]
+    """Those of the placements that use fewest cpus first; others state words, and no cpus."""
+    by_cpus = selection.grouped(estimates, lambda e: e.placement.ranks or _OTHERS.get(e.placement.label, 2))
+    return [members for _, members in sorted(by_cpus.items())]
 
 
 def _prevailing(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
@@ -54,11 +59,16 @@ def _headlines(scene: Scene) -> Iterable[Headline]:
     if top is None or single is None or best is None:
         return
     shown = {top.placement.label: top}
-    if best.placement.label != single.placement.label and (best.lo or 0) > (top.hi or 0):
+    if (
+        best.placement.label != single.placement.label
+        and best.value
+        and top.value
+        and best.value.lo > top.value.hi
+    ):
         shown.setdefault(best.placement.label, best)
     shown.setdefault(single.placement.label, single)
     for label, estimate in shown.items():
-        yield Headline(text("Memory bandwidth, {where}", where=formatting.cores(label)), estimate)
+        yield Headline(text("Memory bandwidth, {where}", where=places.cores(label)), estimate)
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:

@@ -71,7 +71,9 @@ _LIMITS: dict[LimitedBy, tuple[Text, ...]] = {
         text("Unknown: no fact about the nodes gives the rate of the link. Give it with `--limit wire=RATE`."),
         text("Unknown: no measurement of this run is a limit for it."),
     ),
-    "not-measured": (text("Unknown for long messages: no message of 64 KiB or more was measured."),),
+    "not-measured": (
+        text("Unknown for long messages: the bandwidth of messages of 64 KiB or more was not measured."),
+    ),
 }
 _NOT_THE_COPY = text(
     "Not decided. The copy rate of one core is not the limit: long messages get {over_copy} of it."

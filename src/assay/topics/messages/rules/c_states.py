@@ -98,13 +98,16 @@ _gaps = _ratio(
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not _levels.pairs(evidence) and not _gaps.pairs(evidence):
-        if place.passed(evidence):
-            yield rule.not_assessed(_MISSING, cli("run", "network"))
-        return
+        yield rule.not_assessed(_MISSING, cli("run", "network"))
     for each in (_levels, _gaps):
         for found in each.assess(evidence) if each.pairs(evidence) else ():
             small = found.numbers["statistic"].lo < _FACTOR
             yield msgspec.structs.replace(found, severity="fact") if small else found
 
 
-rule = Rule("c_states", _ASKS, _gaps.threshold, _assess)
+def _has_pairs(evidence: Evidence) -> object:
+    """Transfers between cores and loads tell of such states, too."""
+    return place.passed(evidence) or _levels.pairs(evidence) or _gaps.pairs(evidence)
+
+
+rule = Rule("c_states", _ASKS, _gaps.threshold, _assess, applies=_has_pairs)

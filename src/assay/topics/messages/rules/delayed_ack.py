@@ -94,4 +94,5 @@ rule = Rule(
         share=f"{_SHARE:.0%}",
     ),
     _assess,
+    applies=lambda evidence: place.passed(evidence) and evidence.run.launches,  # it looks at samples
 )

@@ -14,7 +14,7 @@ _DUPLEX, _SHARED = 1.8, 1.2
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     between = [each for each in evidence.fitted(Duplex) if place.between(evidence.estimates[each.of[0]])]
-    if not between and place.passed(evidence):
+    if not between:
         yield rule.not_assessed(
             text("Bandwidth between nodes was not measured in one and in both directions"), cli("run", "network")
         )
@@ -68,5 +68,6 @@ rule = Rule(
         shared=f"{_SHARED}",
     ),
     _assess,
+    applies=place.passed,
     concerns="paths",
 )

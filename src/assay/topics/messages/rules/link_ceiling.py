@@ -26,7 +26,7 @@ _TOGETHER: dict[str, ParamValue] = {PATTERN: "multi-bandwidth"}
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     sent = [each.estimate for each in evidence.measured if ends.tells(each.estimate)]
     bounded = [each for each in sent if each.limit]
-    if not bounded and place.passed(evidence):
+    if not bounded:
         why = text("No fact gives the link rate" if sent else "No long messages were measured between nodes")
         yield rule.not_assessed(
             why, cli("report", "last", "--limit", "wire=117.7 MB/s") if sent else cli("run", "network")
@@ -166,5 +166,6 @@ rule = Rule(
     text("Do messages between nodes reach the link rate?"),
     text("best / (wire or slot, less code and frames) < {share} (upper end)", share=f"{ends.SHARE}"),
     _assess,
+    applies=place.passed,
     concerns="paths",
 )

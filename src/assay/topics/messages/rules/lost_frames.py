@@ -22,13 +22,17 @@ _SURE = 1220
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     ended = {each.case: each for each in evidence.outcomes}
-    studied = (case for case in evidence.run.plan.studied if len(case.placement.hosts) > 1)
-    between = (case for case in studied if roles.message_curves().get(case.benchmark) == "TCP")
-    for cases in grouped(between, _way).values():
+    for cases in grouped(_between(evidence), _way).values():
         broken = [case for case in cases if ended[case.id].cause == "connection-lost"]
         held = [case for case in cases if ended[case.id].status == "complete"]
         if broken and held and _by_length(broken, held):
             yield _finding(evidence, min(broken, key=_size), len(broken), held)
+
+
+def _between(evidence: Evidence) -> list[Case]:
+    """Cases of TCP between nodes."""
+    several = (case for case in evidence.run.plan.studied if len(case.placement.hosts) > 1)
+    return [case for case in several if roles.message_curves().get(case.benchmark) == "TCP"]
 
 
 def _way(case: Case) -> Hashable:
@@ -116,5 +120,6 @@ rule = Rule(
     text("Does the path carry the longest frames that its ends send?"),
     text("TCP connections broke with long segments and held with short segments or messages"),
     _assess,
+    applies=_between,
     timed=False,
 )

@@ -21,7 +21,7 @@ _ADJACENT = 3
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     models = [each for each in evidence.fitted(MpiOver) if each.base == TCP]
-    if not models and place.passed(evidence):
+    if not models:
         yield rule.not_assessed(
             text("MPI and TCP were not measured between the same processes"), cli("run", "network")
         )
@@ -95,4 +95,5 @@ rule = Rule(
         sizes=_ADJACENT,
     ),
     _assess,
+    applies=place.passed,
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from assay.analyse.evidence import Evidence, Rule, digits, numbers
-from assay.analyse.messages import link
+from assay.analyse.messages import link, place
 from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.result import Estimate, Finding
@@ -81,5 +81,6 @@ rule = Rule(
     text("Do both ends of a link take frames of the same size?"),
     text("the MTU of the device is not the same on all nodes of the messages"),
     _assess,
+    applies=lambda evidence: place.passed(evidence) and len(evidence.run.machines) > 1,
     timed=False,
 )

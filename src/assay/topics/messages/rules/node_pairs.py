@@ -16,7 +16,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     known = evidence.estimates
     found = [each for each in evidence.fitted(NodePairs) if len(each.points) >= FEWEST]
     models = [each for each in found if known[each.of[0]].params["schedule"] == "one"]
-    if not models and place.passed(evidence):
+    if not models:
         yield rule.not_assessed(
             text("Fewer than {pairs} pairs were measured one at a time", pairs=FEWEST), cli("run", "node-pairs")
         )
@@ -85,4 +85,5 @@ rule = Rule(
         low=f"{100 * LOW:.0f}",
     ),
     _assess,
+    applies=place.passed,
 )

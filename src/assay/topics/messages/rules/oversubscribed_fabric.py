@@ -18,7 +18,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     known = evidence.estimates
     models = evidence.fitted(Fabric)
     apart = [each for each in models if not known[each.of[0]].placement.is_one_machine]
-    if not apart and place.passed(evidence):
+    if not apart:
         why = text(
             "The nodes are one machine, whose memory carries all messages"
             if models
@@ -89,4 +89,5 @@ rule = Rule(
         rounds=_ROUNDS,
     ),
     _assess,
+    applies=place.passed,
 )

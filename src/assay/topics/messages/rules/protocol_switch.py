@@ -55,7 +55,7 @@ class _Move(NamedTuple):
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     laws = evidence.fitted(MessageLaw)
-    if not laws and place.passed(evidence):
+    if not laws:
         yield rule.not_assessed(text("No curve of messages has 4 sizes or more"), cli("run", "network"))
     known = evidence.estimates
     for model in laws:
@@ -232,4 +232,5 @@ rule = Rule(
         scatters=SCATTERS,
     ),
     _assess,
+    applies=place.passed,
 )

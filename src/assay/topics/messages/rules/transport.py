@@ -79,8 +79,6 @@ class _Check(msgspec.Struct, frozen=True, kw_only=True):
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     run = evidence.run
-    if not any(case.placement.ranks for case in run.plan.cases):
-        return  # a study that passes no messages has no way to prove
     proven = [each.estimate for each in evidence.measured if _passes_messages(each.estimate)]
     yield from _one_machine([each for each in proven if len(each.placement.hosts) > 1], run)
     telling = [each for each in proven if int(each.params.get("bytes", 0)) >= _TELLING_BYTES]
@@ -265,6 +263,8 @@ rule = Rule(
         spread=f"{_SPREAD}",
     ),
     _assess,
+    # a study that passes no messages has no way to prove
+    applies=lambda evidence: any(case.placement.ranks for case in evidence.run.plan.cases),
     timed=False,
     concerns="figures",
 )

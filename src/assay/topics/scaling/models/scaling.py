@@ -63,6 +63,13 @@ class Scaling(Model, frozen=True, kw_only=True, tag=LAW):
     universal: tuple[Universal, ...] = ()
     advice: Advice | None = None
 
+    def instead(self, step: Step) -> Step | None:
+        """The fastest other placement of as many cores; None where none is surely faster than a step."""
+        others = (each for each in self.steps if each.cores == step.cores and each.copies == step.copies)
+        known = [each for each in others if each.efficiency.has_ends and step.efficiency.has_ends]
+        surely = [each for each in known if each.efficiency.lo > step.efficiency.hi]
+        return max(surely, key=lambda each: each.efficiency.value, default=None)
+
     @property
     def figures(self) -> tuple[LawFigure, ...]:
         """Speed-ups of one problem over one core; nobody publishes others."""

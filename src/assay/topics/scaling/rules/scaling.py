@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from assay.analyse.evidence import Evidence, Rule, digits, numbers, stands_on
-from assay.model import roles
+from assay.model import places, roles
 from assay.model.quantity import Quantity
 from assay.model.result import Finding
 from assay.model.text import Text, cli, joined, text
@@ -44,14 +44,11 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
     return rule.finding(
         model.id,
         claim=text(
-            "{problem}: on {cores} cores ({label}) {loss} of a linear speed-up over {base_cores} ({base}) is lost."
-            " {reason}",
+            "{problem} on {where}: {loss} of a linear speed-up over {base} is lost. {reason}",
             problem=problem,
-            cores=step.cores,
-            label=step.label,
+            where=step.where,
             loss=_loss(step.efficiency.value),
-            base_cores=text("{count} core|{count} cores", count=model.base_cores),
-            base=model.base_label,
+            base=places.cores(model.base_label),
             reason=_reason(step),
         ),
         severity="problem" if sure else "fact",
@@ -63,7 +60,7 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
             high=digits(step.efficiency.hi),
             basis=stands_on(step.efficiency, step.blocks),
         ),
-        next=_next(step, bool(roles.axis(base.benchmark, "copies"))),
+        next=_next(model, step, bool(roles.axis(base.benchmark, "copies"))),
     )
 
 
@@ -81,13 +78,11 @@ def _reason(step: Step) -> Text:
     if step.as_full:
         return text("Each node has the same load as the base: the loss is messages, and waiting for them.")
     return text(
-        "The largest loss is by sharing the node: {shared}, as independent copies on the same cores show. "
-        "Messages cost {messages}."
+        "Sharing the node costs {shared}, as independent copies show; messages cost {messages}."
         if _waits_for_memory(step)
-        else "The largest loss is by messages: {messages}. Sharing the node costs {shared}, as independent copies "
-        "on the same cores show.",
-        shared=_lost(step.shared),
-        messages=_lost(step.messages),
+        else "Messages cost {messages}; sharing the node costs {shared}, as independent copies show.",
+        shared=_loss(step.shared.value),
+        messages=_loss(step.messages.value),
     )
 
 
@@ -105,18 +100,21 @@ def _loss(left: float) -> str:
     return f"{max(0.0, 100 * (1 - left)):.1f} %"
 
 
-def _lost(factor: Quantity) -> str:
-    """What a factor takes away: `37.7 % (37.5 % to 38.0 %)`."""
-    ends = text("{low} to {high}", low=_loss(factor.hi), high=_loss(factor.lo))
-    return text("{value} ({basis})", value=_loss(factor.value), basis=ends)
-
-
 def _told(figure: Quantity) -> str:
     """`0.66 (0.64 to 0.69)`."""
     return f"{digits(figure.value)} ({digits(figure.lo)} to {digits(figure.hi)})"
 
 
-def _next(step: Step, has_copies: bool) -> str:  # noqa: FBT001 (of its program)
+def _next(model: Scaling, step: Step, has_copies: bool) -> str:  # noqa: FBT001 (of its program)
+    if (other := model.instead(step)) and step.ranks == other.ranks:
+        ranks = other.ranks // other.nodes
+        return text(
+            "use {where}, which gives a speed-up of {gain} in place of {own}: `{command}`",
+            where=other.where,
+            gain=digits(other.speed_up.value),
+            own=digits(step.speed_up.value),
+            command=f"srun --nodes={other.nodes} --ntasks-per-node={ranks} PROGRAM",
+        )
     if has_copies and (step.shared is None or step.messages is None):
         return text("measure independent copies on the same cores: {command}", command=cli("run", "one-two-two"))
     if step.shared and step.messages and (not _has_ends(step) or min(step.shared.hi, step.messages.hi) >= 1):

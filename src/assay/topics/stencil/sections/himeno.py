@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from assay.model import places
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import figures, formatting, selection
@@ -40,7 +41,8 @@ def _sentences(scene: Scene) -> str:
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
     if scene.best:
-        where = joined(" · ", [formatting.cores(scene.best.placement.label), formatting.memory(scene.best)])
+        placed = scene.best.placement
+        where = joined(", ", [places.cores(placed.label), places.memory(placed.policy)])
         yield Headline(text("Stencil, {where}", where=where), scene.best)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from assay.model import roles
+from assay.model import places, roles
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import figures, formatting, selection
@@ -46,8 +46,9 @@ def time(operations: Callable[[Estimate], float]) -> Column:
 
 
 def placed(e: Estimate, layout: str = "") -> str:
-    """`all, 1 x 2 ranks, openblas`: where and how a problem was solved; `layout`: how ranks share it."""
-    return joined(", ", [formatting.placed(e), layout, *e.factors.values(), selection.state(e)])
+    """`all cores, 1 x 2 ranks, openblas`: where and how a problem was solved; `layout`: how ranks share it."""
+    where = (places.cores(e.placement.label), places.memory(e.placement.policy))
+    return joined(", ", [*where, layout, *e.factors.values(), selection.state(e)])
 
 
 def phase_seconds(scene: Scene, solution: Estimate) -> dict[str, float]:
