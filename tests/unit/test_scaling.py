@@ -21,6 +21,7 @@ from assay.report.section import Section
 from assay.report.sections import sections
 from assay.report.summary import summary
 from assay.simulation import Law
+from assay.topics.scaling.laws import serial_fraction
 from assay.topics.scaling.models.scaling import Scaling
 from assay.topics.scaling.rules import scaling as scaling_rule
 from assay.topics.scaling.steps import Step
@@ -153,6 +154,12 @@ def test_rates_of_hosts_that_stand_alone_add_up(analysis: Analysis) -> None:
     assert (both.nodes, both.cores, len(both.estimates)) == (2, 2, 2)
     assert both.efficiency.value == pytest.approx(1, rel=0.05)
     assert both.ranks == 0
+
+
+@pytest.mark.parametrize(("low", "is_told"), [(1.7, True), (0.7, False)])
+def test_an_interval_that_holds_nearly_any_fraction_tells_none(low: float, is_told: bool) -> None:  # noqa: FBT001
+    speed_up = Quantity(1.8, low, 1.98, basis="interval")
+    assert bool(serial_fraction(speed_up, 2)) is is_told
 
 
 def test_a_speed_up_of_one_launch_determines_no_serial_fraction(tmp_path: Path, analysis: Analysis) -> None:

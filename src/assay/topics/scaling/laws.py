@@ -18,6 +18,12 @@ def karp_flatt(speed_up: Quantity, factor: float) -> Quantity:
     return Quantity(value, hi, lo, basis=speed_up.basis)
 
 
+def serial_fraction(speed_up: Quantity, factor: float) -> Quantity | None:
+    """The fraction of Karp and Flatt; None where there is no interval, or one that holds nearly any fraction."""
+    fraction = karp_flatt(speed_up, factor) if speed_up.has_interval else None
+    return fraction if fraction and fraction.hi - fraction.lo < 1 else None
+
+
 class Usl(NamedTuple):
     """Coefficients of s(p) = p / (1 + sigma (p - 1) + kappa p (p - 1)), each an array over draws.
 

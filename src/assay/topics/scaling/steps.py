@@ -35,8 +35,8 @@ class Step(msgspec.Struct, frozen=True):
         efficiency: speed-up over the factor of cores.
         node_time: what the same work costs, nodes times time over the base's.
         seconds: of a step, a solution or a program, where the benchmark times one; else None.
-        serial: the fraction of Karp and Flatt; None of copies, of problems that grow, and of speed-ups without an
-            interval, which do not determine it.
+        serial: the fraction of Karp and Flatt; None of copies, of problems that grow, and of speed-ups whose
+            interval, or the lack of one, leaves it open.
         shared: what sharing a node leaves of the efficiency: that of independent copies on the same cores; 1 where
             each node is as full as the base's; None where nobody measured it.
         messages: what messages, and waiting for them, leave of that; None where it is not known apart.

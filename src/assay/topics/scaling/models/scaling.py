@@ -20,7 +20,7 @@ from assay.model.law import SPEED_UP, LawFigure, Model
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
 from assay.model.role_words import WORK_RATES, Role
-from assay.topics.scaling.laws import karp_flatt
+from assay.topics.scaling.laws import serial_fraction
 from assay.topics.scaling.steps import Advice, Course, Ratio, Step, Universal, advice, course, ratio, universal
 
 LAW = "scaling"
@@ -373,9 +373,7 @@ def _step(member: _Member, base: _Member, copies: _Member | None, *, same: bool)
         speed_up=found.value,
         efficiency=efficiency,
         node_time=found.value.inverse("").scaled(len(member.hosts) / max(1, len(base.hosts)), ""),
-        serial=karp_flatt(found.value, factor)
-        if same and not member.copies and found.value.has_interval
-        else None,
+        serial=serial_fraction(found.value, factor) if same and not member.copies else None,
         shared=shared,
         messages=messages,
         as_full=_as_full(member, base),
