@@ -204,6 +204,7 @@ def test_a_table_has_no_command_of_another_program() -> None:
         ("flux run -N2 -n2 -o cpu-affinity=per-task ./osu_bw", "one-core@2", {}),
         ("jsrun -n 2 -a 1 -r 1 -c 4 -g 1 ./osu_bw", "one-core@2", {}),
         ("aprun -n 2 -N 1 -d 8 ./osu_bw", "one-core@2", {}),
+        ("mpiexec --np 384 --ppn 12 --cpu-bind verbose,list:4:5 ./osu_bw", "cores:12@32", {}),
         ("srun -N2 -n2 -c 8 --cpu-bind=cores ./osu_bw", "one-core@2", {}),
         ("srun --nodes 2 --ntasks 8 --cpus-per-task 4 ./osu_bw", "cores:4@2", {}),
         ("mpirun_rsh -np 2 a b MV2_X=1 ./osu_bw", "one-core@2", {"MV2_X": "1"}),

@@ -15,7 +15,7 @@ from tests.unit.test_import_npb import NPB_2_3
 from tests.unit.test_import_osu import PASTED
 from tests.unit.test_import_pasted import NVBANDWIDTH as NVBANDWIDTH_JSON
 from tests.unit.test_import_reframe import REFRAME
-from tests.unit.test_import_suites import GROMACS, HPCC, HPCG, IOR, MDTEST, MLC, WRF
+from tests.unit.test_import_suites import GROMACS, HPCC, HPCG, IOR, LIKWID, MDTEST, MLC, WRF
 from tests.unit.test_import_tools import HPL, IMB, NUMACTL, STREAM
 
 from assay import importing
@@ -57,6 +57,7 @@ SAMPLES = {
     "mdtest": MDTEST[0].text,
     "gromacs": GROMACS[2].text,
     "wrf": WRF[0].text,
+    "likwid-bench": LIKWID[0].text,
     "reframe": REFRAME[0].text,
 }
 #: More of them in a long run.

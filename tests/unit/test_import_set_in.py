@@ -124,6 +124,63 @@ Writer Numa Node     0\t     1
 """,
         ("nccl-tests", 3, ("own", "bus-bandwidth", 22.16e9)),
     ),
+    (
+        "https://github.com/open-mpi/ompi/issues/11419: UCX draws tables of its protocols between the rows",
+        """# OSU MPI Bandwidth Test v7.0
+# Size      Bandwidth (MB/s)
+[1677048795.550919] [lnx-user-vv:1273429:0]   +---------------------------------+-------------------+
+[1677048795.550926] [lnx-user-vv:1273429:0]   |       0..92 | eager short       | sysv/memory |
+1                       7.31
+[1677048795.550927] [lnx-user-vv:1273429:0]   |    93..8248 | eager copy-in copy-out | sysv/memory |
+2                      14.86
+""",
+        ("OSU Micro-Benchmarks", 2, ("message", "bandwidth", 7.31e6)),
+    ),
+    (
+        "https://github.com/ofiwg/libfabric/pull/5748: a log of Jenkins, the time of day before each line",
+        """15:05:04 # OSU MPI Latency Test v5.6.2
+15:05:04 # Size          Latency (us)
+15:05:04 0                      18.58
+15:05:05 2                      18.54
+15:05:10 Unable to write to EQ: Missing or unavailable event queue. err: Input/output error (5)
+""",
+        ("OSU Micro-Benchmarks", 2, ("message", "latency", 18.58e-6)),
+    ),
+    (
+        "https://github.com/intel/mpi-benchmarks/issues/37: the name of a block in its author's words, a remark",
+        """Sendrecv\uff1a
+#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+524288 80 46.49 59.52 54.79 17616.61
+1048576 40 164.35 258.68 217.49 8107.16 \u2605\u2190Drops from here
+""",
+        ("Intel MPI Benchmarks", 6, ("message", "latency", 54.79e-6)),
+    ),
+    (
+        "https://github.com/openucx/ucx/issues/2329: dates and tags of Open MPI in the middle of lines",
+        """$ mpirun -np 2 NPmpi
+Mon Feb 19 19:09:19 2018[1,0]<stdout>: 68:     16383 bytes 22340 times --> Mon Feb 19 19:09:20 2018[1,0]<stdout>: \
+22114.91 Mbps in 0.000005652 sec
+""",
+        ("NetPIPE", 2, ("message", "latency", 5.652e-6)),
+    ),
+    (
+        "https://github.com/numactl/numactl/issues/224: the distances of a machine of 36 nodes alone",
+        """node   0   1
+  0:  10  40
+  1:  40  10
+""",
+        ("numactl", 4, ("node", "distance", 10)),
+    ),
+    (
+        "https://github.com/ROCm/rocHPCG/issues/46: a summary without its last lines",
+        """GB/s Summary::Raw Total B/W=1487.6
+GB/s Summary::Total with convergence and optimization phase overhead=1476.61
+GFLOP/s Summary::Raw MG=212.227
+GFLOP/s Summary::Raw Total=196.268
+""",
+        ("HPCG", 2, ("rate", "raw-rate", 196.268e9)),
+    ),
 ]
 
 

@@ -29,8 +29,8 @@ __________ Final Summary __________:\x20
       HPCG 2.4 Rating (for historical value) is: 3.30425
 """,
         {"ranks": 8, "threads": 1, "nx": 208, "nz": 208},
-        [("rate", "rate", 3.28908e9, {}), ("rate", "traffic", 25.1834e9, {})],
-        2,
+        [("rate", "rate", 3.28908e9, {}), ("rate", "traffic", 25.1834e9, {}), ("rate", "raw-rate", 3.32037e9, {})],
+        3,
     ),
     Sample(
         "a test of a collector: the report of version 3.1",
@@ -302,9 +302,62 @@ Timing for Writing wrfout_d01_2015-08-07 for domain        1:    2.5 elapsed sec
     ),
 ]
 
+LIKWID = [
+    Sample(
+        "https://github.com/RRZE-HPC/likwid/issues/664: the form of version 5",
+        "likwid-bench",
+        """LIKWID MICRO BENCHMARK
+Test: triad_mem_avx512_fma
+--------------------------------------------------------------------------------
+Using 1 work groups
+Using 20 threads
+--------------------------------------------------------------------------------
+Cycles:\t\t\t6696678972
+CPU Clock:\t\t2000026142
+Time:\t\t\t3.348323e+00 sec
+Size (Byte):\t\t19999989760
+MFlops/s:\t\t11946.27
+MByte/s:\t\t191140.47
+Cycles per update:\t0.334834
+""",
+        {"groups": 1, "threads": 20, "bytes": 19999989760},
+        [
+            ("triad-mem-avx512-fma", "bandwidth", 191140.47e6, {}),
+            ("triad-mem-avx512-fma", "rate", 11946.27e6, {}),
+        ],
+        3,
+    ),
+    Sample(
+        "https://github.com/RRZE-HPC/likwid/issues/664: what grep left of it",
+        "likwid-bench",
+        """Cycles:\t\t\t3510586692
+Time:\t\t\t1.755282e+00 sec
+MByte/s:\t\t182306.94
+""",
+        {},
+        [("own", "bandwidth", 182306.94e6, {}), ("own", "time", 1.755282, {})],
+        2,
+    ),
+    Sample(
+        "https://github.com/RRZE-HPC/likwid/issues/93: version 4.2, two warnings before it",
+        "likwid-bench",
+        """Warning: Sanitizing vector length to a multiple of the loop stride 16 from 15000 elements (240000 bytes)
+Allocate: Process running on core 0 (Domain S0) - Vector length 14992/119936 Offset 0 Alignment 512
+LIKWID MICRO BENCHMARK
+Test: update_avx
+Using 1 threads
+Cycle Clock:            2200036822
+MByte/s:                27961.02
+""",
+        {"threads": 1},
+        [("update-avx", "bandwidth", 27961.02e6, {})],
+        1,
+    ),
+]
+
 
 @pytest.mark.parametrize(
-    "sample", [*HPCG, *HPCC, *MLC, *IOR, *MDTEST, *GROMACS, *WRF], ids=lambda each: each.source[:60]
+    "sample", [*HPCG, *HPCC, *MLC, *IOR, *MDTEST, *GROMACS, *WRF, *LIKWID], ids=lambda each: each.source[:60]
 )
 def test_outputs_are_read_as_they_were_printed(sample: Sample) -> None:
     check(sample)

@@ -77,6 +77,13 @@ def singletons(seen: RanksSeen) -> RanksSeen:
     return RanksSeen(tuple(msgspec.structs.replace(each, rank=0, size=1) for each in seen.ranks))
 
 
+def crowded(seen: RanksSeen) -> RanksSeen:
+    """Both ranks of n2 on one core."""
+    return changed(3, cpus="0", cores=1, threads={"0": 1}, page_nodes={"0": 9})(
+        changed(2, cpus="0", cores=1, threads={"0": 1}, page_nodes={"0": 9})(seen)
+    )
+
+
 def free(seen: RanksSeen) -> RanksSeen:
     return RanksSeen(tuple(msgspec.structs.replace(each, cpus="0-7", cores=8) for each in seen.ranks))
 
@@ -99,6 +106,7 @@ def free(seen: RanksSeen) -> RanksSeen:
             "ranks 0 and 1 on n1 share cpus 1",
             "--cpu-bind=cores",
         ),
+        (crowded, "binding", "problem", "2 ranks on n2 have 1 core: they take turns", "at most 1 rank on a node"),
         (free, "binding", "warning", "the ranks of n1 are not bound", "--cpus-per-task=4"),
         (changed(1, page_nodes={"0": 256}), "memory", "warning", "its memory is of node 0", "--localalloc"),
         (

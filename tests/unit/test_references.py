@@ -136,6 +136,56 @@ def test_epyc_carries_twice_as_much_both_ways_and_half_of_it_from_the_far_socket
     assert by_place[None, "half"] > by_place[None, "all"]
 
 
+#: What the sources state besides: benchmark and metric -> values, as printed, and the words beside them.
+STATED = {
+    "epyc-7601": {
+        ("pt2pt", "gain by C-states"): ["2 %", "9 %"],
+        ("cluster", "nodes up to which it gains"): ["16 at least", "8 level", "8 falls beyond"],
+        ("memory of a part", "share of bandwidth"): ["50 % about", "25 % about"],
+        ("wrf", "difference"): ["0 % none was measured", "0 % nearly none"],
+        ("wrf", "gain over EPYC 7551"): ["3 %", "2 %", "3 %"],
+    },
+    "leo": {
+        ("hpl", "speed-up of 12 processors"): ["3 less than"],
+        ("priroda", "gain over the cluster SCI"): ["5.5 about"],
+        ("processor tests", "tests above the ratio of the clocks"): ["7 of 8"],
+        ("processor tests", "gain of 1 GHz over 500 MHz"): ["2 about"],
+        ("processor tests", "difference of the compilers"): ["0 % practically none"],
+        ("shared memory", "size of the fastest messages"): ["8 KiB", "64 KiB"],
+    },
+    "cs-pccluster2": {
+        ("jumbo frames", "gain by jumbo frames"): ["0 % more than", "0 % not much", "0 % hardly any"],
+    },
+}
+STATES = [
+    pytest.param(name, *which, says, id=f"{name}: {which[1]}")
+    for name, all_ in STATED.items()
+    for which, says in all_.items()
+]
+
+
+@pytest.mark.parametrize(("name", "benchmark", "metric", "says"), STATES)
+def test_references_hold_what_their_sources_state_besides(
+    name: str, benchmark: str, metric: str, says: list[str]
+) -> None:
+    figures = [
+        f"{figure.printed} {figure.remark}"
+        for table in references.get(name).tables
+        for figure in table.figures
+        if (table.benchmark, figure.metric) == (benchmark, metric)
+    ]
+    assert len(figures) == len(says)
+    assert all(found.startswith(said) for found, said in zip(figures, says, strict=True)), figures
+
+
+def test_references_hold_the_facts_of_their_systems() -> None:
+    epyc, numa = references.get("epyc-7601").facts, references.get("hpcdiy-numa").facts
+    assert epyc["system"]["nodes of the EPYC 7551 system"].value == 4
+    assert numa["memory"]["cpus of node 1"].value == "8 9 10 11 12 13 14 15"
+    disabled = [t.factors["c-states"] for t in references.get("epyc-7601").tables if "c-states" in t.factors]
+    assert set(disabled) == {"enabled", "disabled", "not stated"}
+
+
 def test_an_unknown_reference_is_refused_by_name() -> None:
     with pytest.raises(UsageError, match="no reference 'hpcdiy'"):
         references.get("hpcdiy")

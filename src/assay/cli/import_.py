@@ -47,10 +47,10 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     Prints the id of the run. FILE is a path, or `-` for standard input. What is in it is found, also the output of
     several benchmarks; where a file says too little, name the tool: osu, imb, netpipe, stream, hpl, himeno, npb,
-    numactl, csv, nccl-tests, nvbandwidth, babelstream, iperf3, perftest, sockperf, hpcg, hpcc, mlc, ior, mdtest,
-    gromacs, wrf, reframe. Text around the tables is ignored, so the text of a terminal or a web page can be
-    imported unchanged; its command lines give placement and options. Means have no samples: `assay compare` shows
-    their differences but calls none significant.
+    numactl, csv, nccl-tests, nvbandwidth, babelstream, iperf3, perftest, sockperf, hpcg, hpcc, mlc, likwid-bench,
+    ior, mdtest, gromacs, wrf, reframe. Text around the tables is ignored, so the text of a terminal or a web page
+    can be imported unchanged; its command lines give placement and options. Means have no samples: `assay compare`
+    shows their differences but calls none significant.
 
     What cannot be read is listed and the rest is imported; with --strict, or if nothing can be read, nothing is
     imported (exit 2).

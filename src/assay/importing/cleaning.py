@@ -20,17 +20,22 @@ _PAGE = re.compile(r"<(?:!doctype html|html|body|pre|code|table|div|span|p|br)\b
 _HIDDEN = re.compile(r"<(script|style)\b(?:(?!<(?:script|style)\b).)*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _ENDS_LINE = re.compile(r"<(?:br|/p|/div|/tr|/li|/h\d)\b[^<>]{0,2000}>\n?", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z!][^<>\n]{0,2000}>")
-#: What stands before each line, outermost first: `> ` of letters, `(head, rank=0, pid=7)` of Ray, times of logs,
-#: `[1,0]<stdout>:` of Open MPI's --tag-output.
+#: What stands before each line, outermost first: `> ` of letters, `(head, rank=0, pid=7)` of Ray, times of logs.
 _QUOTES = re.compile(r"\s{0,3}(?:>+\s?)+")
 _RAY = re.compile(r"\([\w.-]{1,40},(?: \w{2,8}=[\w.:-]{1,60},?)+\)\s?")
 _TIME = re.compile(
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?(?::\s|\s?\|\s?|\s|$)", re.ASCII
 )
-_TAGGED = re.compile(r"\[\d{1,9},\d{1,9}\]<std(?:out|err)>:\s?", re.ASCII)
-#: `srun --label`: only where a line that a benchmark begins with carries it; `0: 10 21` is a row of distances.
-_LABEL = re.compile(r"\s*\d{1,7}:\s?", re.ASCII)
-_LABELLED = re.compile(_LABEL.pattern + r"\s*(?:#|-{9}|={9}|T/V|STREAM\b|HPLinpack\b|\[ ?ID\]).*", re.ASCII)
+#: `[1,0]<stdout>:` of Open MPI's --tag-output, with the date of --timestamp-output: where a program flushes,
+#: in the middle of a line, too.
+_TAGGED = re.compile(
+    r"(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?\[\d{1,9},\d{1,9}\]<std(?:out|err)>:\s?",
+    re.ASCII,
+)
+#: `srun --label`, and the time of day of Jenkins: only where a line that a benchmark begins with carries it;
+#: `0: 10 21` is a row of distances.
+_LABELS = (re.compile(r"\s*\d{1,7}:\s?", re.ASCII), re.compile(r"\d\d:\d\d:\d\d\s", re.ASCII))
+_BEGINS = re.compile(r"\s*(?:#|-{9}|={9}|T/V|STREAM\b|HPLinpack\b|\[ ?ID\])", re.ASCII)
 _MARKDOWN = re.compile(r"\\([#_*\[\]|<>`~-])")
 
 
@@ -49,10 +54,12 @@ def lines_of(name: str, content: bytes) -> tuple[str, ...]:
         text = html.unescape(_TAG.sub("", _ENDS_LINE.sub("\n", _HIDDEN.sub("", text))))
         text = text.translate(_BLANKS)
     lines = [line.rpartition("\r")[2] for line in text.split("\n")]
-    for prefix in (_QUOTES, _RAY, _TIME, _TAGGED):
-        lines = [prefix.sub("", line, count=1) if prefix.match(line) else line for line in lines]
-    if any(map(_LABELLED.match, lines)):
-        lines = [_LABEL.sub("", line, count=1) if _LABEL.match(line) else line for line in lines]
+    for prefix in (_QUOTES, _RAY, _TIME):
+        lines = [line[found.end() :] if (found := prefix.match(line)) else line for line in lines]
+    lines = [_TAGGED.sub("", line) if "]<std" in line else line for line in lines]
+    for label in _LABELS:
+        if any((found := label.match(line)) and _BEGINS.match(line, found.end()) for line in lines):
+            lines = [line[found.end() :] if (found := label.match(line)) else line for line in lines]
     return tuple(_MARKDOWN.sub(r"\1", line) if "\\" in line else line for line in lines)
 
 

@@ -33,7 +33,8 @@ _CHOSEN = {"-mca", "--mca", "-genv", "-env", "-gmca", "--gmca", "--prtemca", "-p
 _NUMBERED = {
     **dict.fromkeys(("-npersocket", "--npersocket"), "per_socket"),
     **dict.fromkeys(
-        ("-npernode", "--npernode", "-ppn", "-perhost", "--ntasks-per-node", "--tasks-per-node", "-N"), "per_node"
+        ("-npernode", "--npernode", "-ppn", "--ppn", "-perhost", "--ntasks-per-node", "--tasks-per-node", "-N"),
+        "per_node",
     ),
 }
 #: Where ranks go: so many a node.
@@ -41,7 +42,7 @@ _MAPPED = {"--map-by", "-map-by"}
 _EACH_NODE = re.compile(r"ppr:(\d{1,6}):node\b.*", re.ASCII)
 #: Options with a value that says nothing about where or what.
 _SKIPPED = {
-    *("-num-sockets", "--num-sockets", "--bind-to", "-bind-to", "--hostfile", "-hostfile"),
+    *("-num-sockets", "--num-sockets", "--bind-to", "-bind-to", "--cpu-bind", "--hostfile", "-hostfile"),
     *("-machinefile", "--machinefile", "-f", "-rf", "--rankfile", "--report-bindings-to", "-wdir", "--wdir"),
 }
 _SKIPPED_OF = {

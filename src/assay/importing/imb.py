@@ -17,6 +17,8 @@ _GROUPS = re.compile(r"#\s*\(?\s*(\d{1,9}) groups? of (\d{1,9}) processes.*")
 _MODE = re.compile(r"#\s*MODE:\s*(\S+)\s*")
 _VERSION = re.compile(r"#\s*Intel\s*\(R\)\s*MPI Benchmarks\s*(.*?)(?:,.*)?")
 _HEADING = re.compile(r"(Group\s+)?#(bytes|repetitions)\b.*")
+#: As people call a block where they leave its heading out: `Sendrecv:`.
+_TITLE = re.compile(r"#?\s*(\w[\w-]*)\s*[:\uff1a]")
 #: With `-multi 1` each group of ranks has rows of its own.
 _GROUP = "Group"
 _PAIRS: dict[str, dict[str, ParamValue]] = {
@@ -99,6 +101,8 @@ def _is_row(text: Text, number: int, words: list[str], head: _Head, rows: list[t
         rows[-1][1].extend(words)
     else:
         if not head.wrapped:
+            if len(words) > len(head.columns) and not is_number(words[len(head.columns)]):
+                words = words[: len(head.columns)]  # somebody's remark
             _require_columns(text, number, words, head)
         rows.append((number, words))
     return True
@@ -121,6 +125,8 @@ def _heading(text: Text, number: int, line: str, head: _Head) -> None:
         head.params = head.params | {"groups": int(match[1]), "ranks": int(match[2])}
     elif match := _MODE.fullmatch(line):
         head.params = head.params | {"mode": match[1].lower()}
+    elif (match := _TITLE.fullmatch(line)) and (match[1] in _PAIRS or match[1].lower() in _COLLECTIVES):
+        head.name, head.params = match[1], {}
     elif _HEADING.fullmatch(line):
         if not head.name:
             text.refuse(number, "a heading of columns, but no '# Benchmarking NAME' before it")
@@ -210,4 +216,4 @@ def _figures(text: Text, line: int, words: list[str], head: _Head, kernel: str) 
                 )
 
 
-FORMAT = Format("imb", re.compile(_BLOCK.pattern), _read, re.compile(r"IMB"))
+FORMAT = Format("imb", re.compile(rf"{_BLOCK.pattern}|^\s*#bytes\s+#repetitions\b"), _read, re.compile(r"IMB"))

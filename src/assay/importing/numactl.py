@@ -35,11 +35,11 @@ def _read(source: Lines) -> Iterator[Table]:
     text = source.text
     begun: _Node | None = None
     for number, line in source:
-        if _AVAILABLE.fullmatch(line):
+        if _AVAILABLE.fullmatch(line) or (begun is None and _COLUMNS.fullmatch(line)):
             if begun:
                 yield _table(text, begun)
             begun = _Node(number, number)
-        elif begun:
+        if begun:
             _take(text, number, line, begun)
     if begun:
         yield _table(text, begun)
@@ -84,4 +84,7 @@ def _distances(text: Text, line: int, row: re.Match[str], columns: list[str]) ->
         yield msgspec.structs.replace(distance, better="lower")
 
 
-FORMAT = Format("numactl", _AVAILABLE, _read, re.compile(r"numactl"))
+#: Of large machines people paste the distances alone.
+_MARKS = re.compile(rf"{_AVAILABLE.pattern}|^{_COLUMNS.pattern}$")
+
+FORMAT = Format("numactl", _MARKS, _read, re.compile(r"numactl"))

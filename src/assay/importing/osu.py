@@ -41,6 +41,7 @@ _OPERATIONS = {
     "broadcast": "bcast",
     "all-to-all personalized exchange": "alltoall",
     "alltoall personalized exchange": "alltoall",
+    "all-to-allv personalized exchange": "alltoallv",
     "reduce_scatter": "reduce-scatter",
     "allreduce": "allreduce",
 }
@@ -72,8 +73,9 @@ _MARKS = re.compile(
 )
 
 
-#: What libraries say between the rows, `[1675729687.002730] [cn2:32621:0] ucp_worker.c:1775 UCX INFO`.
-_LOGGED = re.compile(r"\b(?:INFO|WARN|WARNING|DEBUG|TRACE|DIAG)\b")
+#: What libraries say between the rows, `[1675729687.002730] [cn2:32621:0] ucp_worker.c:1775 UCX INFO`; UCX draws
+#: tables of its protocols there.
+_LOGGED = re.compile(r"\b(?:INFO|WARN|WARNING|DEBUG|TRACE|DIAG)\b|^\[\d{9,10}\.\d{6}\] \[\S")
 
 
 class _Test(msgspec.Struct, frozen=True):

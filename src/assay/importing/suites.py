@@ -22,7 +22,7 @@ HPCG = Declared(
     tool="HPCG",
     benchmark="hpcg",
     kernel="rate",
-    marks=r"\bHPCG result is (?:IN)?VALID\b|^HPCG-Benchmark",
+    marks=r"\bHPCG result is (?:IN)?VALID\b|^HPCG-Benchmark|^GFLOP/s Summary::",
     programs=r"hpcg",
     begins=re.compile(r"^HPCG-Benchmark\b|^\S+ version: V?\d[\d.]*$"),
     said={
@@ -39,6 +39,7 @@ HPCG = Declared(
             like=re.compile(r".*\bHPCG result is \w+ with a GFLOP/s rating of"),
         ),
         Row(_valued("Raw Total B/W"), {"value": Value("traffic", "GB/s")}),
+        Row(_valued("Raw Total"), {"value": Value("raw-rate", "GFLOPS")}),  # without what it takes to set up
         Row(_valued("Benchmark Time Summary::Total"), {"value": Value("time", "s")}),
     ),
 )
@@ -223,4 +224,26 @@ MDTEST = Declared(
     ),
 )
 
-FORMATS = tuple(each.format() for each in (HPCG, HPCC, MLC, IOR, MDTEST))
+#: likwid-bench 4 and 5, also what people grep of it; MB are of 10^6 bytes, by the counts of its kernels.
+LIKWID = Declared(
+    name="likwid-bench",
+    tool="likwid-bench",
+    benchmark="likwid-bench",
+    marks=r"^LIKWID MICRO BENCHMARK|^(?:MByte|MFlops)/s:\s",
+    programs=r"likwid-bench",
+    kernel="own",
+    begins=re.compile(r"^LIKWID MICRO BENCHMARK"),
+    said={
+        "kernel": re.compile(r"^Test: (\S+)"),
+        "groups": re.compile(r"^Using (\d+) work groups"),
+        "threads": re.compile(r"^Using (\d+) threads"),
+        "bytes": re.compile(r"^Size \(Byte\):\s+(\d+)"),
+    },
+    rows=(
+        Row(re.compile(rf"Time:\s+(?P<time>{_NUMBER}) sec"), {"time": Value("time", "sec")}),
+        Row(_valued("MFlops/s"), {"value": Value("rate", "MFLOPS")}),
+        Row(_valued("MByte/s"), {"value": Value("bandwidth", "MB/s")}),
+    ),
+)
+
+FORMATS = tuple(each.format() for each in (HPCG, HPCC, MLC, IOR, MDTEST, LIKWID))

@@ -135,6 +135,10 @@ def _cpus(seen: RanksSeen, line: LaunchLine) -> Verdict:
     for host, ranks in by_host.items():
         masks = [frozenset(parse_cpu_list(each.cpus)) for each in ranks]
         whole = frozenset(parse_cpu_list(ranks[0].node.get("cpus", "")))
+        held = sum({each.cpus: each.cores for each in ranks}.values())
+        if len(ranks) > held:
+            found = f"{len(ranks)} ranks on {host} have {held} core{'s' * (held != 1)}: they take turns"
+            return Verdict("problem", found, f"start at most {held} rank{'s' * (held != 1)} on a node")
         if len(ranks) > 1 and all(mask == whole for mask in masks):
             cores = max(1, ranks[0].cores // len(ranks))
             return Verdict(
