@@ -81,12 +81,15 @@ class Watch {
           reads_(is_first_with_key(ranks, host_key())),
           start_(now()),
           sent_bytes_(benchmark.sent_bytes()),
-          before_(reads_ ? read_counters() : Counters{}) {}
+          before_(reads_ ? read_counters() : Counters{}),
+          cpus_before_(reads_ ? read_cpu_times() : CpuTimes{}) {}
 
     /// Adds the record of what was carried until now.
     void record(Records& records) const {
         std::vector<std::string> hosts =
-            ranks_.gather(reads_ ? host_entry(carried(before_, read_counters()), read_mtus()) : "");
+            ranks_.gather(reads_ ? host_entry(carried(before_, read_counters()), read_mtus(),
+                                              spent(cpus_before_, read_cpu_times()))
+                                 : "");
         std::erase(hosts, "");
         const std::vector<std::string> sent = ranks_.gather(std::to_string(benchmark_.sent_bytes() - sent_bytes_));
         const double payload_bytes =
@@ -102,6 +105,7 @@ class Watch {
     double start_;
     double sent_bytes_;
     Counters before_;
+    CpuTimes cpus_before_;
 };
 
 std::string misplacement(const PlacementReadback& readback, const Memory& memory) {

@@ -120,7 +120,7 @@ std::string series_lines(const std::string& kernel, int rank, const std::vector<
     return lines;
 }
 
-std::string host_entry(const Counters& carried, const FrameSizes& mtus) {
+std::string host_entry(const Counters& carried, const FrameSizes& mtus, const CpuTimes& spent) {
     std::vector<json::Member> interfaces;
     for (const auto& [name, counter] : carried) {
         interfaces.push_back({name, json::object({{"sent", json::number(counter.sent)},
@@ -133,7 +133,10 @@ std::string host_entry(const Counters& carried, const FrameSizes& mtus) {
     return json::object({{"host", json::string(host())},
                          {"boot_id", json::string(boot_id())},
                          {"interfaces", json::object(interfaces)},
-                         {"mtus", json::object(sizes)}})
+                         {"mtus", json::object(sizes)},
+                         {"cpus", json::number(static_cast<std::int64_t>(spent.cpus))},
+                         {"used_s", json::number(spent.used_s)},
+                         {"stolen_s", json::number(spent.stolen_s)}})
         .text;
 }
 

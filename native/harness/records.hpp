@@ -38,8 +38,8 @@ std::string rank_entry(int rank, const PlacementReadback& readback);
 /// Records of this rank's samples of one kernel, as lines.
 std::string series_lines(const std::string& kernel, int rank, const std::vector<Series>& phases);
 
-/// The entry of this host in the record of the traffic.
-std::string host_entry(const Counters& carried, const FrameSizes& mtus);
+/// The entry of this host in the record of the traffic; the cpus' times are those of the same span.
+std::string host_entry(const Counters& carried, const FrameSizes& mtus, const CpuTimes& spent);
 
 /// What opens a case. Entries of ranks are those of `rank_entry`.
 struct Header {

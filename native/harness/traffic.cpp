@@ -1,5 +1,9 @@
 #include "harness/traffic.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -60,6 +64,26 @@ Counters read_counters(const std::string& sys) {
     return counters;
 }
 
+CpuTimes read_cpu_times(const std::string& proc) {
+    std::ifstream file(proc + "/stat");
+    std::string name;
+    std::array<double, 8> ticks{};  // proc(5): user, nice, system, idle, iowait, irq, softirq, steal
+    file >> name;
+    for (double& each : ticks) {
+        file >> each;
+    }
+    if (!file || name != "cpu") {
+        return {};
+    }
+    CpuTimes times{0, ticks[0] + ticks[1] + ticks[2], ticks[7]};
+    times.used_s /= static_cast<double>(sysconf(_SC_CLK_TCK));
+    times.stolen_s /= static_cast<double>(sysconf(_SC_CLK_TCK));
+    for (std::string line; std::getline(file, line);) {
+        times.cpus += line.starts_with("cpu") ? 1 : 0;
+    }
+    return times;
+}
+
 FrameSizes read_mtus(const std::string& sys) {
     FrameSizes mtus;
     for (const auto& interface : entries(sys + "/class/net")) {
@@ -68,6 +92,14 @@ FrameSizes read_mtus(const std::string& sys) {
         }
     }
     return mtus;
+}
+
+CpuTimes spent(const CpuTimes& before, const CpuTimes& after) {
+    if (before.cpus == 0 || after.cpus == 0) {
+        return {};
+    }
+    return {after.cpus, std::max(0.0, after.used_s - before.used_s),
+            std::max(0.0, after.stolen_s - before.stolen_s)};
 }
 
 Counters carried(const Counters& before, const Counters& after) {

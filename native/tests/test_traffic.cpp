@@ -1,4 +1,6 @@
 // Counters of interfaces from planted folders, and what of an environment is recorded.
+#include <unistd.h>
+
 #include <array>
 
 #include "check.hpp"
@@ -8,8 +10,10 @@
 
 using assay::carried;
 using assay::Counters;
+using assay::CpuTimes;
 using assay::FrameSizes;
 using assay::read_counters;
+using assay::read_cpu_times;
 using assay::read_mtus;
 using assay::test::Planted;
 
@@ -31,6 +35,19 @@ void interfaces_and_ports_are_read_in_bytes() {
     CHECK(read_counters(sys.path() + "/nowhere").empty());
     const FrameSizes mtus = read_mtus(sys.path());
     CHECK(mtus.size() == 1 && mtus.at("lo") == 65536);
+}
+
+void cpus_are_read_in_seconds_without_interrupts() {
+    const auto per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
+    Planted proc;
+    proc.file("stat", "cpu  1000 200 300 9999 7 50 60 40 3 0\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu1 1 2 3\nintr 5 6\n");
+    const CpuTimes times = read_cpu_times(proc.path());
+    CHECK(times.cpus == 2 && times.used_s == 1500 / per_s && times.stolen_s == 40 / per_s);
+    const CpuTimes later{2, times.used_s + 3, times.stolen_s + 1};
+    const CpuTimes meanwhile = assay::spent(times, later);
+    CHECK(meanwhile.cpus == 2 && meanwhile.used_s == 3 && meanwhile.stolen_s == 1);
+    CHECK(read_cpu_times(proc.path() + "/nowhere").cpus == 0);
+    CHECK(assay::spent({}, later).used_s == 0);
 }
 
 /// The folders of an EFA of p5.48xlarge, a Slingshot card with its interface, an Omni-Path and an iWARP card, as
@@ -92,6 +109,7 @@ void settings_of_libraries_are_recorded_but_no_secrets() {
 
 int main() {
     interfaces_and_ports_are_read_in_bytes();
+    cpus_are_read_in_seconds_without_interrupts();
     each_fabric_is_read_by_its_own_counters();
     what_was_carried_is_the_difference_of_interfaces_that_stayed();
     settings_of_libraries_are_recorded_but_no_secrets();

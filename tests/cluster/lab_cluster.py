@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import time
 from collections.abc import Generator, Mapping, Sequence
@@ -123,12 +124,26 @@ class Lab:
             time.sleep(1)
 
     @contextmanager
-    def no_new_connections(self, node: str, interface: str) -> Generator[None]:
+    def impatient_slurm(self, seconds: int) -> Generator[None]:
+        """Slurm gives up a node that does not answer for so long."""
+        usual = self.slurm_conf.read_text()
+        self._configure(re.sub(r"(?m)^SlurmdTimeout=.*", f"SlurmdTimeout={seconds}", usual))
+        try:
+            yield
+        finally:
+            self._configure(usual)
+
+    def _configure(self, text: str) -> None:
+        self.slurm_conf.write_text(text)
+        self.told("head", "scontrol", "reconfigure")
+
+    @contextmanager
+    def no_new_connections(self, node: str, interface: str, ports: str = "32768-60999") -> Generator[None]:
         """A node that drops what comes by an interface between two ports of the system's choice, as firewalls do.
 
         Open MPI listens at ports from 1024 on, daemons at known ones: they connect as before.
         """
-        chosen = f"dev {interface} ipproto tcp sport 32768-60999 dport 32768-60999"
+        chosen = f"dev {interface} ipproto tcp sport 32768-60999 dport {ports}"
         self.told(node, "sh", "-c", f"ip rule add pref 20 lookup local && ip rule add pref 10 {chosen} blackhole")
         self.told(node, "ip", "rule", "del", "pref", "0")  # of this node's own addresses: it would come first
         try:

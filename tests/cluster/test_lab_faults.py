@@ -5,7 +5,8 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Generator
+import subprocess
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,6 +39,19 @@ def held(desk: Desk, kind: str = "openmpi", *more: str) -> list[str]:
     mpi_of(kind)
     declared(desk, kind)
     return desk.words("run", "single.toml", *GBE, "--mpi", "mine", *more)
+
+
+def held_by_srun(desk: Desk, command: Sequence[str]) -> subprocess.Popen[str]:
+    """The same by Slurm: `salloc ... assay run` or `assay submit`."""
+    desk.stand_in("srun", str(shutil.which("srun")))
+    with_srun = replace(desk, variables={**desk.variables, "PATH": f"{desk.folder}:{os.environ['PATH']}"})
+    return with_srun.started([*command, "single.toml", *GBE, "--mpi", mpi_of("openmpi")])
+
+
+def failures(desk: Desk, status: str = "failed") -> set[str]:
+    """Why cases ended so, as `assay show --json` has it."""
+    shown = json.loads(desk.typed([*ASSAY, "show", "last", "--json"]).stdout)
+    return {each["reason"] for each in shown["outcomes"] if each["status"] == status}
 
 
 def launches_of(run: Run, program: str) -> list[str]:
@@ -81,7 +95,10 @@ def test_a_rank_that_is_stopped_is_named_with_its_host(desk: Desk) -> None:
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, said
     assert "rank 1 on node02 is stopped" in " ".join(said.split())
-    assert any("rank 1 on node02 is stopped" in message for message in launches_of(desk.run(), "pt2pt"))
+    run = desk.run()
+    assert any("rank 1 on node02 is stopped" in message for message in launches_of(run, "pt2pt"))
+    assert any("rank 1 on node02 is stopped" in reason for reason in failures(desk, "timed-out"))
+    assert "rank 1 on node02 is stopped" in Path(run.path, "report.html").read_text()
     desk.is_clean()
 
 
@@ -94,9 +111,21 @@ def test_a_node_that_disappears_ends_the_run(desk: Desk) -> None:
     assert "'node02' cannot be reached any more" in said
     assert f"assay run --resume {Path(desk.run().path).name}" in said
     assert {"sentinel"} <= complete(desk.run()) < {case.id for case in desk.run().plan.cases}
-    shown = json.loads(desk.typed([*ASSAY, "show", "last", "--json"]).stdout)
-    failed = {each["reason"] for each in shown["outcomes"] if each["status"] == "failed"}
-    assert failed == {"node failure: node02"}
+    assert failures(desk) == {"node failure: node02"}
+    desk.is_clean()
+
+
+@pytest.mark.long  # the rank that waits for it uses a core until somebody notices
+@pytest.mark.parametrize("patience_s", [300, 10], ids=["Assay notices", "Slurm notices"])
+def test_a_node_that_slurm_loses_ends_the_run(desk: Desk, patience_s: int) -> None:
+    process = held_by_srun(desk, ["salloc", "--quiet", "-N2", "--exclusive", *ASSAY, "run"])
+    desk.held()
+    with desk.lab.impatient_slurm(patience_s), desk.lab.link_down("node02"):
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 4, said
+    assert "'node02' cannot be reached any more" in said
+    assert f"assay run --resume {Path(desk.run().path).name}" in said
+    assert failures(desk) == {"node failure: node02"}
     desk.is_clean()
 
 
@@ -191,13 +220,11 @@ def test_a_run_that_is_interrupted_leaves_no_process_on_any_node_and_goes_on(des
 
 
 def test_a_job_that_is_cancelled_keeps_what_it_has_and_goes_on_in_another(desk: Desk) -> None:
-    desk.stand_in("srun", str(shutil.which("srun")))
-    submit = ["submit", "single.toml", "-N", "2", *GBE, "--mpi", mpi_of("openmpi")]
-    with_srun = replace(desk, variables={**desk.variables, "PATH": f"{desk.folder}:{os.environ['PATH']}"})
-    first = with_srun.typed([*ASSAY, *submit])
-    assert first.returncode == 0, first.stderr
+    first = held_by_srun(desk, [*ASSAY, "submit", "-N", "2"])
+    told, said = first.communicate(timeout=PATIENCE_S)
+    assert first.returncode == 0, said
     desk.held()
-    job = first.stdout.split()[-1]
+    job = told.split()[-1]
     assert desk.typed(["scancel", job]).returncode == 0
     until(lambda: desk.typed(["squeue", "-h", "-j", job]).stdout.strip() == "")
     desk.is_clean()

@@ -13,6 +13,7 @@ import pytest
 
 from assay.launch.command import Command
 from assay.model.errors import UnfitEnvironmentError
+from assay.run import process
 from assay.run.process import Processes
 
 LONG = 60.0
@@ -94,6 +95,18 @@ time.sleep(600)
     pids = [int(word) for word in (tmp_path / "pids").read_text().split()]
     assert len(pids) == 2
     assert until(lambda: all(gone(pid) for pid in pids))
+
+
+@pytest.mark.parametrize(("ends", "lingers"), [(2, True), (3, False), (0, False)])
+def test_a_launcher_that_stays_when_its_program_is_through_is_ended(
+    monkeypatch: pytest.MonkeyPatch, ends: int, *, lingers: bool
+) -> None:
+    monkeypatch.setattr(process, "LINGER_S", 0.2)
+    script = f"""import time; print('{{"type":"end"}}\\n' * 2, flush=True); time.sleep({9 if lingers else 1})"""
+    outcome = Processes().execute(msgspec.structs.replace(python(script), ends=ends), LONG)
+    assert outcome.lingered == lingers
+    assert outcome.exit_code == (-signal.SIGTERM if lingers else 0)
+    assert outcome.stdout.count(b"end") == 2
 
 
 def test_children_left_behind_by_a_program_are_ended_too(tmp_path: Path) -> None:

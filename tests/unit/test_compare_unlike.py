@@ -4,6 +4,8 @@ import pytest
 from tests.unit.test_import_found import LATENCY, STREAM
 
 from assay import importing, store
+from assay.analyse import examine
+from assay.compare.curves import of_messages
 from assay.compare.runs import NothingInCommonError, between
 from assay.importing import Text
 from assay.model.run import Run
@@ -44,6 +46,30 @@ def test_of_a_publication_the_figure_counts_that_is_most_like_an_import() -> Non
     compared = between(imported(f"Number of Threads counted = 64\n{STREAM}"), published)
     assert [pair.a.kernel for pair in compared.pairs] == ["triad"]
     assert {each.name for each in compared.differences if each.kind == "axis"} == {"threads", "placement"}
+
+
+def test_what_one_source_alone_says_is_named() -> None:
+    """Buffers on the host are those of which nothing is said."""
+    device, host = (imported(f"$ mpirun -np 2 ./osu_latency {ends}\n{LATENCY}8 2.5\n") for ends in ("D D", "H H"))
+    assert axes(device, host) == {
+        "sent-from": ("device", "not stated"),
+        "received-on": ("device", "not stated"),
+    }
+
+
+def test_every_repeat_has_its_ratio() -> None:
+    slow, fast = (imported(f"{LATENCY}8 {first}\n{LATENCY}8 {second}\n") for first, second in ((4, 6), (2, 2)))
+    ratios = {pair.a.params["repeat"]: pair.comparison.value.value for pair in between(slow, fast).pairs}
+    assert ratios == {1: pytest.approx(2.0), 2: pytest.approx(3.0)}
+
+
+def test_tables_are_named_by_file_line_and_program() -> None:
+    run = imported(f"{LATENCY}8 1.5\n16 2\n{LATENCY}8 1.5\n16 2\n")
+    found = of_messages(examine(run))
+    assert [each.curve.factors["table"] for each in found] == [
+        "out.txt:3 OSU Micro-Benchmarks",
+        "out.txt:7 OSU Micro-Benchmarks",
+    ]
 
 
 def test_messages_of_other_sizes_are_not_laid_beside_each_other() -> None:

@@ -3,6 +3,9 @@
 import contextlib
 import io
 import math
+import resource
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -102,10 +105,20 @@ def changed(draw: st.DrawFn, text: str) -> str:
 mutated = st.composite(changed)
 
 
+@contextlib.contextmanager
+def bounded() -> Iterator[None]:
+    """Ten seconds of a processor and 1 GiB at most."""
+    began, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    yield
+    assert time.process_time() - began < 10
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**20
+
+
 def check(tool: str, content: bytes, test: str = "") -> None:
     """It is refused with a reason, or everything in it is a finite figure that can be written and read again."""
     try:
-        found = importing.read(tool, [Text.of("fuzz", content)], ImportOptions(test=test))
+        with bounded():
+            found = importing.read(tool, [Text.of("fuzz", content)], ImportOptions(test=test))
     except UsageError as error:
         assert error.why  # noqa: PT017 (either way is right; what is refused needs its reason)
         return

@@ -121,6 +121,16 @@ def test_headings_of_all_versions_are_known(heading: str, version: str) -> None:
     assert values(table, "latency") == {8: 1.5e-6}
 
 
+def test_latency_of_7_3_has_five_columns_where_all_are_asked_for() -> None:
+    table = only(
+        "$ mpirun -np 2 ./osu_latency -f\n# OSU MPI Latency Test v7.3\n# Datatype: MPI_CHAR.\n"
+        "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations\n"
+        "1                       1.87              1.75              2.80       10000\n"
+    )
+    found = {each.metric: each.value for each in table.figures}
+    assert found == {"latency": 1.87e-6, "min-latency": 1.75e-6, "max-latency": 2.8e-6}
+
+
 def test_percentiles_and_validation_have_columns_of_their_own() -> None:
     table = only(
         "# OSU MPI Latency Test v7.4\n# Datatype: MPI_INT.\n"

@@ -101,6 +101,7 @@ def test_blocks_of_imb_are_those_of_our_benchmarks() -> None:
     ping, allreduce, barrier, uniband = tables("imb", IMB)
     assert (ping.benchmark, ping.params, ping.version) == ("pt2pt", {"pattern": "latency", "ranks": 2}, "2021.3")
     assert [each.value for each in ping.figures if each.metric == "latency"] == [2.23e-6, 2.64e-6]
+    assert [each.value for each in ping.figures if each.metric == "bandwidth"] == [pytest.approx(128 / 2.64e-6)]
     assert (allreduce.benchmark, allreduce.params["operation"]) == ("collective", "allreduce")
     assert by_metric(allreduce)["mean-latency"] == 3.2e-6
     assert by_metric(allreduce)["latency-t-max"] == 3.3e-6

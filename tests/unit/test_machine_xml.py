@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import machine
+from assay import machine, plan, studies
 from assay.machine import hwloc_xml
 from assay.machine.topology_tree import Line, topology_tree
 from assay.model.errors import UsageError
@@ -181,11 +181,22 @@ def test_low_power_cores_are_no_performance_cores() -> None:
     assert parts.kinds == {0: "efficiency", 1: "performance", 2: "efficiency"}
 
 
+def test_without_sizes_of_memory_what_needs_little_is_planned(tmp_path: Path) -> None:
+    node = '"Machine"><object type="NUMANode" os_index="0" cpuset="0x1"/>'
+    (tmp_path / "machine.xml").write_text(SMALLEST.replace('"Machine">', node))
+    made = plan.make(
+        "quick", studies.get("quick"), machine.load_xml(tmp_path / "machine.xml"), plan.Options(seed=1)
+    )
+    assert {case.benchmark for case in made.studied} == {"stream", "memcpy"}
+    (large,) = {left.reason.partition(",")[0] for left in made.left_out if "memory;" in left.reason}
+    assert large == "it needs 128 MiB of memory; 64 MiB assumed: the file gives no sizes of memory"
+
+
 def test_sixty_five_thousand_cores_are_read_in_seconds() -> None:
     cores = "".join(
         f'<object type="Core" cpuset="{1 << cpu % 32:#x}{"," * (cpu // 32)}">'
         f'<object type="PU" os_index="{cpu}"/></object>'
-        for cpu in range(0, 2**16, 16)
+        for cpu in range(0, 2**16, 16)  # cores of 16 threads: a set of a cpu is as long as its number is high
     )
     everything = ",".join(["0xffffffff"] * 2**11)
     document = f'<topology version="2.0"><object type="Package" cpuset="{everything}">{cores}</object></topology>'

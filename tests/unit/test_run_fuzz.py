@@ -3,9 +3,7 @@
 import contextlib
 import io
 import json
-import resource
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 from tests.simulation import simulated_run
-from tests.unit.test_import_fuzz import changed
+from tests.unit.test_import_fuzz import bounded, changed
 
 from assay import machine, plan, store, studies
 from assay.analyse import analyse
@@ -80,15 +78,6 @@ def spoiled(draw: st.DrawFn, text: str) -> str:
                 holder[last] if isinstance(holder, dict) else [holder[last]]
             )
     return json.dumps(value)
-
-
-@contextlib.contextmanager
-def bounded() -> Iterator[None]:
-    """Ten seconds of a processor and 1 GiB at most."""
-    began, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    yield
-    assert time.process_time() - began < 10
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**20
 
 
 def spoil(draw: st.DrawFn, folder: Path) -> None:

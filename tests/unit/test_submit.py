@@ -105,7 +105,7 @@ def test_one_script_runs_the_whole_study_with_the_options_that_were_typed(monkey
     assert Path("calls").read_text() == f"sbatch --parsable {Path(f'runs/jobs/{job.name}.sh').absolute()}\n"
     for word in ("--nodes=2", "--partition=long", "--account=proj", "--time=1:30:00", "--signal=B:TERM@60"):
         assert f"#SBATCH {word}\n" in script
-    assert "-m assay run tiny.toml --launches 3 --budget 5070s\n" in script  # all but a minute and 5 %
+    assert " -P -m assay run tiny.toml --launches 3 --budget 5070s\n" in script  # all but a minute and 5 %
     assert (
         f"exec env ASSAY_CACHE=/shared/cache ASSAY_JOB={job.name} ASSAY_RUNS={Path('runs').absolute()} " in script
     )

@@ -170,11 +170,8 @@ def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between
     left |= {each.estimate.id: f"only in {base.info.id}" for each in alone}
     if foreign:
         unmatched = [each for each in of_run if each.estimate.id in left]
-        for pair in _less_stated(unmatched, alone, between):
-            pairs.append(_named(pair, across, found, (run.info.id, base.info.id)))
-            left = {name: why for name, why in left.items() if name not in {pair.a.id, pair.b.id}}
-    if foreign and not pairs:
-        unlike = list(_unlike(of_run, of_base, between))
+        unlike = list(_less_stated(unmatched, alone, between))
+        unlike += [] if pairs or unlike else _unlike(of_run, of_base, between)
         found += tuple(_contradictions(unlike))
         pairs += [_named(pair, across, found, (run.info.id, base.info.id)) for pair in unlike]
         left = {name: why for name, why in left.items() if name not in {e.id for p in unlike for e in (p.a, p.b)}}

@@ -19,12 +19,14 @@ class Command(msgspec.Struct, frozen=True):
             elsewhere.
         files: variable -> lines of a file that it names while the command runs: for what is too long for a
             command line.
+        ends: records that end a case, in what it prints until it is through; 0 where it prints none.
     """
 
     argv: tuple[str, ...]
     environment: dict[str, str]
     grace_s: float = 1.0
     files: dict[str, tuple[str, ...]] = {}
+    ends: int = 0
 
 
 class Sampling(msgspec.Struct, frozen=True):
@@ -51,12 +53,14 @@ class Outcome(msgspec.Struct, frozen=True):
         stderr: all of it.
         exit_code: negative for a signal; None when it was ended at its time limit.
         involuntary_switches: context switches forced on it, -1 where unknown.
+        lingered: whether it was ended because it stayed when it was through.
     """
 
     stdout: bytes
     stderr: bytes
     exit_code: int | None
     involuntary_switches: int = -1
+    lingered: bool = False
 
 
 class CpuTimes(msgspec.Struct, frozen=True):

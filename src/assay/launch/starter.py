@@ -4,6 +4,8 @@ import shlex
 from collections.abc import Mapping
 from types import MappingProxyType
 
+import msgspec
+
 from assay.launch import arguments, select, sweep
 from assay.launch.command import Command, Launcher, Layout, Sampling, Site
 from assay.launch.remote import forwarded_environment
@@ -55,12 +57,13 @@ class Starter:
             plan.prefixes.get(cases[0].benchmark, ""),
         )
         if layout.mpi or (self._launcher and (placement.ranks or not placement.by_host)):
-            return (self._translated(layout, prefix + argv, variables),)
-        found = []
-        for host, ranks in zip(layout.hosts, placement.host_ranks, strict=True):
-            own = arguments.with_cpus(argv, ranks[0]) if placement.by_host else argv
-            found.append(self._translated(Layout((host,), ranks), prefix + own, variables))
-        return tuple(found)
+            found = [self._translated(layout, prefix + argv, variables)]
+        else:
+            found = []
+            for host, ranks in zip(layout.hosts, placement.host_ranks, strict=True):
+                own = arguments.with_cpus(argv, ranks[0]) if placement.by_host else argv
+                found.append(self._translated(Layout((host,), ranks), prefix + own, variables))
+        return tuple(msgspec.structs.replace(each, ends=len(cases)) for each in found)
 
     def probe(self, plan: Plan, build: Build, program: str, seconds: float) -> Command:
         """The command that measures the hand-over between the plan's probe cpus, on its first host."""

@@ -32,9 +32,9 @@ class Bracket(msgspec.Struct, frozen=True):
         before: probe just before it; None where there is one core or no probe.
         after: probe just after it.
         elapsed_s: wall time of the launch, start of program to its end.
-        steal: share of the cpus' time that the hypervisor took during the launch; None where nobody looked, since
-            it ran on other hosts than this one.
-        foreign: share of the cpus' time that other processes used during the launch; None as above.
+        steal: share of the cpus' time that the hypervisor took during the launch, on other hosts than this one
+            while cases were sampled, of the worst host; None where nobody looked.
+        foreign: share of the cpus' time that other processes used; None as above.
         involuntary_switches: context switches forced on the program, -1 where unknown.
         load: one-minute load average before it.
     """

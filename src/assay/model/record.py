@@ -132,12 +132,22 @@ class Counter(msgspec.Struct, frozen=True):
 
 
 class HostTraffic(msgspec.Struct, frozen=True):
-    """Traffic of one host by interface (`eth0`) and InfiniBand port (`mlx5_0:1`), and MTUs of interfaces in B."""
+    """Traffic of one host by interface (`eth0`) and InfiniBand port (`mlx5_0:1`), and what its cpus did meanwhile.
+
+    Attributes:
+        mtus: of interfaces, B.
+        cpus: how many the host has; 0 where nobody looked.
+        used_s: what all programs of the host used of them.
+        stolen_s: what a hypervisor took.
+    """
 
     host: Host
     boot_id: Identifier
     interfaces: dict[str, Counter]
     mtus: dict[str, int] = {}
+    cpus: int = 0
+    used_s: float = 0.0
+    stolen_s: float = 0.0
 
 
 class Summed(Sequence[HostTraffic]):

@@ -265,7 +265,9 @@ def _alike(benchmark: Benchmark, spot: ResolvedPlacement) -> tuple[str, str, str
 
 
 def _free_now(machine: Machine) -> str:
-    """What a case may use; hwloc gives a memory node 1 GiB where a description names no size."""
+    """What a case may use, and what that is taken from where nobody tells."""
+    if not isinstance(machine.memory.value, int | float):
+        return f"assumed: {machine.memory.unavailable}"
     assumed = machine.origin == "synthetic" and all(
         node.memory_bytes in {0, _HWLOC_DEFAULT} for node in machine.topology.numa_nodes
     )
@@ -286,7 +288,7 @@ def _cases(
     needed = benchmark.host_memory_bytes(point.params, placement)
     why, too_large, instead = _missing_executable(benchmark, point, placement, setting), "", ""
     if not why and needed > available:
-        why = f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
+        why = f"it needs {format_size(needed)} of memory; {format_size(available)} {_free_now(setting.machine)}"
         too_large = benchmark.name
         if smaller := fitting(benchmark, point, placement, available):
             instead = "=".join(map(str, smaller))

@@ -17,9 +17,10 @@ _Apart = tuple[bool, int]
 
 @lru_cache(maxsize=4)
 def memory_targets(topology: Topology) -> tuple[int, ...]:
-    """OS indices of the allowed memory nodes that have memory, those without cores included."""
+    """OS indices of the allowed memory nodes that have memory, without cores too; all where no size is known."""
+    holding = [node for node in topology.numa_nodes if node.memory_bytes > 0] or topology.numa_nodes
     allowed = set(topology.allowed_nodes)
-    return tuple(node.index for node in topology.numa_nodes if node.memory_bytes > 0 and node.index in allowed)
+    return tuple(node.index for node in holding if node.index in allowed)
 
 
 @lru_cache(maxsize=4)

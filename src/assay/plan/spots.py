@@ -96,13 +96,17 @@ class ResolvedPlacement(msgspec.Struct, frozen=True):
         return _over(self.network)
 
 
+#: Bytes that any machine has, where nobody tells how many this one has: arithmetic and messages of some size fit.
+_LEAST = 64 * 2**20
+
+
 def memory_available(machine: Machine, nodes: tuple[int, ...] = ()) -> int:
     """Bytes that a case may use: what the machine has left now and no more than its memory nodes hold."""
     wanted = set(nodes or memory_targets(machine.topology))
     holding = [node for node in machine.topology.numa_nodes if node.memory_bytes > 0]
     installed = sum(node.memory_bytes for node in holding if node.index in wanted)
     if not isinstance(machine.memory.value, int | float):
-        return installed
+        return installed if holding else _LEAST
     if all(node.index in wanted for node in holding):
         return int(machine.memory.value)  # a kernel that brings memory up late tells less of its nodes than it has
     return int(min(machine.memory.value, installed))

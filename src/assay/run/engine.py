@@ -22,7 +22,7 @@ from assay.run.ledger import Ledger, remaining_work
 from assay.run.leftovers import Cleanup, end_leftovers, find_stuck, require_clear
 from assay.run.levels import Levels, levels_restored
 from assay.run.merging import merge_hosts
-from assay.run.quiet import shares, wait_until_quiet
+from assay.run.quiet import shares, shares_elsewhere, wait_until_quiet
 from assay.run.records import (
     Answer,
     describe_exit,
@@ -168,8 +168,11 @@ class _Session:
         kept_as = f"logs/{_name(launch.id, attempt)}.output.gz"
         read = with_figures(outcome, cases, kept_as)
         outcome, answer = read.outcome, read_answer(read.outcome.stdout, cases)
+        if bracket.foreign is None:
+            steal, foreign = shares_elsewhere(answer.cases)
+            bracket = msgspec.structs.replace(bracket, steal=steal, foreign=foreign)
         failed = program_message(outcome.stderr) if outcome.exit_code != 0 else ""
-        lost = tuple(swept.unreached) or lost_nodes(failed)
+        lost = lost_nodes(failed) or tuple(swept.unreached)  # Slurm takes all nodes of a job for one
         found = f"node failure: {', '.join(lost)}" if lost else "".join(stuck)
         record = Launch(
             id=launch.id,
@@ -195,7 +198,8 @@ class _Session:
         made = LaunchRecords(record, answer.cases, answer.unstarted)
         self.directory.keep(answer.lines, made)
         if swept.unreached:
-            self._give_up(outcome, swept.unreached)
+            why = swept.unreached.get(lost[0]) or next(iter(swept.unreached.values()))
+            self._give_up(outcome, lost[0], why)
         return made  # as it was read: from columns, samples would be decoded again
 
     def bracketed(
@@ -246,9 +250,8 @@ class _Session:
         limit_s = foreign.limit_s if foreign else 0.0  # which the starter keeps, and says so
         return (start if cases[0].placement.ranks else _LEAST_PATIENCE_S) + max(patience, 2 * limit_s)
 
-    def _give_up(self, outcome: Outcome, unreached: Mapping[str, str]) -> NoReturn:
+    def _give_up(self, outcome: Outcome, host: str, why: str) -> NoReturn:
         """A host was lost during a launch: a run that goes on makes that again."""
-        host, why = next(iter(unreached.items()))
         raise UnfitEnvironmentError(
             f"'{host}' cannot be reached any more; what was measured is kept in {self.directory.path}, and "
             "the run can go on when the node is back",
@@ -291,7 +294,9 @@ def _message(answer: Answer, outcome: Outcome, swept: Sequence[str], found: str)
     lines = [f"assay: {found}"] if found else []
     if answer.refused:
         lines.append(f"assay: {answer.refused}")
-    if outcome.exit_code is None or outcome.exit_code < 0:
+    if outcome.lingered:
+        lines.append("assay: all records were in and it did not end by itself, so it was ended")
+    elif outcome.exit_code is None or outcome.exit_code < 0:
         lines.append(f"assay: {describe_exit(outcome.exit_code)}")
     said = program_message(outcome.stderr)
     told = (cause_of(said), "" if outcome.exit_code is None else death_of(said)) if outcome.exit_code != 0 else ()

@@ -34,6 +34,7 @@ def merge_hosts(outcomes: Sequence[Outcome], cases: Sequence[str]) -> Outcome:
         stderr=b"".join(dict.fromkeys(outcome.stderr for outcome in outcomes)),
         exit_code=worst,
         involuntary_switches=-1 if -1 in switches else sum(switches),
+        lingered=any(outcome.lingered for outcome in outcomes),
     )
 
 

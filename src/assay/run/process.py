@@ -20,6 +20,10 @@ from assay.model.errors import UnfitEnvironmentError
 #: started by others sets it to nothing.
 _PARENT = "ASSAY_PARENT"
 _LOOK_S = 0.01
+#: Seconds between looks at what was printed, and for a launcher to end once its program is through.
+LINGER_S = 5.0
+#: How a record that ends a case begins.
+_END = b'{"type":"end"'
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -74,13 +78,15 @@ class Processes:
             # Files, not pipes: nobody has to read while the program is timing, and no pipe can fill up.
             started = [_Started.of(command, ended) for command in commands]
             deadline = time.monotonic() + timeout
-            switches = [_wait(one.process, deadline - time.monotonic()) for one in started]
+            switches = [_wait(one, deadline - time.monotonic()) for one in started]
+            stayed = [one.process.returncode is None for one in started]
             if None in switches:
                 at_limit()
             _ask_to_end(one.process for one in started)
             for one in started:
                 _end_group(one.process, one.grace_s)
-            return tuple(one.outcome(count) for one, count in zip(started, switches, strict=True))
+            counted = zip(started, switches, stayed, strict=True)
+            return tuple(one.outcome(count, stayed=stays) for one, count, stays in counted)
 
 
 class _Started(NamedTuple):
@@ -90,6 +96,7 @@ class _Started(NamedTuple):
     stdout: IO[bytes]
     stderr: IO[bytes]
     grace_s: float
+    ends: int
 
     @classmethod
     def of(cls, command: Command, ended: contextlib.ExitStack) -> "_Started":
@@ -98,14 +105,22 @@ class _Started(NamedTuple):
         stderr = ended.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         process = _start(command, stdout, stderr, written(command, ended))
         ended.callback(_end_group, process, command.grace_s)
-        return cls(process, stdout, stderr, command.grace_s)
+        return cls(process, stdout, stderr, command.grace_s, command.ends)
 
-    def outcome(self, switches: int | None) -> Outcome:
+    def is_through(self) -> bool:
+        """Whether every case that it shall print has its end."""
+        written = os.pread(self.stdout.fileno(), os.fstat(self.stdout.fileno()).st_size, 0)
+        return written.count(_END) >= self.ends
+
+    def outcome(self, switches: int | None, *, stayed: bool) -> Outcome:
         """What it wrote, once it has ended; `switches`: None when its time was up."""
         self.stdout.seek(0)
         self.stderr.seek(0)
         code = None if switches is None else self.process.returncode
-        return Outcome(self.stdout.read(), self.stderr.read(), code, -1 if switches is None else switches)
+        lingered = stayed and switches is not None
+        return Outcome(
+            self.stdout.read(), self.stderr.read(), code, -1 if switches is None else switches, lingered
+        )
 
 
 def _ask_to_end(processes: Iterable[subprocess.Popen[bytes]]) -> None:
@@ -148,16 +163,21 @@ def _start(
         ) from error
 
 
-def _wait(process: subprocess.Popen[bytes], timeout: float) -> int | None:
-    """Involuntary context switches of the process, None when its time was up."""
-    deadline = time.monotonic() + timeout
-    with _sleeping_until_ended(process.pid) as sleep:
+def _wait(one: _Started, timeout: float) -> int | None:
+    """Involuntary context switches of the process, None when its time was up; -1 where it stays and is through."""
+    begun = time.monotonic()
+    deadline, look, through = begun + timeout, begun + LINGER_S, False
+    with _sleeping_until_ended(one.process.pid) as sleep:
         while (left := deadline - time.monotonic()) > 0:
-            sleep(left)
-            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            sleep(min(left, max(0.0, look - time.monotonic())) if one.ends else left)
+            pid, status, usage = os.wait4(one.process.pid, os.WNOHANG)
             if pid:
-                process.returncode = os.waitstatus_to_exitcode(status)
+                one.process.returncode = os.waitstatus_to_exitcode(status)
                 return usage.ru_nivcsw
+            if one.ends and time.monotonic() >= look:
+                if through:
+                    return -1
+                through, look = one.is_through(), time.monotonic() + LINGER_S
     return None
 
 

@@ -1,7 +1,11 @@
 """What others take of the machine's cpus, and the wait until they take little."""
 
+from collections import Counter
+from collections.abc import Iterable
+
 from assay.launch.command import CpuTimes, Executor
 from assay.model.bracket import Bracket
+from assay.model.run import CaseRecords
 
 #: The kernel counts cpu time in ticks: what differs by no more than one on each cpu is not known to be foreign.
 _TICK_S = 0.01
@@ -28,6 +32,27 @@ def wait_until_quiet(executor: Executor, most_s: float) -> tuple[bool, float]:
             return True, now_s - began_s
         if now_s - began_s >= most_s:
             return False, now_s - began_s
+
+
+def shares_elsewhere(cases: Iterable[CaseRecords]) -> tuple[float | None, float | None]:
+    """The same of the worst other host while cases were sampled, as programs there read it; None where none did.
+
+    Ranks may have used all of the cpus that they stand on: what others used for certain is the rest.
+    """
+    found = []
+    for case in cases:
+        standing = Counter[str]()  # hosts of one kernel have one account
+        for rank in case.header.ranks:
+            standing[rank.boot_id] += len(rank.cpus)
+        for host in case.traffic.hosts if case.traffic else ():
+            span = case.traffic.seconds if case.traffic else 0.0
+            foreign = host.used_s - standing[host.boot_id] * span - _TICK_S * host.cpus
+            if host.cpus and span > 0:
+                found.append((host.stolen_s / (host.cpus * span), foreign / (host.cpus * span)))
+    if not found:
+        return None, None
+    steal, foreign = (min(1.0, max(0.0, *each)) for each in zip(*found, strict=True))
+    return steal, foreign
 
 
 def shares(before: CpuTimes, after: CpuTimes, elapsed_s: float) -> tuple[float, float]:

@@ -4,6 +4,7 @@ In `records.jsonl`, a `shared` record opens such a launch. In each case a `colum
 and its traffic, and the header has no ranks. Each names its bytes in the file and their CRC-32.
 """
 
+import itertools
 import os
 import zlib
 from array import array
@@ -71,6 +72,8 @@ class _Counted(msgspec.Struct, frozen=True, array_like=True):
     sent: Column
     received: Column
     sums: dict[str, int]
+    #: Of each host: cpus, seconds used, seconds stolen.
+    spent: tuple[tuple[int, float, float], ...] = ()
 
 
 class _Head(msgspec.Struct, frozen=True, array_like=True):
@@ -231,9 +234,11 @@ class _CountedHosts(Summed):
         """All of them, in the order in which they were written."""
         counted = self._counted()
         counts = map(Counter, counted.sent.values().tolist(), counted.received.values().tolist())
-        for host in np.cumsum(counted.hosts.values()).tolist():
+        spent = counted.spent or itertools.repeat((0, 0.0, 0.0))
+        for host, (cpus, used_s, stolen_s) in zip(np.cumsum(counted.hosts.values()).tolist(), spent, strict=False):
             of = self._common.hosts[host]
-            yield HostTraffic(of.name, of.boot_id, {each: next(counts) for each in of.interfaces}, dict(of.mtus))
+            counters = {each: next(counts) for each in of.interfaces}
+            yield HostTraffic(of.name, of.boot_id, counters, dict(of.mtus), cpus, used_s, stolen_s)
 
     def __eq__(self, other: object) -> bool:
         """Whether another sequence holds the same."""
@@ -290,6 +295,7 @@ def _counted(traffic: Traffic, known: _Known) -> _Counted:
         Column.of(np.array([counter.sent for counter in counters], dtype=np.int64)),
         Column.of(np.array([counter.received for counter in counters], dtype=np.int64)),
         dict(traffic.sent()),
+        tuple((host.cpus, host.used_s, host.stolen_s) for host in traffic.hosts),
     )
 
 
