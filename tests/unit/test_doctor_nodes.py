@@ -38,6 +38,8 @@ SOUND = Node(
     clock_s=(100.1, 100.2),
     assay="assay, version 1",
     interfaces={"eth0": Interface(up=True, mtu=1500, rate=1000.0), "mlx5_0:1": Interface(up=True, rate=100.0)},
+    transports={"mlx5_0:1": ("rc_mlx5", "ud_mlx5"), "eth0": ("tcp",)},
+    verbs=("/dev/infiniband/uverbs0",),
     addresses={"n2": "10.0.0.2"},
     programs={"/cache/pt2pt": "aa", "/cache/stream": "bb"},
     starts=("/cache/pt2pt",),
@@ -81,6 +83,27 @@ FAULTS: list[tuple[str, str, dict[str, object], str, str]] = [
     ),
     ("launcher", "problem", {"files": ()}, "openmpi-5 has no /opt/mpiexec there", "same path"),
     ("lockable memory", "warning", {"lockable": "64"}, "64 KiB, beside mlx5_0:1", "ulimit -l unlimited"),
+    (
+        "UCX",
+        "warning",
+        {"transports": {"eth0": ("tcp",), "memory": ("posix",)}},
+        "UCX reaches mlx5_0:1 by posix, tcp alone: its part for RDMA (libuct_ib) is not there",
+        "load an MPI whose UCX has it",
+    ),
+    (
+        "UCX",
+        "warning",
+        {"transports": {"eth0": ("tcp",)}, "verbs": ()},
+        "this user may not open /dev/infiniband/uverbs*",
+        "--device /dev/infiniband",
+    ),
+    (
+        "UCX",
+        "warning",
+        {"transports": {"eth0": ("tcp",), "mlx5_1:1": ("rc_mlx5",)}},
+        "it passes this one over",
+        "unset UCX_NET_DEVICES",
+    ),
     ("names", "warning", {"addresses": {"n1": ""}}, "does not know n1", "/etc/hosts"),
     ("names", "warning", {"addresses": {"n1": "127.0.1.1"}}, "takes n1 for itself (127.0.1.1)", "/etc/hosts"),
     ("shared memory", "problem", {"shm_bytes": 2**20}, "1 MiB free", "on {hosts}: ls -l /dev/shm"),
@@ -200,6 +223,42 @@ def test_any_shell_tells_what_a_node_is(ask: Callable[[], Node], tmp_path: Path)
     assert found.starts == (str(tmp_path / "good"),)
     assert found.refuses == {str(tmp_path / "bad"): "libmpi.so: no such file"}
     assert set(found.interfaces) >= {path.name for path in Path("/sys/class/net").iterdir() if path.name == "eth0"}
+
+
+UCX_INFO = """#
+# Memory domain: mlx5_0
+#      Component: ib
+#             register: unlimited, cost: 16000 + 0.060 * N nsec
+#
+#      Transport: rc_mlx5
+#         Device: mlx5_0:1
+#           Type: network
+#  System device: mlx5_0 (0)
+#
+#      Transport: ud_mlx5
+#         Device: mlx5_0:1
+#           Type: network
+#
+#      Transport: tcp
+#         Device: eth0
+#           Type: network
+"""
+
+
+def test_ucx_tells_the_transports_of_each_device(
+    ask: Callable[[], Node], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As version 1.15 prints them."""
+    (tmp_path / "ucx_info").write_text(f"#!/bin/sh\n[ $1 = -d ] && cat <<'END'\n{UCX_INFO}END\n")
+    (tmp_path / "ucx_info").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert ask().transports == {"mlx5_0:1": ("rc_mlx5", "ud_mlx5"), "eth0": ("tcp",)}
+
+
+def test_without_ports_or_ucx_nothing_is_wrong() -> None:
+    bare = msgspec.structs.replace(OTHER, interfaces={"eth0": SOUND.interfaces["eth0"]}, transports={})
+    assert checks(bare)["n2"]["UCX"].state == "ok"
+    assert checks(msgspec.structs.replace(OTHER, transports={}))["n2"]["UCX"].state == "unknown"
 
 
 def test_processes_of_a_run_are_found_by_its_name(ask: Callable[[], Node]) -> None:

@@ -4,6 +4,8 @@ import os
 import shlex
 import signal
 import subprocess
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from assay.model.plan import Case, Measure, Plan, Study
 from assay.model.run import Run
 from assay.plan import Options
 from assay.run import execute
-from assay.run.leftovers import find_stuck
+from assay.run.leftovers import _sweep, find_stuck
 from assay.simulation import Law, SimulatedMachine
 
 ONE = Study("One", "A question?", (Measure("stream", ("one-core",), axes={"elements": 1_000_000}),), launches=2)
@@ -174,6 +176,25 @@ def test_what_slurm_says_of_a_node_counts_more_than_the_time_limit_that_a_launch
     run = carry_out(tmp_path, GivenUp(whole, CLEAR))
     assert {each.launch.lost for each in run.launches} == {("there",)}
     assert {(each.status, each.reason) for each in analyse(run).outcomes} == {("failed", "node failure: there")}
+
+
+def test_many_hosts_are_asked_together_and_64_at_most_at_once() -> None:
+    """Of 200 nodes that are dead each takes as long as its connection is tried."""
+    now, most, lock = 0, 0, threading.Lock()
+
+    class Dead:
+        def execute(self, _command: Command, _timeout: float) -> Outcome:
+            nonlocal now, most
+            with lock:
+                now, most = now + 1, max(most, now + 1)
+            time.sleep(0.05)
+            with lock:
+                now -= 1
+            return REFUSED
+
+    commands = {f"n{number}": Command((), {}) for number in range(200)}
+    assert set(_sweep(commands, Dead()).values()) == {REFUSED}  # type: ignore[arg-type]
+    assert 32 < most <= 64
 
 
 def test_the_rank_that_is_stopped_is_named_with_its_number_and_state() -> None:

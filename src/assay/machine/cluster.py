@@ -18,6 +18,8 @@ _LEAST_SHM, _ENOUGH_SHM = 2**24, 2**26
 #: Stands in remedies for the nodes that they are meant for; `{host}` for the first of them.
 HOSTS = "{hosts}"
 _SHOWN = 3
+#: How names of transports begin by which UCX uses RDMA adapters.
+_RDMA = ("rc", "dc", "ud")
 
 
 class Requirements(msgspec.Struct, frozen=True):
@@ -190,6 +192,28 @@ def _lockable(seen: _Compared) -> Verdict:
     return Verdict("ok", told)
 
 
+def _ucx(seen: _Compared) -> Verdict:
+    wanted = set(map(device_of, seen.wanted.networks.values()))
+    ports = sorted(name for name in _up(seen.node) if ":" in name and (not wanted or name in wanted))
+    if not ports:
+        return Verdict("ok", "no port of an RDMA adapter is in use")
+    known = seen.node.transports
+    if not known:
+        return Verdict("unknown", "ucx_info is not there, or UCX is not used")
+    bare = [port for port in ports if not any(each.startswith(_RDMA) for each in known.get(port, ()))]
+    if not bare:
+        return Verdict("ok", f"{', '.join(known[ports[0]])} on {ports[0]}")
+    others = sorted({each for of in known.values() for each in of})
+    if not seen.node.verbs:
+        why, remedy = "this user may not open /dev/infiniband/uverbs*", "in a container: --device /dev/infiniband"
+    elif not any(each.startswith(_RDMA) for each in others):
+        why, remedy = "its part for RDMA (libuct_ib) is not there", "install it, or load an MPI whose UCX has it"
+    else:
+        why, remedy = "it passes this one over", "unset UCX_NET_DEVICES and UCX_TLS, or correct them there"
+    found = f"UCX reaches {_first_names(bare)} by {_first_names(others)} alone: {why}"
+    return Verdict("warning", found, remedy)
+
+
 def _interfaces(seen: _Compared) -> Verdict:
     own = seen.node.interfaces
     if wanted := tuple(map(device_of, seen.wanted.networks.values())):
@@ -299,6 +323,7 @@ _RULES: tuple[tuple[str, str, Callable[[_Compared], Verdict]], ...] = (
     ("launcher", "mpiexec starts its own daemon on each node, from the same path", _launcher),
     ("cpus", "placements that need more cpus are left out", _cpus),
     ("lockable memory", "InfiniBand must lock its send buffers in memory", _lockable),
+    ("UCX", "without a transport of the adapter UCX passes messages by TCP, and says nothing", _ucx),
     ("interfaces", "messages select an interface by its name, which must be the same on all nodes", _interfaces),
     ("MTU", "packets larger than the MTU of the other end are lost or cut", _mtu),
     ("speed of links", "a slower link limits every pair that uses it", _speed),

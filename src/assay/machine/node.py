@@ -16,6 +16,8 @@ _LINES = (
     "for at in /sys/class/infiniband/*/ports/*; do card=${at%/ports/*}; [ -r $at/rate ] && echo",
     '"port ${card##*/}:${at##*/} $(cut -d: -f1 $at/state) $(cut -d" " -f1 $at/rate)"; done;',
     'for at in /sys/class/cxi/*; do [ -d $at/device ] && echo "card ${at##*/}"; done;',
+    "ucx_info -d 2>/dev/null | sed -nE 's/^# +(Transport|Device): +/ucx /p';",
+    'for at in /dev/infiniband/uverbs*; do [ -r $at ] && [ -w $at ] && echo "verbs $at"; done;',
     'for name in $2; do echo "address $name $(getent hosts "$name" | head -n 1)"; done;',
     'for file in $(grep -lF "ASSAY_RUN=" /proc/[0-9]*/environ 2>/dev/null); do at=${file%/environ};',
     r"""run=$(tr '\0' '\n' 2>/dev/null <"$file" | sed -n 's/^ASSAY_RUN=//p');""",
@@ -58,6 +60,8 @@ class Node(msgspec.Struct, frozen=True):
         clock_s: its clock when it began and when it ended to answer, Unix time.
         assay: what `assay --version` says there.
         interfaces: by name.
+        transports: device, `mlx5_0:1` -> what UCX passes messages by there, `rc_mlx5`; empty: not known.
+        verbs: devices by which this user reaches RDMA adapters.
         addresses: other node -> address there; empty where the name does not resolve.
         processes: of runs: number, run, command line.
         programs: path -> hash, of those asked for that are there.
@@ -75,6 +79,8 @@ class Node(msgspec.Struct, frozen=True):
     clock_s: tuple[float, float] = (0.0, 0.0)
     assay: str = ""
     interfaces: dict[str, Interface] = {}
+    transports: dict[str, tuple[str, ...]] = {}
+    verbs: tuple[str, ...] = ()
     addresses: dict[str, str] = {}
     processes: tuple[tuple[int, str, str], ...] = ()
     programs: dict[str, str] = {}
@@ -126,6 +132,8 @@ def read(answer: str) -> Node | None:
         interfaces={words[0]: _interface(words[1:]) for words in told.get("interface", []) if words[0] != "lo"}
         | {words[0]: _port(words[1:]) for words in told.get("port", [])}
         | {words[0]: Interface(up=True) for words in told.get("card", [])},
+        transports=_transports([words[0] for words in told.get("ucx", []) if words]),
+        verbs=tuple(words[0] for words in told.get("verbs", [])),
         addresses={words[0]: (words[1] if len(words) > 1 else "") for words in told.get("address", [])},
         processes=tuple((int(words[0]), words[1], " ".join(words[2:])) for words in told.get("process", [])),
         programs={words[1]: words[0] for words in told.get("program", [])},
@@ -133,6 +141,14 @@ def read(answer: str) -> Node | None:
         refuses={words[0]: " ".join(words[1:]) for words in told.get("refuses", [])},
         files=tuple(words[0] for words in told.get("file", [])),
     )
+
+
+def _transports(words: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """By device: `ucx_info -d` names each transport, then its device."""
+    found: dict[str, tuple[str, ...]] = {}
+    for transport, device in zip(words[::2], words[1::2], strict=False):
+        found[device] = (*found.get(device, ()), transport)
+    return found
 
 
 def _counts(words: Sequence[str]) -> tuple[int, int]:
