@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 
 #include "check.hpp"
 #include "harness/environment.hpp"
@@ -45,7 +46,7 @@ void cpus_are_read_in_seconds_without_interrupts() {
     CHECK(times.cpus == 2 && times.used_s == 1500 / per_s && times.stolen_s == 40 / per_s);
     const CpuTimes later{2, times.used_s + 3, times.stolen_s + 1};
     const CpuTimes meanwhile = assay::spent(times, later);
-    CHECK(meanwhile.cpus == 2 && meanwhile.used_s == 3 && meanwhile.stolen_s == 1);
+    CHECK(meanwhile.cpus == 2 && std::abs(meanwhile.used_s - 3) < 1e-9 && std::abs(meanwhile.stolen_s - 1) < 1e-9);
     CHECK(read_cpu_times(proc.path() + "/nowhere").cpus == 0);
     CHECK(assay::spent({}, later).used_s == 0);
 }

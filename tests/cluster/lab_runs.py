@@ -34,7 +34,7 @@ axes = { pattern = "bandwidth", bytes = "64K", window = 4 }
 #: Script of a launcher whose first launch that measures has no end of its own: it waits for what a test plants.
 #: Its ranks let others work meanwhile.
 HOLDING = """
-case " $* " in *" --case "*) mkdir "$0.holds" 2>/dev/null && endless=yes ;; esac
+case " $* " in *"/pt2pt "*" --case "*) mkdir "$0.holds" 2>/dev/null && endless=yes ;; esac
 for word; do
     case ${{endless:+$before}} in
     --seconds) word=1000 ;;

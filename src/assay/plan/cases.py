@@ -288,7 +288,8 @@ def _cases(
     needed = benchmark.host_memory_bytes(point.params, placement)
     why, too_large, instead = _missing_executable(benchmark, point, placement, setting), "", ""
     if not why and needed > available:
-        why = f"it needs {format_size(needed)} of memory; {format_size(available)} {_free_now(setting.machine)}"
+        has = f"{format_size(available)} {_free_now(setting.machine).removeprefix('that ')}"
+        why = f"it needs {format_size(needed)} of memory; {has}"
         too_large = benchmark.name
         if smaller := fitting(benchmark, point, placement, available):
             instead = "=".join(map(str, smaller))
