@@ -241,7 +241,8 @@ def _points(
             words = in_words(spot.word, spot.binding.word)
             why = (
                 f"it needs {format_size(large.needed)} of memory, more than {100 * MEMORY_SHARE:.0f} % of the "
-                f"{format_size(available)} {_free_now(setting.machine)}; {large.instead} is measured instead"
+                f"{format_size(available)} {_free_now(setting.machine, 'that ')}; "
+                f"{large.instead} is measured instead"
             )
             about = (spot.binding.word, str(large.value))
             wish = f"{benchmark.name} at {words}, {large.axis}={large.value}"
@@ -264,14 +265,14 @@ def _alike(benchmark: Benchmark, spot: ResolvedPlacement) -> tuple[str, str, str
     return benchmark.name, parsed(spot.word).starred, starred_memory(spot.binding.word)
 
 
-def _free_now(machine: Machine) -> str:
+def _free_now(machine: Machine, which: str = "") -> str:
     """What a case may use, and what that is taken from where nobody tells."""
     if not isinstance(machine.memory.value, int | float):
         return f"assumed: {machine.memory.unavailable}"
     assumed = machine.origin == "synthetic" and all(
         node.memory_bytes in {0, _HWLOC_DEFAULT} for node in machine.topology.numa_nodes
     )
-    return f"that may be used{' (hwloc takes 1 GiB a node where none is named)' if assumed else ''}"
+    return f"{which}may be used{' (hwloc takes 1 GiB a node where none is named)' if assumed else ''}"
 
 
 def _cases(
@@ -288,8 +289,7 @@ def _cases(
     needed = benchmark.host_memory_bytes(point.params, placement)
     why, too_large, instead = _missing_executable(benchmark, point, placement, setting), "", ""
     if not why and needed > available:
-        has = f"{format_size(available)} {_free_now(setting.machine).removeprefix('that ')}"
-        why = f"it needs {format_size(needed)} of memory; {has}"
+        why = f"it needs {format_size(needed)} of memory; {format_size(available)} {_free_now(setting.machine)}"
         too_large = benchmark.name
         if smaller := fitting(benchmark, point, placement, available):
             instead = "=".join(map(str, smaller))
