@@ -10,6 +10,8 @@ import msgspec
 
 from assay.model.toolchain import Toolchain
 from assay.toolchain import cmake, sources
+from assay.toolchain.building import cached_build
+from assay.toolchain.cache import builds_folder
 
 Change = tuple[str, str]
 
@@ -37,16 +39,29 @@ def copied(folder: Path, *programs: str) -> Path:
     return native
 
 
-def compiled(native: Path, toolchain: Toolchain) -> Path:
+def compiled(native: Path, toolchain: Toolchain, flags: tuple[str, ...] = QUICK) -> Path:
     """The folder of the programs of such a copy: nothing is timed in them.
 
     They are built as deep below it as those of the cache are: ccache then has what other tests have compiled.
     """
     tree = native.parent / "build" / "cache" / "builds" / "planted" / "tree"
-    quick = msgspec.structs.replace(toolchain, flags=QUICK)
+    quick = msgspec.structs.replace(toolchain, flags=flags)
     programs = {source.stem for source in native.glob("benchmarks/*/*.cpp")}
+    if known := cached_build(toolchain):
+        _configured_as(builds_folder() / known.key / "tree", native, tree)
     cmake.compile_programs(native, tree, quick, native.parent / "log", programs)
     return tree / "bin"
+
+
+def _configured_as(known: Path, native: Path, tree: Path) -> None:
+    """Begin a tree with what CMake found out of its compiler in another: that takes as long as to compile."""
+    for found in known.glob("CMakeFiles/[0-9]*"):
+        shutil.copytree(found, tree / "CMakeFiles" / found.name)
+    lines = (known / "CMakeCache.txt").read_text().splitlines(keepends=True)
+    unlike = ("//", "ASSAY_OPENMP:")  # a comment needs what it is of; a test changes what is usual
+    kept = "".join(line for line in lines if not line.startswith(unlike))
+    moved = kept.replace(str(known), str(tree)).replace(f"={sources.folder()}\n", f"={native}\n")
+    (tree / "CMakeCache.txt").write_text(moved)
 
 
 def planted(toolchain: Toolchain, folder: Path, program: str, changes: Sequence[Change]) -> list[str]:

@@ -31,7 +31,7 @@ launches = 2
 [[measure]]
 benchmark = "hpcc"
 placements = ["one-core"]
-axes = { n = 1500, nb = 80 }
+axes = { n = 800, nb = 80 }
 """
 CODES = """
 title = "NPB"

@@ -71,17 +71,22 @@ def wanted(name: str, declared: Mapping[str, object] | None = None) -> Mpi:
     return toolchain.get_mpi(name, declared)
 
 
-@pytest.fixture
-def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Sources that compile in a moment, and a cache of their own."""
-    folder = tmp_path / "native"
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sources that compile in a moment, and beside them a cache of their own: the one of no MPI is built once."""
+    folder = tmp_path_factory.mktemp("small") / "native"
     for topic, name, text in (("memory", "one", "int main() {}\n"), ("messages", "hello", HELLO)):
         (folder / "benchmarks" / topic).mkdir(parents=True)
         (folder / "benchmarks" / topic / f"{name}.cpp").write_text(text)
     (folder / "CMakeLists.txt").write_text(CMAKE)
-    monkeypatch.setattr(sources, "folder", lambda: folder)
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     return folder
+
+
+@pytest.fixture
+def native(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """These sources are those of Assay."""
+    monkeypatch.setattr(sources, "folder", lambda: small)
+    monkeypatch.setenv("ASSAY_CACHE", str(small.parent / "cache"))
 
 
 @pytest.mark.parametrize("name", [*WANTED])

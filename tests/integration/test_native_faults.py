@@ -77,7 +77,8 @@ def faulty(build: Build) -> Generator[Path]:
             text = (native / path).read_text()
             assert text.count(right) == 1
             (native / path).write_text(text.replace(right, wrong))
-        yield compiled(native, build.toolchain)
+        # No other test has compiled the rest of them without OpenMP.
+        yield compiled(native, build.toolchain, ("-O0",))
 
 
 def test_a_wrong_result_is_a_failed_verdict_and_exit_1(faulty: Path) -> None:

@@ -164,7 +164,7 @@ def measuring(program: str, ancestor: int, ranks: int) -> list[int]:
         found = [pid for pid in descendants(ancestor) if executable(pid) == os.path.realpath(program)]
         if len(found) == ranks and all(busy_s(pid) >= 1 for pid in found):
             return found
-        time.sleep(0.05)
+        time.sleep(0.2)
     raise AssertionError(found)
 
 
