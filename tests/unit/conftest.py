@@ -21,13 +21,17 @@ def without_a_disk() -> Generator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def undrawn() -> Generator[None]:
+def _undrawn() -> Generator[None]:
     """For tests that read the words of pages: to draw the charts of a page takes seconds of a core."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vega, "plain", Undrawn.vegalite_to_svg)
         patch.setattr(plotters, "_started", lambda: None)
         yield
+
+
+undrawn = pytest.fixture(scope="module")(_undrawn)
+#: The same for a single test.
+undrawn_here = pytest.fixture(_undrawn)
 
 
 @pytest.fixture(scope="session")

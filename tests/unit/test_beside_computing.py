@@ -1,5 +1,6 @@
 """What of a collective operation is hidden behind computing, what ways to synchronise cost: found as planted."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -59,16 +60,19 @@ def test_the_share_that_is_hidden_is_the_one_that_was_planted(share: float) -> N
     assert kernels == ["pure", "computing", "overlapped"]
 
 
-def test_under_noise_the_interval_holds_the_planted_share_in_most_runs() -> None:
+def test_under_noise_the_interval_holds_the_planted_share_in_most_runs(
+    repeats: Callable[[int, int], int],
+) -> None:
     # Noise of 2 % in all three times: the share scatters by about .02. The bootstrap of six medians falls somewhat
-    # short of its nominal 95 %; of 60 intervals three quarters hold the truth even so (99.9 % of binomial at .9).
+    # short of its nominal 95 %; of 60 intervals, or of 20, three quarters hold the truth even so (of 60, 99.9 % of
+    # binomial at .9).
     ends = [
         model.hidden
-        for seed in range(30)
+        for seed in range(repeats(10, 30))
         for model in hidden(measured(Law(overlapped=(0.6, 0.6), noise=0.02), BESIDE, 6, seed)[1]).values()
     ]
     assert all(low <= value <= high for value, low, high in ends)
-    assert sum(low <= 0.6 <= high for _, low, high in ends) >= 45
+    assert sum(low <= 0.6 <= high for _, low, high in ends) >= 0.75 * len(ends)
     assert all(high - low < 0.1 for _, low, high in ends)
 
 

@@ -41,7 +41,7 @@ def test_a_planted_effect_of_5_percent_is_found_under_drift(tmp_path: Path) -> N
 
 
 def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path, repeats: Callable[[int, int], int]) -> None:
-    runs, claims, small = repeats(16, 40), 0, 0
+    runs, claims, small = repeats(8, 40), 0, 0
     for seed in range(runs):
         found = effects(boosted(tmp_path, 0.0, seed, launches=6))
         claims += any(each.verdict in {"faster", "slower", "trivially different"} for each in found)
@@ -61,7 +61,7 @@ def test_an_effect_as_large_as_the_detectable_one_is_found_about_four_times_in_f
         return effects(store.load(found))[0]
 
     detectable = sorted(each.detectable or 0.0 for each in (only(0.0, seed) for seed in range(9)))[4]
-    runs = repeats(16, 30)
+    runs = repeats(10, 30)
     found = sum(only(detectable, 100 + seed).verdict == "faster" for seed in range(runs))
     assert 0.5 <= found / runs <= 0.97
 

@@ -135,5 +135,6 @@ def test_the_published_schema_is_the_one_of_the_types_and_refuses_others() -> No
 
 
 @pytest.mark.parametrize("name", ["node", "multi-pair"])
+@pytest.mark.usefixtures("undrawn_here")
 def test_earlier_runs_are_still_reported(name: str) -> None:
     assert "<!doctype html>" in html.render(store.load(packed(name)), analysed(name))

@@ -284,7 +284,7 @@ def test_healthy_machines_are_called_ill_less_than_once_in_a_hundred_runs(
     tmp_path: Path, repeats: Callable[[int, int], int]
 ) -> None:
     alarms = 0
-    runs = repeats(10, 200)
+    runs = repeats(6, 200)
     study = msgspec.structs.replace(_study(3), measure=_study().measure[:1] + _study().measure[2:3])
     for seed in range(runs):
         options = Options(hosts=HOSTS[:4], seed=seed)

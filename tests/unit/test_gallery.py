@@ -73,6 +73,7 @@ def test_the_packed_runs_were_shared_and_tell_nothing_of_their_machine() -> None
             assert set(str(line).split()) <= {"none", "mitigations=auto,no_guest_host,no_guest_guest"}
 
 
+@pytest.mark.usefixtures("undrawn_here")
 def test_every_packed_run_is_read_as_the_pages_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commands = sorted({line for page in PAGES for line in READING.findall(page.read_text("utf-8"))})
     assert {file.name for file in PACKED} == {Path(word).name for line in commands for word in line.split()} & {

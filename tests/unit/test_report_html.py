@@ -223,6 +223,7 @@ def test_a_run_with_nothing_measured_says_so() -> None:
     assert "all 0 samples" in text
 
 
+@pytest.mark.usefixtures("undrawn_here")
 def test_both_states_of_a_machine_are_shown(tmp_path: Path) -> None:
     law = Law(flips=((30.0, "far"), (60.0, "near")))
     run = store.load(simulated_run(tmp_path, law, options=plan.Options(launches=8)))
@@ -235,6 +236,7 @@ def test_both_states_of_a_machine_are_shown(tmp_path: Path) -> None:
         assert f"“{state}”" in text
 
 
+@pytest.mark.usefixtures("undrawn_here")
 def test_eight_memory_nodes_make_a_matrix_of_sixty_four_cells(tmp_path: Path) -> None:
     run = store.load(
         simulated_run(tmp_path, description=EPYC_7601, study="memory", options=plan.Options(launches=1))
@@ -249,6 +251,7 @@ def test_eight_memory_nodes_make_a_matrix_of_sixty_four_cells(tmp_path: Path) ->
     assert page.count('<li class="measured">') == 64
 
 
+@pytest.mark.usefixtures("undrawn_here")
 def test_many_nodes_are_ranked_and_the_slow_one_is_named(tmp_path: Path) -> None:
     hosts = tuple(f"n{number:02}" for number in range(1, 13))
     law = Law(slow_hosts={"n07": 0.8})

@@ -64,6 +64,9 @@ MANY = Study(
 )
 
 
+ONE_MPI = Options(hosts=("n1", "n2"), networks=NETWORKS, launches=3)
+
+
 def example(folder: Path, law: Law = LAW, study: Study = STUDY, options: Options | None = None) -> Example:
     options = options or Options(hosts=("n1", "n2"), networks=NETWORKS, mpis=("openmpi", "mpich"), launches=3)
     run = store.load(simulated_run(folder, law, description=EPYC_7601, study=study, options=options))
@@ -77,8 +80,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Example:
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Example:
-    options = Options(hosts=("n1", "n2"), networks=NETWORKS, launches=3)
-    return example(tmp_path_factory.mktemp("many"), study=MANY, options=options)
+    return example(tmp_path_factory.mktemp("many"), study=MANY, options=ONE_MPI)
 
 
 @pytest.fixture(scope="module")

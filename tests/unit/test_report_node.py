@@ -324,6 +324,7 @@ def test_what_was_varied_stands_with_margin_verdict_and_resolution(varied: Examp
     assert len(_table(section, "Comparisons").rows) == len(compared)
 
 
+@pytest.mark.usefixtures("undrawn_here")
 def test_a_law_that_could_not_be_fitted_says_why(here: Example) -> None:
     why = "1 number of cores: a curve needs 2"
     failed = Unfitted(id="saturation/compact", of=(), wanted="saturation", reason=why)

@@ -59,7 +59,8 @@ def _messages(folder: Path) -> str:
 
 
 def _many(folder: Path) -> str:
-    here = test_report_messages.example(folder, study=test_report_messages.MANY)
+    shared = test_report_messages
+    here = shared.example(folder, study=shared.MANY, options=shared.ONE_MPI)
     return html.render(here.run, here.analysis)
 
 

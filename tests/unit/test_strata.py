@@ -87,7 +87,7 @@ SIX_EACH = 2 * THREE_EACH
 def test_labels_by_chance_split_less_than_one_healthy_run_in_a_hundred(
     noise: float, repeats: Callable[[int, int], int]
 ) -> None:
-    runs = repeats(RUNS // 4, RUNS)
+    runs = repeats(RUNS // 8, RUNS)
     found = sum(bool(explained(_apart(_by_chance(seed), 1.0, noise, seed))) for seed in range(runs))
     assert found <= (BY_CHANCE if runs == RUNS else 1)  # two standard deviations above it, too
 
@@ -103,8 +103,8 @@ def test_states_that_come_in_a_row_are_not_split_by_chance() -> None:
     assert sum(bool(explained(_together(label, 1.0, 0.05, seed))) for seed in range(RUNS)) <= BY_CHANCE
 
 
-def test_a_factor_of_two_is_found_with_three_launches_a_side() -> None:
-    for seed in range(20):
+def test_a_factor_of_two_is_found_with_three_launches_a_side(repeats: Callable[[int, int], int]) -> None:
+    for seed in range(repeats(6, 20)):
         assert explained(_together(THREE_EACH, 2.0, 0.03, seed)) == {"stream"}
         assert explained(_apart([np.array(THREE_EACH)], 2.0, 0.03, seed)) == {"stream"}
         assert explained(_apart(_by_chance(seed), 2.0, 0.03, seed)) == {"stream"}
@@ -115,8 +115,8 @@ def test_ten_percent_with_three_launches_a_side_is_what_nobody_can_tell_and_pool
         assert not explained(_together(THREE_EACH, 1.1, 0.01, seed))
 
 
-def test_ten_percent_is_found_where_launches_allow_a_test() -> None:
-    for seed in range(20):
+def test_ten_percent_is_found_where_launches_allow_a_test(repeats: Callable[[int, int], int]) -> None:
+    for seed in range(repeats(6, 20)):
         assert explained(_together(SIX_EACH, 1.1, 0.01, seed)) == {"stream"}
         assert explained(_apart(_by_chance(seed), 1.1, 0.03, seed)) == {"stream"}
 
