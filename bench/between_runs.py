@@ -112,7 +112,7 @@ def _width(ends: Quantity) -> float:
 
 def _print_simulated() -> None:
     print("sd between runs / between launches, whether figures move together, earlier runs: as above")
-    for between, together in itertools.product((0.0, 0.3, 0.6, 1.0, 1.5), (False, True)):
+    for between, together in itertools.product((0.0, 0.3, 0.6, 0.7, 0.8, 1.0, 1.5), (False, True)):
         for earlier in (3, 5, 8, 20):
             found = list(_simulated(between, earlier, together=together))
             # Half the interval of 6 and 6 launches is about 1.3 of their standard deviations.
