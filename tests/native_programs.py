@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jsonschema
 
-from assay.model.record import End, Header, ProgramRecord, Series, decode_program_record
+from assay.model.record import End, Header, ProgramRecord, Series, Threads, decode_program_record
 
 _SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "records.schema.json").read_text())
 _VALIDATOR = jsonschema.Draft202012Validator(_SCHEMA)
@@ -38,6 +38,11 @@ class Told:
     def series(self) -> list[Series]:
         """All series, in order."""
         return [record for record in self.records if isinstance(record, Series)]
+
+    @property
+    def threads(self) -> list[Threads]:
+        """What each thread worked by itself, kernel by kernel."""
+        return [record for record in self.records if isinstance(record, Threads)]
 
 
 def valid_records(stdout: str) -> tuple[ProgramRecord, ...]:

@@ -49,6 +49,9 @@ def test_results_are_right_on_every_number_of_cpus(build: Build, touch: str) -> 
         told = himeno(build, "--touch", touch, "--cpus", ",".join(map(str, allowed[:count])))
         assert told.ends == [End("complete")]
         assert verdict(told).error < 2e-7
+        own = [seconds for each in told.threads for seconds in each.seconds]  # of one thread it is that of all
+        assert len(own) == (count if count > 1 else 0)
+        assert all(0 < seconds <= 1.01 * sum(told.series[-1].seconds) for seconds in own)
 
 
 @pytest.mark.parametrize("size", ["XS", "S", "M"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.native_programs import start
 
+from assay.model import benchmarks
 from assay.model.record import End
 from assay.model.toolchain import Build
 
@@ -32,6 +33,8 @@ def test_threads_are_found_on_the_cpus_in_the_order_asked(build: Build) -> None:
     assert told.ends == [End("complete")]
     (rank,) = told.header.ranks
     assert list(rank.requested_cpus) == list(rank.cpus) == cpus
+    assert [each.kernel for each in told.threads] == list(benchmarks.get("stream").kernels)
+    assert all(len(each.seconds) == len(cpus) and min(each.seconds) > 0 for each in told.threads)
 
 
 def test_the_kernel_agrees_with_the_affinity_that_is_recorded(build: Build) -> None:
