@@ -12,17 +12,28 @@ from tests.simulation import EPYC_7601, TWO_CORES, begin, carry_on, described, p
 
 from assay import store
 from assay.launch.command import Command, Outcome
-from assay.model.plan import Measure, Plan, PlannedLaunch, Study
+from assay.model.plan import PROBED_S, Measure, Plan, PlannedLaunch, Study
 from assay.model.record import Series
 from assay.model.run import Run
 from assay.plan import Options
 from assay.plan.networks import network_factor
-from assay.run.budget import CostHistory, Outstanding, Spread
+from assay.run.budget import CostHistory, Overhead
 from assay.run.ledger import Ledger
+from assay.run.spread import Spread
 from assay.simulation import Fault, Law, SimulatedMachine
 from assay.simulation.law import Link
 
 SIZES = Study("Sizes", "?", (Measure("memcpy", ("one-core",), axes={"bytes": "1k:1M", "buffers": "hot"}),))
+
+GROUPS = Study(
+    "Groups",
+    "?",
+    (
+        Measure("memcpy", ("one-core",), axes={"bytes": "1k:16k", "buffers": "hot"}),
+        Measure("latency", ("one-core",), axes={"bytes": "32k:256k"}),
+        Measure("memcpy", ("one-core", "all"), axes={"bytes": "64k:1M", "buffers": "hot"}),
+    ),
+)
 
 
 def allotted(plan: Plan) -> dict[tuple[str, str], float]:
@@ -83,24 +94,61 @@ def test_a_budget_is_allotted_by_the_real_cost_of_the_first_block_and_no_case_lo
     assert kept == sorted(kept, reverse=True), "the least important cases are cut"
 
 
+def within(folder: Path, budget_s: float | None, spawn_s: float, study: Study, *, grows: bool = False) -> Run:
+    """A run of six launches of each case, where every start takes so long."""
+    plan = plan_for(study=study, options=Options(launches=6))
+    plan = msgspec.structs.replace(
+        plan, budget_s=budget_s, grows=grows, min_samples=5, max_samples=20, precision=1e-6
+    )
+    directory = begin(folder, plan)
+    carry_on(directory, plan, SimulatedMachine(described().topology, Law(spawn_s=spawn_s)))
+    return store.load(directory.path)
+
+
+def elapsed_s(run: Run) -> float:
+    """Seconds that it took."""
+    assert run.ending is not None
+    return run.ending.elapsed_s
+
+
 def test_a_budget_of_the_studys_own_grows_by_a_fifth_for_launches_that_make_intervals(tmp_path: Path) -> None:
-    slow = Law(spawn_s=0.25)
-    plan = plan_for(study=SIZES, options=Options(launches=6))
-    free = carry_on(begin(tmp_path, plan), plan, SimulatedMachine(described().topology, slow)).elapsed_s
+    free_s = elapsed_s(within(tmp_path, None, 0.25, SIZES))
     ends = {}
-    for share, grows in itertools.product((0.5, 0.88, 1.3), (True, False)):
-        some = msgspec.structs.replace(plan, budget_s=share * free, grows=grows)
-        directory = begin(tmp_path, some)
-        carry_on(directory, some, SimulatedMachine(described().topology, slow))
-        run = store.load(directory.path)
-        assert run.ending is not None
-        ends[share, grows] = run.ending.elapsed_s / (share * free), min(launches_of(run).values())
-    assert ends[0.88, True][1] == 6
-    assert 1 < ends[0.88, True][0] <= 1.2
-    assert ends[0.88, False][1] < 6
-    assert ends[0.88, False][0] <= 1.05
-    assert ends[0.5, True][1] == 1, "a fifth is not enough"
+    for share, grows in itertools.product((0.4, 0.5, 1.3), (True, False)):
+        run = within(tmp_path, share * free_s, 0.25, SIZES, grows=grows)
+        ends[share, grows] = elapsed_s(run) / (share * free_s), min(launches_of(run).values())
+    assert ends[0.5, True][1] == 6
+    assert 1 < ends[0.5, True][0] <= 1.2
+    assert ends[0.5, False][1] < 6
+    assert ends[0.5, False][0] <= 1.1
+    assert ends[0.4, True][1] < 6, "a fifth is not enough"
     assert ends[1.3, True][0] < 1
+
+
+@pytest.mark.parametrize("spawn_s", [0.05, 0.25, 2.0])
+def test_no_budget_leaves_time_for_a_launch_that_it_cut_and_more_time_costs_no_interval(
+    tmp_path: Path, spawn_s: float
+) -> None:
+    whole = within(tmp_path, None, spawn_s, GROUPS)
+    # Each launch has two probes; fixed work, a seventh between two blocks, is foreseen to take all of its time.
+    longest_s = max(each.launch.bracket.elapsed_s for each in whole.launches) + 2 * spawn_s + PROBED_S / 7
+    intervals = []
+    for share in (0.2, 0.35, 0.5, 0.65, 0.9):
+        budget_s = share * elapsed_s(whole)
+        run = within(tmp_path, budget_s, spawn_s, GROUPS)
+        made = launches_of(run)
+        assert elapsed_s(run) < budget_s + 1.1 * longest_s
+        assert elapsed_s(run) > budget_s - 1.1 * longest_s, made
+        intervals.append(sum(count >= 6 for count in made.values()))
+    assert intervals == sorted(intervals)
+    assert intervals[-1] > 0
+
+
+def test_cases_that_share_launches_are_cut_together(tmp_path: Path) -> None:
+    """Without the start of the launch itself, cutting one case after the other frees next to nothing."""
+    free_s = elapsed_s(within(tmp_path, None, 0.25, SIZES))
+    assert set(launches_of(within(tmp_path, 0.3 * free_s, 0.25, SIZES)).values()) == {2}
+    assert set(launches_of(within(tmp_path, 0.7 * free_s, 0.25, SIZES)).values()) == {6}
 
 
 def test_time_left_over_goes_to_the_case_farthest_from_its_precision() -> None:
@@ -128,7 +176,7 @@ def test_a_launch_that_broke_off_teaches_what_its_finished_cases_took(tmp_path: 
     learnt.learn(broken, {}, broken.launch.bracket.elapsed_s)
     assert finished
     assert learnt.span_s.keys() == learnt.least_s.keys() == finished
-    assert not learnt.correction, "the time that it hung is not what its start takes"
+    assert not learnt.overheads, "the time that it hung is not what its start takes"
 
 
 @pytest.mark.parametrize("block_s", [None, 0.2, 100], ids=["no budget", "cut", "ample"])
@@ -201,8 +249,8 @@ def test_six_launches_are_kept_with_fewer_samples_and_further_ones_only_with_eno
     case = plan.studied[0].id
     order = tuple(PlannedLaunch(f"{block:03d}-00", block, "latency", "gcc", (case,)) for block in range(10))
     plan = msgspec.structs.replace(plan, order=order)
-    costs = CostHistory(plan, correction={case: 0.0}, least_s={case: 10.0})
-    spread, shares = Spread(plan, {case: Outstanding(10, 10)}, {case: 0}, left_s, costs), list[float]()
+    costs = CostHistory(plan, overheads={case: Overhead(0.0, 0.0)}, least_s={case: 10.0})
+    spread, shares = Spread(plan, order, {}, left_s, costs), list[float]()
     for launch in order:
         shares += spread.allot(launch, left_s - sum(shares)).values()
         spread.through(case)
@@ -215,8 +263,10 @@ def test_a_repeat_of_the_last_launch_gets_no_more_than_is_left() -> None:
     plan = plan_for(study=Study("One", "?", (Measure("latency", ("one-core",), axes={"bytes": 2**20}),)))
     case = plan.studied[0].id
     order = tuple(PlannedLaunch(f"{block:03d}-00", block, "latency", "gcc", (case,)) for block in range(3))
-    costs = CostHistory(msgspec.structs.replace(plan, order=order), correction={case: 0.0}, least_s={case: 0.1})
-    spread = Spread(plan, {case: Outstanding(3, 3)}, {case: 0}, 60.0, costs)
+    costs = CostHistory(
+        msgspec.structs.replace(plan, order=order), overheads={case: Overhead(0.0, 0.0)}, least_s={case: 0.1}
+    )
+    spread = Spread(plan, order, {}, 60.0, costs)
     for _ in order:
         spread.through(case)
     spread.total = spread.total.plus(costs.need(case, 1.0), 1e-16)  # what subtractions leave of a sum

@@ -69,7 +69,7 @@ def is_cut_in_part(run: Run) -> bool:
 
 
 def test_a_run_that_a_budget_cut_goes_on_with_a_larger_one_to_its_end(tmp_path: Path) -> None:
-    sizes = msgspec.structs.replace(FEW.measure[1], axes={"bytes": "64:4K", "buffers": "hot"})
+    sizes = msgspec.structs.replace(FEW.measure[1], axes={"bytes": "1:64K", "buffers": "hot"})
     many = msgspec.structs.replace(FEW, measure=(FEW.measure[0], sizes))
     law = Law(spawn_s=0.1)
     paths = (

@@ -1,8 +1,9 @@
-"""The sampling time of each case within the budget, and the cases that are cut. Pure functions of plan and costs.
+"""What launches cost, and what further ones need.
 
 Seconds in here are for scheduling only; none of them is ever a result.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,16 +22,10 @@ from assay.model.samples import PHASES, STOPS, SampleTable, starts_of, table_of
 #: Pieces of that work at most in a launch and kernel, and of all ranks.
 _MOST_QUANTA = 1500
 _MOST_OF_RANKS = 40_000
-#: Launches of a case that give an interval; fewer only a range, however many samples each has.
-INTERVAL_LAUNCHES = 6
-#: A budget that is the study's own may be exceeded by this share for launches that make intervals.
-GROWTH = 0.2
 #: Samples may be fewer than wanted, down to this share of the time that the fewest allowed need.
 _MIN_SAMPLING_SHARE = 0.25
 #: What is kept back for starts and set-ups that take longer than foreseen.
-_MARGIN = 1.1
-#: Where cases are cut, so much is cut beyond what is needed: the next launch shall not cut one more.
-_CUT_MARGIN = 1.05
+MARGIN = 1.1
 #: Set-up estimates may be wrong by this factor before we stop believing the correction.
 _CORRECTION_LIMITS = (0.2, 5.0)
 #: What stopped by itself in one launch may take this much longer in the next.
@@ -39,6 +34,18 @@ _ROOM = 1.5
 _NEVER = 1e-9
 #: How far a figure is from its precision counts up to this factor: beyond it, time does not help.
 _FARTHEST = 4.0
+
+
+class Overhead(NamedTuple):
+    """What a launch took beside its sampling.
+
+    Attributes:
+        start_s: of processes, of the probes around them, and what only the first case of a launch takes.
+        setup_s: of one case, between the samples of the case before it and its own.
+    """
+
+    start_s: float
+    setup_s: float
 
 
 class Need(NamedTuple):
@@ -65,7 +72,7 @@ class Need(NamedTuple):
     @property
     def rich_s(self) -> float:
         """Seconds with all of the sampling that is wanted, and what is kept back."""
-        return _MARGIN * self.overhead_s + self.wanted_s
+        return MARGIN * self.overhead_s + self.wanted_s
 
     def plus(self, other: "Need", times: float = 1.0) -> "Need":
         """The sum with another one `times` over."""
@@ -78,7 +85,7 @@ class CostHistory:
 
     Attributes:
         plan: whose launches they are.
-        correction: case -> overhead of its last launch divided by the planned overhead.
+        overheads: case -> those of its last launch.
         span_s: case -> seconds of sampling in its last launch.
         least_s: case -> seconds in which it takes the fewest samples allowed.
         content: cases that stopped by themselves in their last launch: more time is of no use to them.
@@ -88,7 +95,7 @@ class CostHistory:
     """
 
     plan: Plan
-    correction: dict[str, float] = field(default_factory=dict)
+    overheads: dict[str, Overhead] = field(default_factory=dict)
     span_s: dict[str, float] = field(default_factory=dict)
     least_s: dict[str, float] = field(default_factory=dict)
     content: set[str] = field(default_factory=set)
@@ -115,25 +122,37 @@ class CostHistory:
     def learn(self, records: LaunchRecords, allowed: Mapping[str, float], wall_s: float) -> None:
         """Add the costs of a launch, which took `wall_s`. Finished cases of an aborted launch count."""
         launch = records.launch
-        spans: dict[str, float] = {}
-        for case in (case for case in records.cases if case.series and case.end):
-            spans[case.header.case] = self.learn_case(case.header.case, case.series)
+        sampled = {
+            case.header.case: self.learn_case(case.header.case, case.series)
+            for case in records.cases
+            if case.series and case.end
+        }
         if launch.exit_code is None or launch.exit_code < 0 or len(records.cases) < len(launch.cases):
             return
-        # What a case samples beyond its time, because a single sample takes long, is overhead to the budget.
-        overhead = wall_s - sum(min(span, allowed.get(case_id, span)) for case_id, span in spans.items())
-        overhead = max(0.0, overhead)
+        setups, ended_s, sampling_s = dict[str, float](), 0.0, 0.0
+        for case_id, (first_s, last_s) in sampled.items():
+            # What a case samples beyond its time, because a single sample takes long, is overhead to the budget.
+            beyond_s = max(0.0, last_s - first_s - allowed.get(case_id, math.inf))
+            gap_s = max(0.0, first_s - ended_s)
+            if not setups:  # this is the start of the program, too
+                gap_s = min(gap_s, self.overhead_s(case_id, 0.0))
+            setups[case_id] = gap_s + beyond_s
+            ended_s, sampling_s = max(ended_s, last_s), sampling_s + last_s - first_s - beyond_s
+        overhead = max(0.0, wall_s - sampling_s)
         foreseen = self._start_s[launch.cases[0]] + sum(self._setup_s[case_id] for case_id in launch.cases)
         if overhead > 0:
-            self.start_s = min(overhead, self.start_s if self.correction else overhead)
-        self.correction.update(dict.fromkeys(launch.cases, overhead / foreseen))
+            self.start_s = min(overhead, self.start_s if self.overheads else overhead)
+        start_s = max(0.0, overhead - sum(setups.values()))
+        for case_id in launch.cases:
+            self.overheads[case_id] = Overhead(start_s, setups.get(case_id, 0.0))
         self.planned_s[launch.program] = self.planned_s.get(launch.program, 0.0) + foreseen
         self.measured_s[launch.program] = self.measured_s.get(launch.program, 0.0) + overhead
 
-    def learn_case(self, case_id: str, series: Sequence[Series]) -> float:
-        """Take the samples of one case in; seconds from its first to the end of its last."""
+    def learn_case(self, case_id: str, series: Sequence[Series]) -> tuple[float, float]:
+        """Take the samples of one case in; the first one's start and the last one's end, since the program's."""
         table = table_of(series)
-        self.span_s[case_id] = _span(table, starts_of(series))
+        first_s, last_s = _ends(table, starts_of(series))
+        self.span_s[case_id] = last_s - first_s
         self.least_s[case_id] = _least(table, self.plan.min_samples)
         measured = np.flatnonzero((table.phase == PHASES.index("measured")) & (table.counts > 0))
         hungry = bool((table.stop[measured] == STOPS.index("time")).any())
@@ -146,7 +165,7 @@ class CostHistory:
                 self._ends[key] = least, most = min(least, median), max(most, median)
                 spread = (most - least) / (most + least) / self.plan.precision
                 self._miss[case_id] = max(self._miss.get(case_id, 1.0), spread)
-        return self.span_s[case_id]
+        return first_s, last_s
 
     def need(self, case_id: str, part: float) -> Need:
         """What one launch of a case needs, of whose start it has such a `part` (0 to 1)."""
@@ -181,15 +200,15 @@ class CostHistory:
         return each.times * (overhead_s + self.span_s.get(case_id, typical_s))
 
     def overhead_s(self, case_id: str, part: float) -> float:
-        """Seconds of start and set-up: the planned ones, corrected by what launches took.
+        """Seconds of such a part of a start, and of set-up: what the last launch took, else what is planned.
 
-        A case that has not run yet is corrected as all of its program were together, within reason. Of a program
-        that has not run either, no more is known than the start of others. What launches took already is no
-        assumption that they correct.
+        What is planned of a case that has not run yet is corrected as all of its program were together, within
+        reason. Of a program that has not run either, no more is known than the start of others. What launches took
+        already is no assumption that they correct.
         """
+        if case_id in self.overheads:
+            return self.overheads[case_id].start_s * part + self.overheads[case_id].setup_s
         program, planned_s = self._program[case_id], self._start_s[case_id] * part + self._setup_s[case_id]
-        if case_id in self.correction:
-            return planned_s * self.correction[case_id]
         if program not in self.planned_s or case_id in self._measured:
             return max(self.start_s, self._start_s[case_id]) * part + self._setup_s[case_id]
         least, most = _CORRECTION_LIMITS
@@ -225,140 +244,12 @@ class Outstanding(NamedTuple):
     starts: float = 0.0
 
 
-class Spread:
-    """A budget spread over the launches that remain, as costs were known at one moment.
-
-    First every case is measured once. Then come the launches that give each case an interval; where time is too
-    short for them, the least important cases keep the launch that they have, and all others get every launch of
-    theirs, with fewer samples where need be. Launches beyond these are made, round by round, as long as all
-    samples that are wanted fit. What is left over goes to the cases that would use it, by weight and distance from
-    their precision.
-
-    Sums go on as launches are made: what a launch leaves over, or takes too much, is spread over all others at
-    once. Nothing walks over what remains.
-
-    Args:
-        plan: with the importance of cases (their order).
-        remaining: case -> how often it is still to be measured.
-        made: case -> how often it was, of a case that a stage measures again in that stage.
-        left_s: of the budget, seconds.
-        costs: so far.
-        may_exceed: whether the last launch may end after the budget.
-    """
-
-    def __init__(  # noqa: PLR0913 (what is known, each by its name)
-        self,
-        plan: Plan,
-        remaining: Mapping[str, Outstanding],
-        made: Mapping[str, int],
-        left_s: float,
-        costs: CostHistory,
-        *,
-        may_exceed: bool = True,
-    ) -> None:
-        self._costs = costs
-        self._may_exceed = may_exceed
-        self._growth_s = GROWTH * plan.budget_s if plan.grows and plan.budget_s else 0.0
-        self._first = {case for case in remaining if not made.get(case)}
-        self._needs = {case: costs.need(case, each.starts / each.times) for case, each in remaining.items()}
-        self._kept = {
-            case: min(each.times, max(0, INTERVAL_LAUNCHES - made.get(case, 0)))
-            for case, each in remaining.items()
-        }
-        #: What all launches need that are kept.
-        self.total = self._all(self._kept)
-        self._sentinels = [case.id for case in plan.cases if case.role == "sentinel" and case.id in remaining]
-        self._to_cut = [*self._sentinels, *(each.id for each in plan.cases if _is_figure(each, remaining))]
-        self._to_skip = [] if plan.grows else list(self._to_cut)
-        self._keep_rounds({case: each.times - self._kept[case] for case, each in remaining.items()}, left_s)
-        #: Cases of which nothing more is made.
-        self.dropped = [case for case, launches in self._kept.items() if not launches]
-
-    def allot(self, launch: PlannedLaunch, left_s: float, *, repeat: bool = False) -> dict[str, float]:
-        """Seconds of sampling for the cases of a launch, or of a repeat of it; a missing case is cut."""
-        ends = {*launch.cases, *self._sentinels} & self._needs.keys()  # one launch, and what is measured after all
-        last_s = max(self._costs.launch(launch).poor_s, total(self._needs[case] for case in ends).poor_s)
-        beyond_s = _CUT_MARGIN * last_s if left_s > 0 and self._may_exceed else 0.0
-        self._cut_to(left_s + self._growth_s, beyond_s)
-        kept = [case for case in launch.cases if repeat or self._kept.get(case)]
-        needs = {case: self._costs.need(case, 1 / len(launch.cases)) for case in kept}
-        # What a repeat takes is no part of what remains.
-        above, per_weight = self._rates(left_s, self.total.plus(total(needs.values())) if repeat else self.total)
-        return {
-            case: need.floor_s + above * (need.wanted_s - need.floor_s) + per_weight * need.weight
-            for case, need in needs.items()
-        }
-
-    def through(self, case: str) -> None:
-        """A launch of the case is made, or was cut: it needs nothing more."""
-        self._first.discard(case)
-        if self._kept.get(case):
-            self._keep(case, self._kept[case] - 1)
-
-    def spare_s(self, left_s: float) -> float:
-        """Seconds that are left where every launch that is kept takes only what it needs."""
-        return left_s - self.total.poor_s
-
-    def _all(self, times: Mapping[str, int]) -> Need:
-        return total(Need().plus(self._needs[case], count) for case, count in times.items())
-
-    def _keep(self, case: str, launches: int) -> None:
-        self.total = self.total.plus(self._needs[case], launches - self._kept[case])
-        self._kept[case] = launches
-
-    def _keep_rounds(self, beyond: Mapping[str, int], left_s: float) -> None:
-        """Keep as many rounds of launches that no interval needs as fit with all samples that are wanted."""
-        rounds = max(beyond.values(), default=0)
-        round_s = self._all(beyond).rich_s / rounds if rounds else 0.0
-        if not round_s:
-            return
-        cut = rounds - min(rounds, max(0, int((left_s - self.total.rich_s) / round_s)))
-        for case, count in beyond.items():
-            self._keep(case, self._kept[case] + max(0, count - cut))
-
-    def _cut_to(self, left_s: float, last_s: float) -> None:
-        """Cut launches of the least important cases while those that are kept do not fit but for the last one.
-
-        Every case keeps its first launch; only of a budget that a user gave that goes, too.
-
-        Args:
-            left_s: seconds that launches may take.
-            last_s: seconds that the last of them may take beyond.
-        """
-        if self.total.poor_s <= left_s + last_s:
-            return
-        before: dict[str, int] = {}
-        while self._to_cut and _CUT_MARGIN * self.total.poor_s > left_s + last_s:
-            case = self._to_cut.pop()
-            before[case] = self._kept[case]
-            self._keep(case, min(self._kept[case], int(case in self._first)))
-        for case, launches in reversed(before.items()):  # a cheap case may fit where one more important does not
-            more = self.total.plus(self._needs[case], launches - self._kept[case])
-            if _CUT_MARGIN * more.poor_s <= left_s + last_s:
-                self._keep(case, launches)
-        while self._to_skip and self.total.poor_s > left_s + last_s:
-            case = self._to_skip.pop()
-            before.setdefault(case, self._kept[case])
-            self._keep(case, 0)
-        self.dropped += [case for case, launches in before.items() if launches and not self._kept[case]]
-
-    def _rates(self, left_s: float, need: Need) -> tuple[float, float]:
-        """How far cases come from the floor to what they want (0 to 1); seconds beyond for a weight of 1."""
-        sampling_s = max(0.0, left_s - _MARGIN * need.overhead_s)
-        floor_s, wanted_s = need.floor_s, need.wanted_s
-        above = min(1.0, max(0.0, sampling_s - floor_s) / (wanted_s - floor_s)) if wanted_s > floor_s else 1.0
-        return above, max(0.0, sampling_s - wanted_s) / need.weight if need.weight > 0 else 0.0
-
-
-def _is_figure(case: Case, remaining: Mapping[str, Outstanding]) -> bool:
-    """Whether it is more than the sentinel, which is cut last: without that, nobody knows how quiet it was."""
-    return case.role != "sentinel" and case.id in remaining
-
-
-def _span(table: SampleTable, starts: NDArray[np.float64]) -> float:
-    """First sample's start to the last one's end."""
+def _ends(table: SampleTable, starts: NDArray[np.float64]) -> tuple[float, float]:
+    """First sample's start and the last one's end."""
+    if not starts.size:
+        return 0.0, 0.0
     lasts, firsts = ((table.ends - behind)[table.counts > 0] for behind in (1, table.counts))
-    return float((starts[lasts] + table.seconds[lasts]).max() - starts[firsts].min()) if starts.size else 0.0
+    return float(starts[firsts].min()), float((starts[lasts] + table.seconds[lasts]).max())
 
 
 def _least(table: SampleTable, min_samples: int) -> float:

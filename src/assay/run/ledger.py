@@ -9,9 +9,10 @@ import msgspec
 
 from assay.model.plan import Plan, PlannedLaunch
 from assay.model.run import LaunchRecords, Run, Shortfall
-from assay.run.budget import CostHistory, Outstanding, Spread
+from assay.run.budget import CostHistory, Outstanding
 from assay.run.records import failures
 from assay.run.remaining import Remaining
+from assay.run.spread import Spread
 from assay.run.watcher import Progress
 
 #: A case that failed this often in a program is not tried again.
@@ -185,22 +186,22 @@ class Ledger:
         if not repeat:
             self._cut_what_had_its_share(left_s)
             launch = self.left.get(launch.id) or msgspec.structs.replace(launch, cases=())
-        while launch.cases:
-            if self._spread is None:
-                known = self.left.outstanding, self._paired, left_s, self.costs
-                self._spread = Spread(self.plan, *known, may_exceed=not self._reconsidered)
-            seconds = self._spread.allot(launch, left_s, repeat=repeat)
-            if repeat or not self._spread.dropped:
-                return seconds
-            self.cut(self._spread.dropped)  # what is left shares starts of launches otherwise
-            launch = self.left.get(launch.id) or msgspec.structs.replace(launch, cases=())
-        return {}
+        if not launch.cases:
+            return {}
+        if self._spread is None or not (repeat or self._spread.fits(launch, left_s)):
+            known = self.left.launches(), self._paired, left_s, self.costs
+            self._spread = Spread(self.plan, *known, again=self._reconsidered > 0)
+            self.cut(self._spread.dropped)
+        if not repeat and self.left.get(launch.id) is None:
+            return {}
+        return self._spread.allot(launch, left_s, repeat=repeat)
 
     def _cut_what_had_its_share(self, left_s: float) -> None:
         """Cut what is left under levels that had all of the time that others left, and more."""
         had = {levels for levels, excess_s in self._excess_s.items() if left_s <= excess_s}
         if had:
             self.cut(case_id for case_id in self.left.outstanding if self._levels[case_id] in had)
+            self._spread = None
 
     def cut(self, cases: Iterable[str]) -> None:
         """The budget has no time for these cases any more."""
@@ -210,7 +211,7 @@ class Ledger:
         for case_id in cut:
             self._budget_cut.add(case_id)
             self.left.give_up(case_id)
-        self._expected_s = self._spread = None
+        self._expected_s = None
         if self.left.outstanding.keys() <= self._sentinels:  # what drifts between no launches is nobody's matter
             self._budget_cut |= self.left.outstanding.keys()
             for case_id in tuple(self.left.outstanding):

@@ -46,6 +46,10 @@ class Remaining:
             self._at += 1
         return self._left[order[self._at].id] if self._at < len(order) else None
 
+    def launches(self) -> list[PlannedLaunch]:
+        """All that are left, in the order of the plan."""
+        return [self._left[each.id] for each in self._plan.order[self._at :] if each.id in self._left]
+
     def strike(self, launch_id: str, cases: Iterable[str]) -> None:
         """These cases of the launch are made, cut or given up; unknown ones are none."""
         launch = self._left.get(launch_id)
