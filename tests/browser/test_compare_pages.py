@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from tests.browser.test_report_page import _open
+from tests.browser.pages import open_page
 from tests.unit.test_compare_curves import published
 from tests.unit.test_report_messages import example
 
@@ -33,7 +33,7 @@ def of_messages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_of_several_is_alive_fits_and_asks_for_nothing(
     browser: Browser, side_by_side: Path, width: int
 ) -> None:
-    opened = _open(browser, side_by_side, width)
+    opened = open_page(browser, side_by_side, width)
     page = opened.page
     assert opened.told == []
     assert opened.asked == [side_by_side.as_uri()]
@@ -52,7 +52,7 @@ def test_the_page_of_several_is_alive_fits_and_asks_for_nothing(
 def test_without_scripts_the_page_of_several_has_its_drawings_and_words(
     browser: Browser, side_by_side: Path
 ) -> None:
-    page = _open(browser, side_by_side, scripts=False).page
+    page = open_page(browser, side_by_side, scripts=False).page
     assert page.locator(".chart .wide svg").first.is_visible()
     assert page.get_by_text("about 0.6 µs more latency").first.is_visible()
     names = [each.get_attribute("aria-label") or "" for each in page.get_by_role("img").all()]
@@ -63,7 +63,7 @@ def test_without_scripts_the_page_of_several_has_its_drawings_and_words(
 def test_a_reader_lays_published_curves_beside_a_figure_and_takes_them_away(
     browser: Browser, of_messages: Path, width: int
 ) -> None:
-    opened = _open(browser, of_messages, width)
+    opened = open_page(browser, of_messages, width)
     page = opened.page
     figure = page.locator("figure[id^='figure-messages-latency']:has(.published)").first
     marks = figure.locator(".live .mark-symbol path")

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from playwright.sync_api import Browser
-from tests.browser.test_report_page import _chosen, _open
+from tests.browser.pages import Look, choose
 from tests.unit.test_import_imb_ranks import SEVERAL
 
 from assay.cli import assay
@@ -42,11 +41,11 @@ def of_ranks(folder: Path) -> Path:
 
 @pytest.mark.parametrize(("language", "width"), [("en", 1280), ("en", 390), ("ja", 390), ("ru", 390)])
 def test_the_first_page_says_what_published_figures_show(
-    browser: Browser, published: Path, language: str, width: int
+    look: Look, published: Path, language: str, width: int
 ) -> None:
-    opened = _open(browser, published, width)
+    opened = look(published, width)
     page = opened.page
-    _chosen(page, language)
+    choose(page, language)
     assert opened.told == []
     said = page.locator("#in-words .said").first.inner_text().replace("\u00a0", " ")
     for figure in ("24.7", "12.4", "6.80", "12.1"):
@@ -54,11 +53,11 @@ def test_the_first_page_says_what_published_figures_show(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [390, 1280])
 def test_sendrecv_and_exchange_have_a_curve_for_each_number_of_ranks(
-    browser: Browser, of_ranks: Path, width: int
+    look: Look, of_ranks: Path, width: int
 ) -> None:
-    opened = _open(browser, of_ranks, width)
+    opened = look(of_ranks, width)
     page = opened.page
     for pattern in ("sendrecv", "exchange"):
         figure = page.locator(f"#figure-messages-{pattern}")
@@ -70,8 +69,8 @@ def test_sendrecv_and_exchange_have_a_curve_for_each_number_of_ranks(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_sizes_that_name_rows_are_in_the_units_of_the_language(browser: Browser, of_ranks: Path) -> None:
-    page = _open(browser, of_ranks).page
-    _chosen(page, "ru")
+def test_sizes_that_name_rows_are_in_the_units_of_the_language(look: Look, of_ranks: Path) -> None:
+    page = look(of_ranks).page
+    choose(page, "ru")
     heads = page.locator("#messages tbody th").all_text_contents()
     assert any(head.replace("\u00a0", " ") == "64 КиБ" for head in heads)

@@ -3,11 +3,11 @@
 import base64
 import csv
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page
+from tests.browser.pages import LIVE, Look, choose, open_page
 from tests.unit.report_example import example
 from tests.unit.report_node import node
 
@@ -18,17 +18,6 @@ from assay.report import html
 from assay.report.languages import Catalogue
 
 pytestmark = pytest.mark.browser
-
-_LIVE = "html[data-figures=live]"
-
-
-@dataclass
-class Opened:
-    """A page with everything that it said and asked for."""
-
-    page: Page
-    told: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
 
 
 @pytest.fixture(scope="module")
@@ -56,32 +45,14 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def _open(
-    browser: Browser, report: Path, width: int = 1280, scheme: str = "light", *, scripts: bool = True
-) -> Opened:
-    context = browser.new_context(
-        viewport={"width": width, "height": 900},
-        color_scheme=scheme,  # type: ignore[arg-type]
-        java_script_enabled=scripts,
-    )
-    opened = Opened(context.new_page())
-    opened.page.on("console", lambda message: opened.told.append(f"{message.type}: {message.text}"))
-    opened.page.on("pageerror", lambda error: opened.told.append(str(error)))
-    opened.page.on("request", lambda request: opened.asked.append(request.url))
-    opened.page.goto(report.as_uri())
-    if scripts:
-        opened.page.wait_for_selector(_LIVE, timeout=60_000)
-    return opened
-
-
-def test_it_says_nothing_on_the_console_and_asks_for_nothing(browser: Browser, report: Path) -> None:
-    opened = _open(browser, report)
+def test_it_says_nothing_on_the_console_and_asks_for_nothing(look: Look, report: Path) -> None:
+    opened = look(report)
     assert opened.told == []
     assert opened.asked == [report.as_uri()]
 
 
-def test_every_figure_becomes_a_live_chart_with_marks_and_tooltips(browser: Browser, report: Path) -> None:
-    page = _open(browser, report).page
+def test_every_figure_becomes_a_live_chart_with_marks_and_tooltips(look: Look, report: Path) -> None:
+    page = look(report).page
     charts = page.locator(".chart")
     assert charts.count() == 4
     for number in range(charts.count()):
@@ -97,8 +68,94 @@ def test_every_figure_becomes_a_live_chart_with_marks_and_tooltips(browser: Brow
     assert "16 B" in words
 
 
+def test_every_figure_has_words_for_those_who_cannot_see_it(look: Look, report: Path) -> None:
+    page = look(report).page
+    images = page.get_by_role("img")
+    assert images.count() == 5
+    names = [images.nth(number).get_attribute("aria-label") or "" for number in range(5)]
+    assert all(len(name) > 30 for name in names)
+    assert any("42.2 GB/s" in name for name in names)
+    for landmark in ("banner", "navigation", "main", "contentinfo"):
+        assert page.get_by_role(landmark).count() == 1
+
+
+def test_raw_samples_can_be_taken_from_the_page(look: Look, report: Path, tmp_path: Path) -> None:
+    page = look(report).page
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Raw samples (CSV)").click()
+    target = tmp_path / "samples.csv"
+    download.value.save_as(target)
+    with target.open(newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["case"]]
+    assert [(row["kernel"], row["phase"], int(row["nanoseconds"])) for row in rows] == _samples(example().run)
+
+
+def _samples(run: Run) -> list[tuple[str, str, int]]:
+    return [
+        (series.kernel, series.phase, round(seconds * 1e9))
+        for records in run.launches
+        for case in records.cases
+        for series in case.series
+        for seconds in series.seconds
+    ]
+
+
+_CONTRAST = """
+() => {
+  const light = (rgb) => {
+    const [r, g, b] = rgb.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255)
+      .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const paper = (each) => {
+    for (let at = each; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (!/, 0\\)|transparent/.test(colour)) return colour;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const worst = {};
+  for (const each of document.querySelectorAll('p, li, td, th, h1, h2, h3, dd, dt, figcaption, a, svg text')) {
+    if (!each.checkVisibility({ visibilityProperty: true }) || !each.textContent.trim()) continue;
+    const style = getComputedStyle(each);
+    const ink = light(each instanceof SVGElement ? style.fill : style.color);
+    const back = light(paper(each));
+    const ratio = (Math.max(ink, back) + 0.05) / (Math.min(ink, back) + 0.05);
+    const name = each.tagName + '.' + (each.closest('[class]')?.getAttribute('class') ?? '');
+    if (ratio < 4.5) worst[name] = ratio;
+  }
+  return worst;
+}
+"""
+
+
+#: How light or dark a page is: red, green and blue.
+_SHADE = "getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).slice(0, 3).map(Number)"
+
+
+@pytest.mark.parametrize(("scheme", "shade"), [("light", range(255, 256)), ("dark", range(60))])
+def test_all_text_has_the_contrast_that_reading_needs_and_dark_mode_is_dark(
+    look: Look, report: Path, scheme: str, shade: range
+) -> None:
+    page = look(report, scheme=scheme).page
+    assert page.evaluate(_CONTRAST) == {}
+    assert set(page.evaluate(_SHADE)) <= set(shade)
+
+
+def test_on_paper_everything_is_light_and_the_navigation_is_gone(look: Look, report: Path) -> None:
+    page = look(report, scheme="dark").page
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.locator("nav").is_visible()
+    folded = page.locator("#all-figures table").first.bounding_box()
+    assert folded
+    assert folded["height"] > 40
+    assert page.locator(".chart svg").first.count() == 1
+    page.emulate_media(media="screen")
+
+
 def test_without_scripts_drawings_and_tables_stand(browser: Browser, report: Path) -> None:
-    page = _open(browser, report, scripts=False).page
+    page = open_page(browser, report, scripts=False).page
     for number in range(4):
         drawing = page.locator(".chart").nth(number).locator(".wide svg")
         assert drawing.is_visible()
@@ -118,7 +175,7 @@ _PHONE = (".usable", ".headlines li:first-child", ".verdict:is(.wrong, .fine) :i
 def test_the_first_screen_says_whether_to_use_figures_what_is_wrong_and_what_to_type(
     browser: Browser, packed: Path
 ) -> None:
-    page = _open(browser, packed).page
+    page = open_page(browser, packed).page
     assert 500 < len(page.inner_text("body").split()) <= 3500
     for width, height, parts in ((1280, 900, _WIDE), (390, 844, _PHONE)):
         page.set_viewport_size({"width": width, "height": height})
@@ -131,7 +188,7 @@ def test_the_first_screen_says_whether_to_use_figures_what_is_wrong_and_what_to_
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_the_page_never_scrolls_sideways(browser: Browser, report: Path, *, scripts: bool) -> None:
-    page = _open(browser, report, 320, scripts=scripts).page
+    page = open_page(browser, report, 320, scripts=scripts).page
     for opened in ("false", "true"):
         page.evaluate(f"document.querySelectorAll('details').forEach(each => {{ each.open = {opened}; }})")
         for width in (320, 390, 800, 1280):
@@ -143,7 +200,7 @@ def test_the_page_never_scrolls_sideways(browser: Browser, report: Path, *, scri
 def test_on_a_phone_a_table_that_goes_on_has_a_shadow_at_its_edge(
     browser: Browser, report: Path, scheme: str
 ) -> None:
-    page = _open(browser, report, 390, scheme, scripts=False).page  # scripts make cards of its rows
+    page = open_page(browser, report, 390, scheme, scripts=False).page  # scripts make cards of its rows
     page.locator("#memory-bandwidth summary", has_text="Table of").click()
     table = page.locator("#memory-bandwidth .scroll").first
     assert table.evaluate("each => each.scrollWidth > each.clientWidth + 20")
@@ -174,7 +231,7 @@ def _edge(page: Page, table: Locator) -> int:
 
 
 def test_on_a_phone_figures_fit_and_their_text_is_readable(browser: Browser, report: Path) -> None:
-    page = _open(browser, report, 390).page
+    page = open_page(browser, report, 390).page
     for number in range(4):
         chart = page.locator(".chart").nth(number)
         shown = chart.locator(".live svg")
@@ -189,17 +246,14 @@ def test_on_a_phone_figures_fit_and_their_text_is_readable(browser: Browser, rep
         assert min(sizes) >= 9
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_every_figure_of_a_node_is_alive_quiet_and_fits(
-    browser: Browser, of_a_node: Path, width: int, scheme: str
-) -> None:
-    opened = _open(browser, of_a_node, width, scheme)
+def every_figure_is_alive_quiet_and_fits(look: Look, path: Path, width: int, scheme: str) -> None:
+    opened = look(path, width, scheme)
     page = opened.page
     assert opened.told == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     charts = page.locator(".chart")
-    assert charts.count() == of_a_node.read_text("utf-8").count('<figure id="figure-') > 12
+    assert charts.count() == path.read_text("utf-8").count('<figure id="figure-') > 12
     for number in range(charts.count()):
         shown, frame = charts.nth(number).locator(".live svg").bounding_box(), charts.nth(number).bounding_box()
         assert shown
@@ -210,52 +264,36 @@ def test_every_figure_of_a_node_is_alive_quiet_and_fits(
         assert len(charts.nth(number).get_attribute("aria-label") or "") > 30
 
 
-_CONTRAST = """
-() => {
-  const light = (rgb) => {
-    const [r, g, b] = rgb.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255)
-      .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const paper = (each) => {
-    for (let at = each; at; at = at.parentElement) {
-      const colour = getComputedStyle(at).backgroundColor;
-      if (!/, 0\\)|transparent/.test(colour)) return colour;
-    }
-    return 'rgb(255, 255, 255)';
-  };
-  const worst = {};
-  for (const each of document.querySelectorAll('p, li, td, th, h1, h2, h3, dd, dt, figcaption, a, svg text')) {
-    if (!each.checkVisibility() || !each.textContent.trim()) continue;
-    const style = getComputedStyle(each);
-    const ink = light(each instanceof SVGElement ? style.fill : style.color);
-    const back = light(paper(each));
-    const ratio = (Math.max(ink, back) + 0.05) / (Math.min(ink, back) + 0.05);
-    const name = each.tagName + '.' + (each.closest('[class]')?.getAttribute('class') ?? '');
-    if (ratio < 4.5) worst[name] = ratio;
-  }
-  return worst;
-}
-"""
+def test_on_a_phone_in_the_dark_every_figure_of_a_node_is_alive_quiet_and_fits(
+    look: Look, of_a_node: Path
+) -> None:
+    every_figure_is_alive_quiet_and_fits(look, of_a_node, 390, "dark")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_text_has_the_contrast_that_reading_needs(browser: Browser, report: Path, scheme: str) -> None:
-    page = _open(browser, report, scheme=scheme).page
-    assert page.evaluate(_CONTRAST) == {}
+def test_in_no_language_the_page_scrolls_sideways(look: Look, of_a_node: Path) -> None:
+    page = look(of_a_node, 390, "dark").page
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    for language, widths in (("ja", (390, 1280)), ("ru", (1280, 390))):
+        choose(page, language)
+        for width in widths:
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_dark_mode_is_dark(browser: Browser, report: Path) -> None:
-    shades = [
-        _open(browser, report, scheme=scheme).page.evaluate("getComputedStyle(document.body).backgroundColor")
-        for scheme in ("light", "dark")
-    ]
-    assert shades[0] == "rgb(255, 255, 255)"
-    assert max(map(int, re.findall(r"\d+", shades[1])[:3])) < 60
+def test_on_a_desk_every_figure_of_a_node_is_alive_quiet_and_fits(look: Look, of_a_node: Path) -> None:
+    every_figure_is_alive_quiet_and_fits(look, of_a_node, 1280, "light")
+
+
+def test_charts_speak_the_language_too(look: Look, of_a_node: Path) -> None:
+    page = look(of_a_node).page
+    labels = page.locator("#figure-saturation .live svg")
+    assert _RUSSIAN not in (labels.text_content() or "")
+    choose(page, "ru")
+    page.locator("#figure-saturation .live svg text", has_text=_RUSSIAN).first.wait_for()
 
 
 def test_the_keyboard_reaches_the_report_its_figures_and_its_tables(browser: Browser, report: Path) -> None:
-    page = _open(browser, report).page
+    page = open_page(browser, report).page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
     page.keyboard.press("Enter")
@@ -267,51 +305,8 @@ def test_the_keyboard_reaches_the_report_its_figures_and_its_tables(browser: Bro
     assert {"canvas", "scroll", "SUMMARY", "BUTTON"} <= seen
 
 
-def test_every_figure_has_words_for_those_who_cannot_see_it(browser: Browser, report: Path) -> None:
-    page = _open(browser, report).page
-    images = page.get_by_role("img")
-    assert images.count() == 5
-    names = [images.nth(number).get_attribute("aria-label") or "" for number in range(5)]
-    assert all(len(name) > 30 for name in names)
-    assert any("42.2 GB/s" in name for name in names)
-    for landmark in ("banner", "navigation", "main", "contentinfo"):
-        assert page.get_by_role(landmark).count() == 1
-
-
-def test_on_paper_everything_is_light_and_the_navigation_is_gone(browser: Browser, report: Path) -> None:
-    page = _open(browser, report, scheme="dark").page
-    page.emulate_media(media="print")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert not page.locator("nav").is_visible()
-    folded = page.locator("#all-figures table").first.bounding_box()
-    assert folded
-    assert folded["height"] > 40
-    assert page.locator(".chart svg").first.count() == 1
-
-
-def test_raw_samples_can_be_taken_from_the_page(browser: Browser, report: Path, tmp_path: Path) -> None:
-    page = _open(browser, report).page
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Raw samples (CSV)").click()
-    target = tmp_path / "samples.csv"
-    download.value.save_as(target)
-    with target.open(newline="") as lines:
-        rows = [row for row in csv.DictReader(lines) if row["case"]]
-    assert [(row["kernel"], row["phase"], int(row["nanoseconds"])) for row in rows] == _samples(example().run)
-
-
-def _samples(run: Run) -> list[tuple[str, str, int]]:
-    return [
-        (series.kernel, series.phase, round(seconds * 1e9))
-        for records in run.launches
-        for case in records.cases
-        for series in case.series
-        for seconds in series.seconds
-    ]
-
-
 def test_a_link_to_a_figure_opens_the_table_that_holds_it(browser: Browser, report: Path) -> None:
-    page = _open(browser, report).page
+    page = open_page(browser, report).page
     row = page.locator("#all-figures tbody tr").first
     assert not row.is_visible()
     page.locator("#memory-bandwidth summary", has_text="Table of").click()
@@ -323,7 +318,7 @@ def test_a_script_in_a_name_does_not_run(browser: Browser, tmp_path: Path) -> No
     here = example(host="<img src=x onerror=alert(1)><script>alert(2)</script>")
     path = tmp_path / "hostile.html"
     path.write_text(html.render(here.run, here.analysis), encoding="utf-8")
-    opened = _open(browser, path)
+    opened = open_page(browser, path)
     assert opened.told == []
     assert opened.asked == [path.as_uri()]
 
@@ -332,52 +327,29 @@ def test_a_script_in_a_name_does_not_run(browser: Browser, tmp_path: Path) -> No
 _RUSSIAN = "ГБ/с"  # noqa: RUF001 (Cyrillic is meant)
 
 
-def _chosen(page: Page, language: str) -> None:
-    page.locator(f"[data-language={language}]").click()
-    page.wait_for_function("name => document.documentElement.lang === name", arg=language)
-
-
 def test_a_reader_chooses_the_language_and_the_page_keeps_it(browser: Browser, report: Path) -> None:
-    opened = _open(browser, report)
+    opened = open_page(browser, report)
     page, heading = opened.page, opened.page.locator("#summary-title")
     tile = page.locator(".headlines .value > span").first
     english = page.locator("main").inner_text()
     value = tile.inner_text()
     assert page.locator("html").get_attribute("lang") == "en"
     assert re.fullmatch(r"\d+\.\d+", value)
-    _chosen(page, "ru")
+    choose(page, "ru")
     assert heading.inner_text() == "Коротко о главном"  # noqa: RUF001 (Cyrillic is meant)
     assert tile.inner_text() == value.replace(".", ",")
     assert re.search(r"\[\d+,\d+; \d+,\d+\]|\d+,\d+…\d+,\d+", page.locator(".headlines .ends").first.inner_text())
     assert _RUSSIAN in page.locator(".headlines .unit").first.inner_text()
     assert page.locator("nav.contents").get_attribute("aria-label") == "Содержание"
-    _chosen(page, "ja")
+    choose(page, "ja")
     assert heading.inner_text() == "概要"
     assert tile.inner_text() == value
     page.reload()
-    page.wait_for_selector(_LIVE, timeout=60_000)
+    page.wait_for_selector(LIVE, timeout=60_000)
     assert heading.inner_text() == "概要"
-    _chosen(page, "en")
+    choose(page, "en")
     assert page.locator("main").inner_text() == english
     assert opened.told == []
-
-
-def test_charts_speak_the_language_too(browser: Browser, of_a_node: Path) -> None:
-    page = _open(browser, of_a_node).page
-    labels = page.locator("#figure-saturation .live svg")
-    assert _RUSSIAN not in (labels.text_content() or "")
-    _chosen(page, "ru")
-    page.locator("#figure-saturation .live svg text", has_text=_RUSSIAN).first.wait_for()
-
-
-@pytest.mark.parametrize("language", ["ja", "ru"])
-def test_in_no_language_the_page_scrolls_sideways(browser: Browser, of_a_node: Path, language: str) -> None:
-    page = _open(browser, of_a_node, 390).page
-    _chosen(page, language)
-    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
-    for width in (390, 1280):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_what_a_catalogue_lacks_is_english(
@@ -387,9 +359,9 @@ def test_what_a_catalogue_lacks_is_english(
     here = example()
     path = tmp_path / "lacking.html"
     path.write_text(html.render(here.run, here.analysis), encoding="utf-8")
-    opened = _open(browser, path)
+    opened = open_page(browser, path)
     value = opened.page.locator(".headlines .value > span").first.inner_text()
-    _chosen(opened.page, "ru")
+    choose(opened.page, "ru")
     assert opened.page.locator("#summary-title").inner_text() == "At a glance"
     assert opened.page.locator(".headlines .value > span").first.inner_text() == value.replace(".", ",")
     assert opened.told == []
@@ -399,5 +371,5 @@ def test_the_page_opens_in_the_language_that_was_asked_for(browser: Browser, tmp
     here = example()
     path = tmp_path / "ja.html"
     path.write_text(html.render(here.run, here.analysis, "ja"), encoding="utf-8")
-    assert _open(browser, path).page.locator("html").get_attribute("lang") == "ja"
-    assert _open(browser, path, scripts=False).page.locator("html").get_attribute("lang") == "en"
+    assert open_page(browser, path).page.locator("html").get_attribute("lang") == "ja"
+    assert open_page(browser, path, scripts=False).page.locator("html").get_attribute("lang") == "en"
