@@ -48,6 +48,8 @@ for word; do
 done
 exec {launcher} "$@"
 """
+#: What nobody waits for comes after all others: the process, and its session, which the kernel takes for a group.
+_LAST = "for rank in $(pgrep -x pt2pt); do renice -n 19 $rank; echo 19 >/proc/$rank/autogroup; done"
 #: A window of 4 MiB: 0.35 s on the slowest network.
 RATES = """
 title = "Rates"
@@ -187,6 +189,8 @@ class Desk:
         Who is still being connected has used no second of a cpu; what a launcher says and does of it then differs.
         """
         until(lambda: any(self.folder.glob("*.holds")) and all(map(self._measures, self.lab.nodes)))
+        for node in self.lab.nodes:
+            self.lab.run(node, ["sh", "-c", _LAST])
 
     def _measures(self, node: str) -> bool:
         used_s = self.lab.run(node, ["ps", "-C", "pt2pt", "-o", "cputimes="]).stdout.split()
@@ -225,7 +229,7 @@ def until(true: Callable[[], bool], patience_s: float = 180.0) -> None:
     """Wait for it."""
     deadline = time.monotonic() + patience_s
     while not true() and time.monotonic() < deadline:
-        time.sleep(0.1)
+        time.sleep(0.4)  # most of what is asked takes several processes
 
 
 def mpi_of(kind: str) -> str:
