@@ -167,9 +167,9 @@ def test_without_scripts_drawings_and_tables_stand(browser: Browser, report: Pat
     assert not page.locator("button").first.is_visible()
 
 
-#: What a reader wants before any scrolling; on a phone the first bar is enough, and what is wrong.
+#: What a reader wants before any scrolling; on a phone the first bar is enough.
 _WIDE = (".usable", ".headlines li:last-child", ".verdict:is(.wrong, .fine) :is(li, p)", ".verdict.next code")
-_PHONE = (".usable", ".headlines li:first-child", ".verdict:is(.wrong, .fine) :is(li, p)")
+_PHONE = (".usable", ".headlines li:first-child", ".verdict:is(.wrong, .fine) :is(li, p)", ".verdict.next code")
 
 
 def test_the_first_screen_says_whether_to_use_figures_what_is_wrong_and_what_to_type(

@@ -11,6 +11,7 @@ from assay.analyse import analyse
 from assay.model.plan import Factor, Measure, Study
 from assay.model.result import Finding
 from assay.plan import Options
+from assay.report.sections import sections
 from assay.simulation import Law
 
 STUDY = Study(
@@ -127,3 +128,13 @@ def test_three_launches_make_a_candidate_and_name_the_command_that_decides(tmp_p
         assert each.numbers["statistic"].basis == "range"
         assert each.next.startswith("assay run --resume ")
         assert " --confirm " in each.next
+
+
+def test_the_first_screen_shows_messages_that_follow_each_other(tmp_path: Path) -> None:
+    run = store.load(simulated_run(tmp_path, Law(), study=WAITING, options=Options(hosts=("n1", "n2"))))
+    analysis = analyse(run)
+    assert {each.params.get("gap") for each in analysis.estimates if each.benchmark == "pt2pt"} == {0, 100, 1000}
+    told = [line for each in sections(run, analysis) if each.id == "messages" for line in each.headlines]
+    assert told
+    assert {line.estimate.params["gap"] for line in told} == {0}
+    assert not any("gap" in line.label for line in told)

@@ -12,13 +12,14 @@ from assay import store
 from assay.cli import assay
 from assay.model.kernel_options import COMMAND_LINE
 from assay.model.units import parse_duration
+from assay.store.reading import COLUMNS
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 PAGES = sorted(GALLERY.glob("*.md"))
 PACKED = sorted(GALLERY.glob("*.tar.xz"))
 PLAN = re.compile(r"^    assay (plan .*)\n\n```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 READING = re.compile(r"^    assay ((?:show|report|compare) .*docs/gallery/.*)$", re.MULTILINE)
-LARGEST, ALL_TOGETHER = 800_000, 1_500_000
+LARGEST, ALL_TOGETHER = 800_000, 1_600_000
 
 
 def printed(command: str, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -65,6 +66,8 @@ def test_the_packed_runs_were_shared_and_tell_nothing_of_their_machine() -> None
     for file in PACKED:
         with tarfile.open(file) as opened:
             for member in opened:
+                if Path(member.name).name == COLUMNS:  # numbers, which are no text
+                    continue
                 content = opened.extractfile(member)
                 found = private.findall(content.read()) if content else []
                 assert not found, f"{file.name}, {member.name}: {found[:5]}"

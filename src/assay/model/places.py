@@ -44,7 +44,9 @@ def cores(label: str, nodes: int = 0) -> str:
         return label
     if not count:
         return part
-    return text("{part} of one node|{part} on each of {count} nodes", part=part, count=count)
+    if count == 1:
+        return text("{part} of one node", part=part)
+    return text("{part} on each of {count} nodes", part=part, count=count)
 
 
 def partners(word: str) -> str:

@@ -5,6 +5,7 @@ from itertools import chain
 
 import msgspec
 
+from assay.model import roles
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
 from assay.report import figures, formatting, messages, selection
@@ -79,7 +80,9 @@ def _at(estimate: Estimate) -> str:
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
     """The small message and the largest one, each over the best way, between nodes and inside one."""
-    measured = _aligned(scene)
+    aligned = _aligned(scene)
+    at_once = tuple(e for e in aligned if not roles.level_of(e, "idle-gap"))
+    measured = at_once or aligned  # after a sleep a message is as slow as a core that wakes up
     ours = tuple(e for e in measured if messages.pattern(e) in _PATTERNS)
     for where, members in selection.grouped(ours or measured, messages.far).items():
         for pattern, of_pattern in _of_pattern(members).items():
