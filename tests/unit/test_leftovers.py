@@ -23,7 +23,7 @@ from assay.model.plan import Case, Measure, Plan, Study
 from assay.model.run import Run
 from assay.plan import Options
 from assay.run import execute
-from assay.run.leftovers import _sweep, find_stuck
+from assay.run.leftovers import _sweep, end_leftovers, find_stuck
 from assay.simulation import Law, SimulatedMachine
 
 ONE = Study("One", "A question?", (Measure("stream", ("one-core",), axes={"elements": 1_000_000}),), launches=2)
@@ -176,6 +176,22 @@ def test_what_slurm_says_of_a_node_counts_more_than_the_time_limit_that_a_launch
     run = carry_out(tmp_path, GivenUp(whole, CLEAR))
     assert {each.launch.lost for each in run.launches} == {("there",)}
     assert {(each.status, each.reason) for each in analyse(run).outcomes} == {("failed", "node failure: there")}
+
+
+@pytest.mark.parametrize(("down", "lost"), [(b"n2\n", {"n2"}), (b"", {"n1", "n2"})])
+def test_of_a_job_that_ended_the_nodes_are_lost_that_slurm_has_given_up(down: bytes, lost: set[str]) -> None:
+    """No step reaches any node of it."""
+
+    class Expired:
+        def execute(self, command: Command, _timeout: float) -> Outcome:
+            told = Outcome(down, b"", 0)
+            expired = Outcome(b"", b"srun: error: Slurm job 2 has expired\n", 1)
+            return told if command.argv[0] == "sinfo" else expired
+
+    case = plan_elsewhere().cases[0]
+    case = msgspec.structs.replace(case, placement=msgspec.structs.replace(case.placement, hosts=("n1", "n2")))
+    starter = Starter(Site("here", scheduler="slurm", run="r1"))
+    assert set(end_leftovers((case,), starter, Expired()).unreached) == lost  # type: ignore[arg-type]
 
 
 def test_many_hosts_are_asked_together_and_64_at_most_at_once() -> None:

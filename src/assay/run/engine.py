@@ -172,7 +172,7 @@ class _Session:
             steal, foreign = shares_elsewhere(answer.cases)
             bracket = msgspec.structs.replace(bracket, steal=steal, foreign=foreign)
         failed = program_message(outcome.stderr) if outcome.exit_code != 0 else ""
-        lost = lost_nodes(failed) or tuple(swept.unreached)  # Slurm takes all nodes of a job for one
+        lost = tuple(swept.unreached) or lost_nodes(failed)
         found = f"node failure: {', '.join(lost)}" if lost else "".join(stuck)
         record = Launch(
             id=launch.id,
@@ -198,8 +198,7 @@ class _Session:
         made = LaunchRecords(record, answer.cases, answer.unstarted)
         self.directory.keep(answer.lines, made)
         if swept.unreached:
-            why = swept.unreached.get(lost[0]) or next(iter(swept.unreached.values()))
-            self._give_up(outcome, lost[0], why)
+            self._give_up(outcome, swept.unreached)
         return made  # as it was read: from columns, samples would be decoded again
 
     def bracketed(
@@ -250,8 +249,9 @@ class _Session:
         limit_s = foreign.limit_s if foreign else 0.0  # which the starter keeps, and says so
         return (start if cases[0].placement.ranks else _LEAST_PATIENCE_S) + max(patience, 2 * limit_s)
 
-    def _give_up(self, outcome: Outcome, host: str, why: str) -> NoReturn:
+    def _give_up(self, outcome: Outcome, unreached: Mapping[str, str]) -> NoReturn:
         """A host was lost during a launch: a run that goes on makes that again."""
+        host, why = next(iter(unreached.items()))
         raise UnfitEnvironmentError(
             f"'{host}' cannot be reached any more; what was measured is kept in {self.directory.path}, and "
             "the run can go on when the node is back",

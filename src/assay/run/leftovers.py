@@ -41,14 +41,21 @@ def end_leftovers(cases: tuple[Case, ...], starter: Starter, executor: Executor)
     """End what a launch of `cases` left behind."""
     found = _sweep(starter.sweep(_hosts(cases, starter)), executor)
     said = (_sentence(host, outcome) for host, outcome in found.items())
+    unreached = {
+        host: _last_output_line(outcome) for host, outcome in found.items() if _unreached(host, outcome, starter)
+    }
     return Cleanup(
-        tuple(f"assay: {sentence}" for sentence in said if sentence),
-        {
-            host: _last_output_line(outcome)
-            for host, outcome in found.items()
-            if _unreached(host, outcome, starter)
-        },
+        tuple(f"assay: {sentence}" for sentence in said if sentence), _lost(unreached, starter, executor)
     )
+
+
+def _lost(unreached: Mapping[str, str], starter: Starter, executor: Executor) -> Mapping[str, str]:
+    """Those that are gone: a job of Slurm that loses a node ends, and with it the way to all of its nodes."""
+    if starter.site.scheduler != "slurm" or not unreached:
+        return unreached
+    words = ("sinfo", "--noheader", "--Node", "--states=down", f"--nodes={','.join(unreached)}", "--format=%N")
+    told = executor.execute(Command(words, {}), _LOOK_LIMIT_S).stdout.decode(errors="replace").split()
+    return {host: why for host, why in unreached.items() if host in told} or unreached
 
 
 def find_stuck(cases: tuple[Case, ...], starter: Starter, executor: Executor) -> str:
