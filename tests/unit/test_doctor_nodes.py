@@ -210,7 +210,11 @@ def ask(tmp_path: Path) -> Callable[[], Node]:
     return told
 
 
-def test_any_shell_tells_what_a_node_is(ask: Callable[[], Node], tmp_path: Path) -> None:
+def test_any_shell_tells_what_a_node_is(
+    ask: Callable[[], Node], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "assay.py").write_text("raise SystemExit('of the folder in which a shell begins')")
+    monkeypatch.chdir(tmp_path)
     found = ask()
     assert found.host == os.uname().nodename
     assert found.boot_id == Path("/proc/sys/kernel/random/boot_id").read_text().strip()

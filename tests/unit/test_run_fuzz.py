@@ -121,6 +121,24 @@ def test_a_spoiled_run_is_shown_or_refused(
     shutil.rmtree(folder)
 
 
+def test_a_plan_whose_cases_lack_an_axis_is_shown_or_refused(run: Path, tmp_path: Path) -> None:
+    told = json.loads((run / "plan.json").read_text())
+    axes = {(case["benchmark"], axis) for case in told["cases"] for axis in case["params"]}
+    assert len(axes) > 10
+    folder = shutil.copytree(run, tmp_path / run.name)
+    for benchmark, axis in sorted(axes):
+        lacking = [
+            case | {"params": {name: value for name, value in case["params"].items() if name != axis}}
+            if case["benchmark"] == benchmark
+            else case
+            for case in told["cases"]
+        ]
+        (folder / "plan.json").write_text(json.dumps(told | {"cases": lacking}))
+        with bounded(), contextlib.suppress(AssayError):
+            found = store.load(folder)
+            terminal.render(found, analyse(found), Console(file=io.StringIO(), width=100))
+
+
 @HARD
 @given(data=st.data(), file=st.sampled_from(MACHINES))
 def test_spoiled_xml_is_planned_for_or_refused(

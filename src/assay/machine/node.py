@@ -26,7 +26,7 @@ _LINES = (
     'for name in $4; do said=$("$name" --describe 2>&1 >/dev/null) && echo "starts $name" ||',
     """echo "refuses $name $(echo "$said" | tail -n 1)"; done;""",
     'for name in $5; do [ -x "$name" ] && echo "file $name"; done;',
-    'echo "assay $("$1" -m assay --version 2>&1 | tail -n 1)"; echo "end $(date +%s.%N)"',
+    'echo "assay $("$1" -P -m assay --version 2>&1 | tail -n 1)"; echo "end $(date +%s.%N)"',
 )
 #: One line, which every login shell passes on. It prints `KEY WORDS` lines.
 SCRIPT = " ".join(_LINES)

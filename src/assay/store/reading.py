@@ -131,8 +131,10 @@ class Records(NamedTuple):
 
 def _require_axes(case: Case, path: Path) -> None:
     """UsageError where a case has no value of an axis, or one that no program takes."""
-    for axis in benchmarks.of(case.benchmark).axes:
-        value = case.params.get(axis.name, axis.default)  # earlier versions had fewer axes
+    declared = benchmarks.of(case.benchmark)
+    for axis in declared.axes:
+        absent = None if axis.name == declared.swept else axis.default  # earlier versions had fewer axes
+        value = case.params.get(axis.name, absent)
         words = {isinstance(each, str) for each in (*axis.values, axis.default) if each is not None} or {False}
         right = isinstance(value, str) if words == {True} else value is not None
         if not right or (words == {False} and not (isinstance(value, int | float) and abs(value) < _LARGEST)):
