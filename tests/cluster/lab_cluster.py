@@ -138,12 +138,12 @@ class Lab:
         self.told("head", "scontrol", "reconfigure")
 
     @contextmanager
-    def no_new_connections(self, node: str, interface: str, ports: str = "32768-60999") -> Generator[None]:
+    def no_new_connections(self, node: str, interface: str) -> Generator[None]:
         """A node that drops what comes by an interface between two ports of the system's choice, as firewalls do.
 
         Open MPI listens at ports from 1024 on, daemons at known ones: they connect as before.
         """
-        chosen = f"dev {interface} ipproto tcp sport 32768-60999 dport {ports}"
+        chosen = f"dev {interface} ipproto tcp sport 32768-60999 dport 32768-60999"
         self.told(node, "sh", "-c", f"ip rule add pref 20 lookup local && ip rule add pref 10 {chosen} blackhole")
         self.told(node, "ip", "rule", "del", "pref", "0")  # of this node's own addresses: it would come first
         try:

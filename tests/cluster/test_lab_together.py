@@ -45,17 +45,6 @@ def test_programs_that_a_node_lacks_are_named_with_the_command_that_brings_them(
     desk.is_clean()
 
 
-@pytest.mark.long  # ranks that wait for each other use a core each, for half a minute
-def test_a_firewall_between_nodes_is_named_with_the_network(desk: Desk) -> None:
-    with desk.lab.no_new_connections("node02", "gbe0", "1024-32767"):
-        done = desk.typed(desk.words("run", "single.toml", "--network", "gbe0", "--mpi", mpi_of("openmpi")))
-    assert done.returncode == 4, done.stderr
-    assert "wait for each other over gbe0" in " ".join(done.stderr.split())
-    assert "next: open the ports between the nodes" in " ".join(done.stderr.split())
-    assert not (desk.folder / "runs").exists()
-    desk.is_clean()
-
-
 def test_an_mpi_whose_modules_a_node_does_not_see_is_named(desk: Desk) -> None:
     found = toolchain.get_mpi("openmpi")
     modules = Path(found.compiler).resolve().parents[1] / "lib" / "x86_64-linux-gnu" / "openmpi"
