@@ -29,6 +29,7 @@ def test_load_and_steal_of_other_nodes_stand_in_the_bracket(
     assert brackets
     assert all((each.steal, each.foreign) == pytest.approx(shares) for each in brackets)
     assert all(each.is_crowded == (shares[1] > 0) for each in brackets)
+    assert {each.launch.waited_s for each in run.launches} == {0.0}  # for this machine: it is another
     for launch in run.launches:
         kept = compacted(launch, 0)
         assert kept is not None

@@ -134,7 +134,8 @@ class _Session:
             watcher.ended(records, self.ledger.progress(now))
             if not self.ledger.may_repeat(records, now - began, now):
                 return
-            if records.launch.bracket.is_crowded:
+            here = self.starter.is_local(tuple(self.cases[case_id] for case_id in launch.cases))
+            if here and records.launch.bracket.is_crowded:
                 watcher.waits(records.launch)
                 quiet, waited_s = wait_until_quiet(self.executor, self.ledger.patience_s(now))
                 if not quiet:
