@@ -129,15 +129,20 @@ class CostHistory:
         }
         if launch.exit_code is None or launch.exit_code < 0 or len(records.cases) < len(launch.cases):
             return
-        setups, ended_s, sampling_s = dict[str, float](), 0.0, 0.0
+        gaps, beyond, ended_s, sampling_s = list[float](), list[float](), 0.0, 0.0
         for case_id, (first_s, last_s) in sampled.items():
-            # What a case samples beyond its time, because a single sample takes long, is overhead to the budget.
-            beyond_s = max(0.0, last_s - first_s - allowed.get(case_id, math.inf))
-            gap_s = max(0.0, first_s - ended_s)
-            if not setups:  # this is the start of the program, too
-                gap_s = min(gap_s, self.overhead_s(case_id, 0.0))
-            setups[case_id] = gap_s + beyond_s
-            ended_s, sampling_s = max(ended_s, last_s), sampling_s + last_s - first_s - beyond_s
+            # What a case samples beyond its time, because a single sample takes long, is overhead to the budget;
+            # but not what it will be given next time.
+            given_s = max(allowed.get(case_id, math.inf), self.need(case_id, 0.0).floor_s)
+            beyond.append(max(0.0, last_s - first_s - given_s))
+            gaps.append(max(0.0, first_s - ended_s))
+            ended_s, sampling_s = max(ended_s, last_s), sampling_s + last_s - first_s - beyond[-1]
+        # Before the first samples the program starts, too: its set-up is to the plan what those of the others are.
+        first, *others = (self._setup_s[case_id] for case_id in sampled or launch.cases[:1])
+        gaps[:1] = [
+            min(gap_s, first * (sum(gaps[1:]) / sum(others) if sum(others) else 1.0)) for gap_s in gaps[:1]
+        ]
+        setups = dict(zip(sampled, map(sum, zip(gaps, beyond, strict=True)), strict=True))
         overhead = max(0.0, wall_s - sampling_s)
         foreseen = self._start_s[launch.cases[0]] + sum(self._setup_s[case_id] for case_id in launch.cases)
         if overhead > 0:

@@ -68,27 +68,26 @@ class Spread:
         self.total = Need()
         known = [case for case in plan.cases if case.id in self._own]
         self._sentinels = [case.id for case in known if case.role == "sentinel"]
-        rank = {case.id: at for at, case in enumerate(plan.cases)}
-        foremost = [min(rank[case] for case in launch.cases) for launch in launches]
-        figures = (case.id for case in known if case.role != "sentinel")
-        #: The most important first, and with each one those that share its next launch, whose start it pays.
-        self._figures = sorted(figures, key=lambda case: foremost[self._own[case][0]])
+        self._figures = [case.id for case in known if case.role != "sentinel"]
+        rank = {case: at for at, case in enumerate(self._figures)}
+        foremost = [min(rank.get(case, 0) for case in launch.cases) for launch in launches]
+        #: With the most important ones those that share the next launch, whose start is paid.
+        self._sharing = sorted(self._figures, key=lambda case: foremost[self._own[case][0]])
         self._last_s = sum(costs.need(case, 1 / len(self._sentinels)).poor_s for case in self._sentinels)
         first = {case: int(not made.get(case)) for case in self._own}
         intervals = {case: max(0, INTERVAL_LAUNCHES - made.get(case, 0)) for case in self._own}
         self._is_least = False
-        for case, count in intervals.items():
-            self._keep(case, count)
+        self._keep_all(intervals)
         if launches and not self.fits(launches[0], left_s):
-            for case in self._own:
-                self._keep(case, first[case] if plan.grows else 0)
+            self._keep_all(first if plan.grows else dict.fromkeys(self._own, 0))
             most_s = self._most_s(launches[0], left_s)
             self._add(first, most_s)
             self._add(intervals, most_s)
             self._is_least = plan.grows and all(kept <= first[case] for case, kept in self._kept.items())
         self._add_rounds(intervals, left_s)
-        #: Cases of which nothing more is made.
-        self.dropped = [case for case, count in self._kept.items() if not count]
+        is_known = not any(first[case] and self._kept[case] for case in self._figures)
+        #: Cases of which nothing more is made; none as long as others wait for a launch that tells what they cost.
+        self.dropped = [case for case, count in self._kept.items() if is_known and not count]
 
     def fits(self, launch: PlannedLaunch, left_s: float) -> bool:
         """Whether all that is kept can be made from this launch on, or nothing of it may be cut."""
@@ -142,17 +141,26 @@ class Spread:
         self.total = self.total.plus(self._needs[case], sign * len(places)).plus(Need(starts_s), sign)
 
     def _add(self, wanted: Mapping[str, int], most_s: float) -> None:
-        """Keep so many launches of each case, the most important first, as far as they fit.
+        """Keep so many launches of each case as far as they fit, in the order in which most of them do.
 
         The sentinel comes first where it takes little time, for without it nobody knows how quiet it was.
         """
         often = max((wanted[case] for case in self._sentinels), default=0)
         is_cheap = often * self._last_s <= _SENTINEL_SHARE * most_s
-        for case in (*self._sentinels, *self._figures) if is_cheap else (*self._figures, *self._sentinels):
-            kept = self._kept[case]
-            self._keep(case, wanted[case])
-            if _CUT_MARGIN * self.total.poor_s > most_s:
-                self._keep(case, kept)
+        before, found = dict(self._kept), list[dict[str, int]]()
+        for figures in (self._figures, self._sharing):
+            for case in (*self._sentinels, *figures) if is_cheap else (*figures, *self._sentinels):
+                kept = self._kept[case]
+                self._keep(case, wanted[case])
+                if _CUT_MARGIN * self.total.poor_s > most_s:
+                    self._keep(case, kept)
+            found.append(dict(self._kept))
+            self._keep_all(before)
+        self._keep_all(max(found, key=lambda each: sum(each[case] for case in self._figures)))
+
+    def _keep_all(self, launches: Mapping[str, int]) -> None:
+        for case, count in launches.items():
+            self._keep(case, count)
 
     def _add_rounds(self, intervals: Mapping[str, int], left_s: float) -> None:
         """Keep launches that make no interval, block by block, as far as all samples that are wanted fit.
