@@ -35,7 +35,7 @@ HEALTHY = Law(core_traffic=12e9, node_traffic=30e9)
 @pytest.fixture(scope="module")
 def cut(tmp_path_factory: pytest.TempPathFactory) -> Example:
     """A run whose budget has time for a part of its plan."""
-    run = store.load(simulated_run(tmp_path_factory.mktemp("cut"), options=Options(budget_s=2)))
+    run = store.load(simulated_run(tmp_path_factory.mktemp("cut"), options=Options(budget_s=1)))
     assert run.ending is not None
     assert run.ending.status == "cut"
     return Example(run, analyse(run))
@@ -87,7 +87,7 @@ def test_what_was_cut_stands_first_in_what_is_wrong(cut: Example) -> None:
     missing = sum(outcome.status != "complete" for outcome in wished)
     assert 0 < missing < len(wished)
     first = summary(cut.run, cut.analysis).wrong[0]
-    assert first.startswith(f"The time budget of 2 s cut the run short: {missing} of {len(wished)} cases were not")
+    assert first.startswith(f"The time budget of 1 s cut the run short: {missing} of {len(wished)} cases were not")
 
 
 def test_what_is_typed_next_continues_the_run_before_it_begins_another(cut: Example) -> None:
