@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from assay import references
 from assay.analyse.findings import concerning, rules
 from assay.model import benchmarks, roles
 from assay.model.grouping import grouped
@@ -77,11 +78,16 @@ def summary(run: Run, analysis: Analysis, headlines: Sequence[Headline] = ()) ->
     known = tuple(each.claim for each in notices(analysis))
     wrong, count, of = _wrong(run, analysis), len(analysis.tested), len(rules())
     told = (
-        text("{tested} of {rules} rules could be tested.", tested=count, rules=of)
+        text(
+            "{tested} of {rules} rules were tested; the others need what this run did not measure.",
+            tested=count,
+            rules=of,
+        )
         if run.launches
-        else text("Without samples {tested} of {rules} rules could be tested.", tested=count, rules=of)
+        else text("Means without samples decide {tested} of {rules} rules.", tested=count, rules=of)
     )
-    largest = "" if wrong else _largest_loss(analysis, headlines)
+    loss = "" if wrong else _largest_loss(analysis, headlines)
+    largest = text("The largest loss, no fault: {claim}", claim=loss) if loss and run.launches else loss
     return Summary(
         verdict(run, analysis),
         wrong,
@@ -290,10 +296,18 @@ def spent(analysis: Analysis) -> str:
 
 def own_system(beside: Sequence[str], *, by_mpi: bool) -> Action:
     """What a reader of figures of others measures, and lays beside them."""
-    measure, report = cli("run", "network" if by_mpi else "node"), cli("report", *beside, "last")
+    published = [each for each in beside if each in references.names()]
+    study = f"like:{published[0]}" if published else "network" if by_mpi else "node"
+    measure, report = cli("run", study, *(_NODES if by_mpi else ())), cli("report", *beside, "last")
     return Action(
         text("`{measure}`, then `{report}`", measure=measure, report=report),
-        text("The first command measures your own system, the second lays it beside these figures."),
+        text(
+            "The first command measures what {name} has on your own system, the second lays it beside these "
+            "figures.",
+            name=published[0],
+        )
+        if published
+        else text("The first command measures your own system, the second lays it beside these figures."),
     )
 
 
