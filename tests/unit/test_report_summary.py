@@ -278,8 +278,9 @@ def test_the_largest_loss_is_named_where_nothing_is_a_fault(tmp_path: Path) -> N
     assert summary(run, analysis, [half]).looked[:-1] == ("The farthest from its limit: Half of it, 50 %.",)
     near = msgspec.structs.replace(limit, value=1.01 * (figure.median or 0))
     all_of_it = Headline("All of it", msgspec.structs.replace(figure, limit=near))
-    advice = [each.claim for each in analysis.findings if each.severity == "advice" and each.status == "observed"]
-    assert set(summary(run, analysis, [all_of_it]).looked[:-1]) <= set(advice)
+    advice = [each for each in analysis.findings if each.severity == "advice" and each.status == "observed"]
+    known = {f"Worth knowing: {each.claim}" for each in advice}
+    assert set(summary(run, analysis, [all_of_it]).looked[:-1]) <= known
 
 
 def test_one_node_of_a_study_of_several_is_repeated_on_two(tmp_path: Path) -> None:

@@ -86,8 +86,7 @@ def summary(run: Run, analysis: Analysis, headlines: Sequence[Headline] = ()) ->
         if run.launches
         else text("Means without samples decide {tested} of {rules} rules.", tested=count, rules=of)
     )
-    loss = "" if wrong else _largest_loss(analysis, headlines)
-    largest = text("The largest loss, no fault: {claim}", claim=loss) if loss and run.launches else loss
+    largest = "" if wrong else _largest_loss(analysis, headlines)
     return Summary(
         verdict(run, analysis),
         wrong,
@@ -105,7 +104,8 @@ def _largest_loss(analysis: Analysis, headlines: Sequence[Headline]) -> str:
     for finding in by_severity(analysis):
         of = [pairs[name].ratio for name in finding.evidence if name in pairs]
         if of and finding.severity == "advice":
-            found.append((max(1 - min(ratio, 1 / ratio) for ratio in of), finding.claim))
+            told = text("Worth knowing: {claim}", claim=finding.claim)
+            found.append((max(1 - min(ratio, 1 / ratio) for ratio in of), told))
     for each in headlines:
         if part := formatting.bar(each.estimate):
             share = formatting.share_text(each.estimate)
