@@ -5,7 +5,7 @@ from functools import partial
 
 import msgspec
 
-from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.evidence import Evidence, Rule, digits
 from assay.analyse.messages import place
 from assay.analyse.paired import Claim, PairedRatio, Tested
 from assay.model import roles
@@ -30,7 +30,7 @@ def _words(tested: Tested) -> dict[str, str]:
     slow, fast = tested.levels
     factor = next(each for each in tested.evidence.run.plan.factors if each.name == _FACTOR_NAME)
     return {
-        "ratio": f"{tested.ratio.value:.2f}",
+        "ratio": digits(tested.ratio.value),
         "slow": f"{_FACTOR_NAME}={slow}",
         "fast": f"{_FACTOR_NAME}={fast}",
         "level": f"{_FACTOR_NAME}={fast}",
@@ -58,7 +58,7 @@ _levels = _ratio(
 def _after(tested: Tested) -> dict[str, str]:
     gap_us = int(tested.pair.level)
     return {
-        "ratio": f"{tested.ratio.value:.2f}",
+        "ratio": digits(tested.ratio.value),
         "gap": f"{gap_us / 1000:g} ms" if gap_us >= 1000 else f"{gap_us} µs",  # noqa: PLR2004 (a millisecond)
         "way": place.way(tested.pair.a),
     }
