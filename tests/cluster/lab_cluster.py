@@ -82,7 +82,7 @@ class Lab:
             return told
         if machine not in self.first:
             self.first[machine] = machines.first_process(lab, machine)
-        return [*machines.inside_here(self.first[machine]), *told]
+        return [*machines.inside_here(lab, machine, self.first[machine]), *told]
 
     def told(self, machine: str, *argv: str | Path) -> str:
         """What a command says; AssertionError with its other words where it fails."""

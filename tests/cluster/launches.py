@@ -85,7 +85,7 @@ def cells(benchmark: Benchmark) -> tuple[tuple[int, int], ...]:
     """Cpu node and memory node of its launches: each with each for one program; all bind by the same code."""
     if benchmark.name == "stream":
         return tuple((here, there) for here in NODES for there in NODES)
-    return tuple(zip(NODES, reversed(NODES), strict=True))[::2]
+    return tuple(zip(NODES, reversed(NODES), strict=True))
 
 
 def _matrix(measured: Iterable[Benchmark]) -> Mapping[str, tuple[str, ...]]:

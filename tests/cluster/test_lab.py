@@ -138,7 +138,7 @@ def test_a_second_up_says_that_the_lab_is_there_and_another_size_is_refused(lab:
     assert f"2 nodes are up already, in {lab.folder}" in again.stderr
     larger = tool(lab.folder, "up", "--nodes", "3")
     assert larger.returncode == 2
-    assert "a lab of 2 nodes is up" in larger.stderr
+    assert "a lab of 2 nodes with shared cpus is up" in larger.stderr
     assert "next: tools/lab/lab" in larger.stderr
 
 

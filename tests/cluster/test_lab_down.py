@@ -101,11 +101,15 @@ def test_down_leaves_no_process_namespace_link_mount_or_folder(folder: Path) -> 
     assert tool(folder, "down").returncode == 0  # and nothing is no error
 
 
-def test_two_labs_side_by_side_have_addresses_of_their_own(lab: Lab, folder: Path) -> None:
-    assert tool(folder, "up", "--nodes", "1").returncode == 0
+def test_two_labs_side_by_side_have_addresses_of_their_own_and_nodes_can_have_cpus_of_their_own(lab: Lab, folder: Path) -> None:
+    assert tool(folder, "up", "--own-cpus").returncode == 0
     other = read(folder)
+    cpus = [other.told("head", "ssh", "-F", other.ssh_config, node, "taskset -p $$") for node in other.nodes]
+    masks = [int(said.split()[-1], 16) for said in cpus]
+    assert all(masks)
+    assert masks[0] & masks[1] == 0
     assert not set(other.addresses.values()) & set(lab.addresses.values()) - {"127.0.0.1"}
-    assert other.told("head", "srun", "hostname").split() == ["node01"]
+    assert other.told("head", "srun", "--nodelist=node01", "hostname").split() == ["node01"]
     assert lab.told("head", "ssh", "-F", lab.ssh_config, "node02", "hostname").split() == ["node02"]
 
 
@@ -158,6 +162,8 @@ def test_a_number_of_nodes_that_makes_no_lab_is_refused(folder: Path) -> None:
     done = tool(folder, "up", "--nodes", "0")
     assert done.returncode == 2
     assert done.stderr == "lab: a lab has 1 to 99 nodes, not 0\nnext: tools/lab/lab up --nodes 2\n"
+    done = tool(folder, "up", "--own-cpus", "--nodes", "99")
+    assert done.returncode == (2 if len(os.sched_getaffinity(0)) < 99 else 0)
 
 
 def test_where_no_lab_is_status_says_how_to_make_one(folder: Path) -> None:

@@ -253,6 +253,7 @@ def test_a_complete_run_that_was_damaged_is_made_whole_again(home: Path, measure
     whole = last_run(home)
     assert {one.launch.id for one in whole.launches} == {one.id for one in whole.plan.order}
     assert whole.damage == ()
+    assert "already complete" in finish(home, "run", "--resume", "last")[2]
     assert "damaged" not in finish(home, "list")[1]
 
 

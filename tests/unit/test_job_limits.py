@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from tests.simulation import EPYC_7601, described
 
-from assay.machine.job_limits import common_to_all, is_restricted, limit_to_job
+from assay.machine.job_limits import common_to_all, is_restricted, limit_to_job, of_each_kind
 from assay.model.machine import Machine
 
 #: Two sockets of 8 cores with two threads each; `described` numbers the threads of a core one after the other.
@@ -42,3 +42,11 @@ def test_a_plan_for_several_nodes_has_the_cpus_that_all_of_them_allow() -> None:
     assert common_to_all([first, second]).topology.allowed_cpus == (2, 3)
     assert common_to_all([first, allowing(described(SMT), 8)]).topology.allowed_cpus == ()
     assert common_to_all([first, described(EPYC_7601)]) == first  # it is unlike, and told so
+
+
+def test_nodes_that_have_no_cpu_in_common_are_placed_each_by_its_own() -> None:
+    granted = {"n1": (0, 1), "n2": (2, 3), "n3": (0, 1)}
+    machines = {host: allowing(described(SMT), *cpus) for host, cpus in granted.items()}
+    found = of_each_kind(machines)
+    assert {host: each.topology.allowed_cpus for host, each in found.items()} == granted
+    assert found["n1"] is found["n3"]

@@ -56,7 +56,6 @@ def test_a_slow_machine_is_no_fault_and_the_wait_is_told(
     )
     assert [state for _, state in checks] == ["ok", "ok"]
     assert sorted(made) == [*BOTH, ("eth1", LONG)]
-    assert SHORT.launch_s < 10  # seconds until it is told
     assert "ranks wait; next: open the ports; now trying with 30 s" in " ".join(capsys.readouterr().err.split())
 
 

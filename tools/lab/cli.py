@@ -37,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = whole.add_subparsers(required=True, metavar="VERB")
     verb = verbs.add_parser("up", help="make the lab")
     verb.add_argument("--nodes", type=int, default=2, help="how many (default: %(default)s)")
+    verb.add_argument("--own-cpus", action="store_true", help="give each node a share of the cpus, and no other's")
     verb.set_defaults(verb=up)
     verbs.add_parser("down", help="remove the lab and all that runs in it").set_defaults(verb=down)
     verb = verbs.add_parser("enter", help="run a command in a node, or with the lab's settings here (head)")
@@ -53,13 +54,16 @@ def up(asked: argparse.Namespace) -> int:
     programs.require()
     if not 1 <= asked.nodes <= MOST_NODES:
         raise LabError(f"a lab has 1 to {MOST_NODES} nodes, not {asked.nodes}", "tools/lab/lab up --nodes 2", 2)
+    if asked.own_cpus and asked.nodes > (cpus := len(os.sched_getaffinity(0))):
+        why = f"{cpus} cpus are too few for {asked.nodes} nodes with cpus of their own"
+        raise LabError(why, f"tools/lab/lab up --own-cpus --nodes {cpus}", 2)
     folder: Path = asked.folder.resolve()
     with alone():
         if (folder / "lab.json").exists():
-            return already(load(folder), asked.nodes)
+            return already(load(folder), asked)
         remove(folder)  # what an up that was killed has left
         try:
-            lab = make(folder, asked.nodes)
+            lab = make(folder, asked.nodes, shared_cpus=not asked.own_cpus)
         except BaseException:
             remove(folder)
             raise
@@ -67,17 +71,18 @@ def up(asked: argparse.Namespace) -> int:
     return 0
 
 
-def already(lab: Lab, wanted: int) -> int:
+def already(lab: Lab, asked: argparse.Namespace) -> int:
     """A lab is there: that is well if it is the one that was asked for."""
-    if lab.count != wanted:
-        raise LabError(f"a lab of {lab.count} nodes is up in {lab.folder}", "tools/lab/lab down", 2)
+    if (lab.count, lab.shared_cpus) != (asked.nodes, not asked.own_cpus):
+        cpus = "shared cpus" if lab.shared_cpus else "cpus of their own"
+        raise LabError(f"a lab of {lab.count} nodes with {cpus} is up in {lab.folder}", "tools/lab/lab down", 2)
     say(f"{lab.count} nodes are up already, in {lab.folder}")
     return 0
 
 
-def make(folder: Path, count: int) -> Lab:
+def make(folder: Path, count: int, *, shared_cpus: bool) -> Lab:
     """All of it: files, machines, networks, services."""
-    lab = Lab(folder, networks.free_range(), count)
+    lab = Lab(folder, networks.free_range(), count, shared_cpus)
     folder.mkdir(mode=0o755, parents=True)
     services.write_files(lab)
     for machine in lab.machines:
@@ -114,7 +119,7 @@ def enter(asked: argparse.Namespace) -> int:
         raise LabError(f"no machine {asked.machine} in this lab: {', '.join(known)}", "tools/lab/lab status", 2)
     command = asked.command or [os.environ.get("SHELL", "sh")]
     if asked.machine != HEAD:
-        command = [*machines.inside_here(machines.first_process(lab, asked.machine)), *command]
+        command = [*machines.inside_here(lab, asked.machine, machines.first_process(lab, asked.machine)), *command]
     os.environ.update(lab.environment())
     try:
         os.execvp(command[0], command)  # noqa: S606 (a shell would read the words anew)

@@ -1,6 +1,7 @@
 """Names and addresses of a lab: pure, one place for all of them."""
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,11 +48,13 @@ class Lab:
         folder: of its state.
         range_: second byte of its addresses.
         count: of its nodes.
+        shared_cpus: whether every node has all cpus of this machine; else each has a share of its own.
     """
 
     folder: Path
     range_: int
     count: int
+    shared_cpus: bool = True
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -88,6 +91,15 @@ class Lab:
         place = places.get(machine) or self.nodes.index(machine) + 1
         return f"10.{self.range_}.{network.place}.{place}"
 
+    def cpus(self, machine: str) -> tuple[int, ...]:
+        """Those that a machine's processes may use."""
+        everything = tuple(sorted(os.sched_getaffinity(0)))
+        if self.shared_cpus or machine not in self.nodes:
+            return everything
+        each = len(everything) // self.count
+        first = self.nodes.index(machine) * each
+        return everything[first : first + each]
+
     def head_link(self, network: Network) -> str:
         """Name of this machine's own interface in a network: no other lab has it."""
         return f"lab{self.range_}-{network.name}"
@@ -103,10 +115,11 @@ class Lab:
 
     def save(self) -> None:
         """Keep the numbers that `load` needs."""
-        (self.folder / "lab.json").write_text(json.dumps({"range": self.range_, "count": self.count}) + "\n")
+        saved = {"range": self.range_, "count": self.count, "shared_cpus": self.shared_cpus}
+        (self.folder / "lab.json").write_text(json.dumps(saved) + "\n")
 
 
 def load(folder: Path) -> Lab:
     """The lab of a state folder; FileNotFoundError where it was never whole."""
     saved = json.loads((folder / "lab.json").read_text())
-    return Lab(folder, saved["range"], saved["count"])
+    return Lab(folder, saved["range"], saved["count"], saved["shared_cpus"])

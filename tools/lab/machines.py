@@ -47,16 +47,17 @@ def first_process(lab: Lab, name: str) -> int:
     raise LabError(f"{name} is not running", "tools/lab/lab down && tools/lab/lab up")
 
 
-def inside(lab: Lab, name: str) -> tuple[str, ...]:
-    """The words before a command that is to run in a machine."""
-    return (*entering(first_process(lab, name), *_NAMESPACES),)
+def inside(lab: Lab, name: str, first: int = 0) -> tuple[str, ...]:
+    """The words before a command that is to run in a machine, whose first process is searched for if not given."""
+    cpus = ",".join(map(str, lab.cpus(name)))
+    return (*entering(first or first_process(lab, name), *_NAMESPACES), "taskset", "--cpu-list", cpus)
 
 
-def inside_here(first: int) -> tuple[str, ...]:
-    """The same for the machine of a first process, and in the folder that we are in where the machine has it."""
+def inside_here(lab: Lab, name: str, first: int) -> tuple[str, ...]:
+    """The same, in the folder that we are in where the machine has it."""
     here = Path.cwd()
     seen = Path(f"/proc/{first}/root{here}").is_dir()
-    return (*entering(first, *_NAMESPACES), "env", "-C", str(here if seen else "/"))
+    return (*inside(lab, name, first), "env", "-C", str(here if seen else "/"))
 
 
 def end(folder: Path) -> None:

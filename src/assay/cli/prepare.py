@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from assay.cli.site import Machines
     from assay.launch.starter import Starter
-    from assay.model.machine import Machine
     from assay.model.plan import Plan, Study
     from assay.model.toolchain import Build
     from assay.plan import Options
@@ -169,7 +168,6 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
     """The plan of a study on machines like the first one, with the installed toolchains and MPIs.
 
     Raises:
-        UnfitEnvironmentError: no cpu may be used on all of them.
         UsageError: a BLAS that is not here, that is none, or that nothing loads.
     """
     import shutil
@@ -178,6 +176,7 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
 
     from assay import plan as planning
     from assay import toolchain
+    from assay.machine import job_limits
     from assay.model.errors import UsageError
 
     needed = planning.needed_libraries(wish)
@@ -213,7 +212,7 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
         kernels={host: str(boot_id) for host, boot_id in facts.items() if boot_id},
     )
     chosen = msgspec.structs.replace(chosen, lacking=_require_libraries(chosen, wish, machines))
-    planned_for = _of_each_kind(machines)
+    planned_for = job_limits.of_each_kind({host: machine for host, (machine, _) in machines.items()})
     first = next(iter(planned_for.values()))
     unlike = {host: machine for host, machine in planned_for.items() if machine is not first}
     return planning.make(name, wish, first, chosen, unlike)
@@ -243,29 +242,6 @@ def _require_libraries(options: Options, wish: Study, machines: Machines) -> dic
             if here or Path(file).exists():
                 lacking[file] = toolchain.require_loadable(role, file, functions, others)
     return lacking
-
-
-def _of_each_kind(machines: Machines) -> dict[str, Machine]:
-    """Host -> its machine, the same object for hosts that are alike, with what may be used on all of these.
-
-    Raises:
-        UnfitEnvironmentError: hosts that are alike have no cpu in common.
-    """
-    from assay.machine import job_limits
-    from assay.model.errors import UnfitEnvironmentError
-    from assay.model.units import format_cpu_list
-
-    found = job_limits.of_each_kind({host: machine for host, (machine, _) in machines.items()})
-    for common in found.values():
-        if not common.topology.allowed_cpus:
-            alike = [host for host, each in found.items() if each is common]
-            used = (f"{format_cpu_list(machines[host][0].topology.allowed_cpus)} on {host}" for host in alike)
-            raise UnfitEnvironmentError(
-                "no cpu is usable on all nodes",
-                why=f"a rank has the same cpus on each node that is like it; allowed are {', '.join(used)}",
-                remedy=f"salloc -N{len(machines)} --exclusive",
-            )
-    return found
 
 
 def built(made: Plan) -> dict[str, Build]:

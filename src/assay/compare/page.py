@@ -21,7 +21,7 @@ from assay.report.ahead import Ahead
 from assay.report.environment import environment, file, rendered
 from assay.report.plotters import Plotters
 from assay.report.section import Section, Table
-from assay.report.summary import Action, Summary, Verdict, own_system, summary
+from assay.report.summary import Action, Summary, Verdict, own_system, rules_tested, summary
 
 #: Of more systems than these figures are drawn once: a phone without scripts shows them small.
 _TWICE = 12
@@ -110,7 +110,7 @@ def _summary(sides: Sides) -> Summary:
     return Summary(
         _verdict(sides, told),
         wrong,
-        looked=tuple(filter(None, (conclusion(sides), summary(least.run, least.analysis).looked[-1]))),
+        looked=tuple(filter(None, (conclusion(sides), rules_tested(least.run, least.analysis)))),
         checked=not sides.without_samples,
         next=tuple(steps),
     )

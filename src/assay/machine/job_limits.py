@@ -41,13 +41,23 @@ def common_to_all(machines: Sequence[Machine]) -> Machine:
 
 
 def of_each_kind(machines: Mapping[str, Machine]) -> dict[str, Machine]:
-    """Host -> the machine that a plan takes it for: the first of its topology, with what all of them allow."""
+    """Host -> the machine that a plan takes it for: the first of its topology, with what all of them allow.
+
+    Hosts of one topology that have no cpu in common (jobs that share nodes) are of several kinds: those that allow
+    the same cpus are alike.
+    """
     kinds: dict[tuple[object, ...], list[str]] = {}
     for host, machine in machines.items():
         kinds.setdefault(_shape(machine.topology), []).append(host)
     found: dict[str, Machine] = {}
     for hosts in kinds.values():
-        found |= dict.fromkeys(hosts, common_to_all([machines[host] for host in hosts]))
+        common = common_to_all([machines[host] for host in hosts])
+        if common.topology.allowed_cpus:
+            found |= dict.fromkeys(hosts, common)
+            continue
+        first: dict[tuple[int, ...], Machine] = {}
+        for host in hosts:
+            found[host] = first.setdefault(machines[host].topology.allowed_cpus, machines[host])
     return {host: found[host] for host in machines}
 
 

@@ -76,24 +76,27 @@ class Summary(msgspec.Struct, frozen=True):
 def summary(run: Run, analysis: Analysis, headlines: Sequence[Headline] = ()) -> Summary:
     """The first page's lists, where these are its headline figures."""
     known = tuple(each.claim for each in notices(analysis))
-    wrong, count, of = _wrong(run, analysis), len(analysis.tested), len(rules())
-    told = (
-        text(
-            "{tested} of {rules} rules were tested; the others need what this run did not measure.",
-            tested=count,
-            rules=of,
-        )
-        if run.launches
-        else text("Means without samples decide {tested} of {rules} rules.", tested=count, rules=of)
-    )
+    wrong = _wrong(run, analysis)
     largest = "" if wrong else _largest_loss(analysis, headlines)
     return Summary(
         verdict(run, analysis),
         wrong,
-        looked=(*([largest] if largest else []), told),
+        looked=(*([largest] if largest else []), rules_tested(run, analysis)),
         checked=bool(run.launches),
         next=_next(run, analysis),
         notices=known,
+    )
+
+
+def rules_tested(run: Run, analysis: Analysis) -> str:
+    """How many rules could be tested, as a sentence."""
+    count, of = len(analysis.tested), len(rules())
+    if not run.launches:
+        return text("Means without samples decide {tested} of {rules} rules.", tested=count, rules=of)
+    return text(
+        "{tested} of {rules} rules were tested; the others need what this run did not measure.",
+        tested=count,
+        rules=of,
     )
 
 
