@@ -101,7 +101,7 @@ def test_down_leaves_no_process_namespace_link_mount_or_folder(folder: Path) -> 
     assert tool(folder, "down").returncode == 0  # and nothing is no error
 
 
-def test_two_labs_side_by_side_have_addresses_of_their_own_and_nodes_can_have_cpus_of_their_own(lab: Lab, folder: Path) -> None:
+def test_labs_side_by_side_have_addresses_and_nodes_can_have_cpus_of_their_own(lab: Lab, folder: Path) -> None:
     assert tool(folder, "up", "--own-cpus").returncode == 0
     other = read(folder)
     cpus = [other.told("head", "ssh", "-F", other.ssh_config, node, "taskset -p $$") for node in other.nodes]

@@ -8,6 +8,7 @@ from tests import mpi_ranks
 from tests.native_programs import Told, start
 from tests.planted_programs import planted
 
+from assay.model.placement import Memory, Placement
 from assay.model.rank import MpiCall
 from assay.model.record import End, FigureOfMerit, Traffic, Verdict
 from assay.model.toolchain import Build
@@ -17,6 +18,7 @@ from assay.topics.stencil.benchmarks.weather import (
     PHASES,
     ROW_BYTES,
     TRAFFIC_BYTES,
+    benchmark,
     cells,
 )
 
@@ -88,6 +90,10 @@ def test_neighbours_pass_what_is_counted_and_copies_nothing(kind: str) -> None:
     (passed,) = (each.payload for each in together.records if isinstance(each, Traffic))
     (none,) = (each.payload for each in alone.records if isinstance(each, Traffic))
     of_step = 2 * 2 * EXCHANGES * ROW_BYTES * 50
+    two = Placement("2x1", "", (0, 1), Memory(), ("here",), ranks=((0,), (1,)))
+    foreseen = benchmark.growth.exchange({"nx": 100, "coupling": "sharing"}, two)
+    assert foreseen
+    assert 2 * sum(each.number * each.bytes for each in foreseen.messages) == of_step
     checked = 2
     assert passed == of_step * (12 * len(figures(together)) + checked)
     assert none == 0

@@ -49,7 +49,7 @@ def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest
     if shape:
         i, j, k = block_of(GRIDS[size], shape)
         areas = (j * k, i * k, i * j)
-        crossed = [area for area, along in zip(areas, shape, strict=True) if along > 1]
+        crossed = [area * min(along - 1, 2) for area, along in zip(areas, shape, strict=True) if along > 1]
         face, faces = 4 * max(crossed), len(crossed)
         link = first_link(topology, law, request)
         # Each axis in turn, then the sum of all ranks.
@@ -84,7 +84,7 @@ def weather(topology: Topology, law: Law, request: Request, case: CaseRequest) -
     payload = 0.0
     if sharing > 1:
         link, message = first_link(topology, law, request), air.ROW_BYTES * (columns // 2)
-        seconds["halo"] = steps * air.EXCHANGES * one_way(link, message, link.rate)
+        seconds["halo"] = steps * air.EXCHANGES * one_way(link, 2 * message, link.rate)
         payload = 2.0 * message * air.EXCHANGES * steps * ranks
     seconds["other"] = _OTHER * seconds["tendencies"]
     work = {

@@ -49,7 +49,11 @@ def _larger(problem: Values, times: float) -> Values | None:
 
 
 def _exchange(params: Values, placement: Placement) -> Exchange | None:
-    """Of one sweep: the faces of a block, an axis after the other, then a sum over all ranks."""
+    """Of one sweep: the faces of a block, an axis after the other, then a sum over all ranks.
+
+    The faces to both neighbours of an axis leave by one port, one after the other. The grid has ends: each of two
+    blocks has one neighbour.
+    """
     grid, ranks = himeno.GRIDS.get(str(params.get("size"))), sharing_ranks(params, placement)
     if grid is None:  # an import may name another
         return None
@@ -59,7 +63,7 @@ def _exchange(params: Values, placement: Placement) -> Exchange | None:
         return Exchange(float(work), ())
     i, j, k = block_of(grid, shape)
     faces = zip((j * k, i * k, i * j), shape, strict=True)
-    crossed = [Message(1, himeno.FLOAT_BYTES * area) for area, along in faces if along > 1]
+    crossed = [Message(1, himeno.FLOAT_BYTES * area * min(along - 1, 2)) for area, along in faces if along > 1]
     return Exchange(float(work), (*crossed, Message(math.ceil(math.log2(ranks)), himeno.FLOAT_BYTES)))
 
 

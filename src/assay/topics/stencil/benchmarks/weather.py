@@ -83,10 +83,10 @@ def _larger(problem: Values, times: float) -> Values:
 
 
 def _exchange(params: Values, placement: Placement) -> Exchange:
-    """Of one step: two columns to each neighbour at once, in each stage along x."""
+    """Of one step: two columns to each of two neighbours in each stage along x, one after the other."""
     columns = int(params["nx"])
     several = sharing_ranks(params, placement) > 1
-    message = Message(EXCHANGES, ROW_BYTES * (columns // 2))
+    message = Message(EXCHANGES, 2 * ROW_BYTES * (columns // 2))
     return Exchange(float(cells(columns)), (message,) if several else ())
 
 
