@@ -114,6 +114,23 @@ def test_the_command_prints_a_row_for_each_case(fast: Path, slow: Path) -> None:
     assert {each["benchmark"] for each in json.loads(page)["predictions"]} == {"himeno_mpi", "weather", "hpl"}
 
 
+def test_of_several_networks_one_has_to_be_named(fast: Path, tmp_path: Path) -> None:
+    networks = {"quick": "eth0", "slow": "eth1"}
+    study = msgspec.structs.replace(STUDY, measure=STUDY.measure[1:2] + STUDY.measure[3:])
+    options = msgspec.structs.replace(WITH_BLAS, hosts=NODES[:2], networks=networks)
+    both = str(simulated_run(tmp_path, LAW, description=TWO_CORES, study=study, options=options))
+    code, page = command(str(fast), "--network", both)
+    assert code != 0
+    assert "the networks quick, slow" in page
+    assert "none named other" in command(str(fast), "--network", f"{both}:other")[1]
+    rates = []
+    for name in networks:
+        code, page = command(str(fast), "--network", f"{both}:{name}", "--json")
+        assert code == 0, page
+        rates.append([each["predicted"]["value"] for each in json.loads(page)["predictions"]])
+    assert all(quick > 1.5 * slow for quick, slow in zip(*rates, strict=True) if slow)
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

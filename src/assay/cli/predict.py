@@ -20,8 +20,8 @@ _EXAMPLE = "assay predict last --network 'latency=1.2us bandwidth=12GB/s'"
 @output.run_argument
 @click.option(
     "--network",
-    metavar="RUN|'latency=T bandwidth=R'",
-    help="Another network: that of another run, or its one-way latency and its bandwidth.",
+    metavar="RUN[:NETWORK]|'latency=T bandwidth=R'",
+    help="Another network: one that another run measured, or its one-way latency and its bandwidth.",
 )
 @click.option(
     "--nodes", metavar="N", type=click.IntRange(2), help="Number of nodes, of the same kind as those of the run."
@@ -76,14 +76,21 @@ def _law(network: str) -> MessageLaw:
     from assay.topics.scaling import what_if
 
     if "=" not in network:
-        found = what_if.network_law(examine(store.load(store.find(network))))
-        if found is None:
+        run, _, name = network.rpartition(":") if ":" in network else (network, "", "")
+        laws = what_if.network_laws(examine(store.load(store.find(run))))
+        if not laws:
             raise UsageError(
-                f"run '{network}' has no law of messages between nodes",
+                f"run '{run}' has no law of messages between nodes",
                 why="it has not passed single messages of many sizes between two nodes",
                 remedy="assay run network --hosts 'node[01-02]'",
             )
-        return found
+        if name not in laws and (name or len(laws) > 1):
+            raise UsageError(
+                f"run '{run}' has the networks {', '.join(laws)}" + (f", none named {name}" if name else ""),
+                why="a prediction is for one of them",
+                remedy=f"assay predict --network {run}:{next(iter(laws))}",
+            )
+        return laws.get(name) or next(iter(laws.values()))
     told = dict(word.partition("=")[::2] for word in network.split())
     values = {name: parse_quantity(text) for name, text in told.items()}
     units = {name: unit for name, (_, unit) in values.items()}

@@ -41,13 +41,15 @@ class WhatIf(msgspec.Struct, frozen=True):
     messages_after: float | None = None
 
 
-def network_law(known: RunEstimates) -> MessageLaw | None:
-    """The law of single messages between nodes of a run; None where it has none."""
+def network_laws(known: RunEstimates) -> dict[str, MessageLaw]:
+    """Network of a run (empty where it chose none) -> the law of single messages between its nodes."""
+    networks = [factor.name for factor in known.run.plan.factors if factor.kind == "network"]
+    found: dict[str, MessageLaw] = {}
     for law in known.fitted(MessageLaw):
         first = known.estimates.get(law.of[0])
         if first and _is_alone(first):
-            return law
-    return None
+            found.setdefault(",".join(first.factors[each] for each in networks if each in first.factors), law)
+    return found
 
 
 def stated_law(latency_s: float, rate: float) -> MessageLaw:
@@ -70,7 +72,7 @@ def stated_law(latency_s: float, rate: float) -> MessageLaw:
 
 def over_network(known: RunEstimates, law: MessageLaw) -> tuple[WhatIf, ...]:
     """Each case on several nodes, over a network with this law; none where the run knows no law of its own."""
-    own = network_law(known)
+    own = next(iter(network_laws(known).values()), None)
     if own is None:
         return ()
     labelled, name = _labelled(known)
