@@ -92,16 +92,16 @@ declared = Declared(
     applies=lambda scene: bool(scene.cached(_launches)),
     shared_tables=(
         Listing(
-            text("What ranks took: medians over launches, of the rank with most"),
+            text("Memory and context switches: medians over launches, of the rank with most"),
             headings(
                 "Application",
                 "Placement",
                 "Ranks",
                 "Memory of a rank",
                 "Memory of all",
-                "Cpu given up, times",
-                "Cpu taken away, times",
-                "Worked on other cpus",
+                "Voluntary context switches",
+                "Involuntary context switches",
+                "Time on other cpus",
             ),
             _usage,
             {2, 3, 4, 5, 6, 7},

@@ -163,16 +163,21 @@ def _rows(scene: Scene) -> Iterator[tuple[str, ...]]:
     for each in scene.found:
         base, by_id = _base(each), {e.id: e for e in each.estimates}
         cores = str(each.model.base_cores)
-        first = (str(base.placement.nodes), cores, formatting.shown(base).plain, _seconds(each.model.base_seconds))
+        first = str(base.placement.nodes), cores, _rate(base), _seconds(each.model.base_seconds)
         yield _name(each), base.placement.label, *first, text("base"), "", "", "", _node_time(each, None)
         for step in _told(each):
             rate = by_id[step.estimates[0]] if len(step.estimates) == 1 else None
             speed_up = _shown(step.speed_up, step)
-            counted = str(step.nodes), str(step.cores), formatting.shown(rate).plain, _seconds(step.seconds)
+            counted = str(step.nodes), str(step.cores), _rate(rate), _seconds(step.seconds)
             efficiency = _shown(step.efficiency, step).plain
             serial = _shown(step.serial, step).plain if step.serial else ""
             figures = speed_up.plain, speed_up.ends, efficiency, serial, _node_time(each, step)
             yield _name(each), _where(step), *counted, *figures
+
+
+def _rate(estimate: Estimate | None) -> str:
+    """The figure, where it is not the time that has a column of its own."""
+    return "" if estimate and estimate.unit == "s" else formatting.shown(estimate).plain
 
 
 def _seconds(value: Quantity | None) -> str:
