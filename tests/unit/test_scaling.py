@@ -8,8 +8,10 @@ import pytest
 from tests.simulation import TWO_CORES, plan_for, simulated_run
 
 from assay import store
-from assay.analyse import analyse
+from assay.analyse import analyse, examine
+from assay.analyse.predictions import expectations
 from assay.model import benchmarks
+from assay.model.facts import Fact
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Study
 from assay.model.quantity import Quantity
@@ -20,7 +22,7 @@ from assay.report import html
 from assay.report.section import Section
 from assay.report.sections import sections
 from assay.report.summary import summary
-from assay.simulation import Law
+from assay.simulation import Law, Link
 from assay.topics.scaling.laws import serial_fraction
 from assay.topics.scaling.models.scaling import Scaling
 from assay.topics.scaling.rules import scaling as scaling_rule
@@ -234,6 +236,31 @@ def test_a_low_efficiency_is_found_with_its_reason(analysis: Analysis) -> None:
     assert "two cores of one node" in finding.claim
     assert "independent copies" in finding.claim
     assert finding.numbers["statistic"].hi < finding.numbers["threshold"].value
+
+
+def test_ranks_that_take_turns_on_one_machine_are_neither_predicted_nor_a_problem(tmp_path: Path) -> None:
+    slow = Law(links={**Law().links, "eth0": Link(2e-5, 1.1e7, 1.1e7)})
+    problem = Measure("himeno_mpi", ("one-core@1,2",), axes={"size": "S"})
+    messages = Measure(
+        "pt2pt", ("pair:other-node",), axes={"pattern": "latency", "bytes": (0, "8:4M")}, weight=0.01
+    )
+    options = msgspec.structs.replace(HOSTS, networks={"net": "eth0"})
+    asked = Study("Scaling", "How much faster?", (problem, messages), launches=6)
+    apart = store.load(simulated_run(tmp_path, slow, study=asked, options=options))
+    (machine,) = apart.machines.values()
+    system = {**machine.facts.get("system", {}), "boot id": Fact(value="one")}
+    alike = msgspec.structs.replace(machine, facts={**machine.facts, "system": system})
+    together = msgspec.structs.replace(apart, machines={"n1": alike, "n2": alike})
+    case = next(
+        each for each in apart.plan.cases if each.benchmark == "himeno_mpi" and len(each.placement.hosts) > 1
+    )
+    for run, turns in ((apart, False), (together, True)):
+        assert run.takes_turns(case.placement) == turns
+        assert bool(expectations(examine(run), [case])) == (not turns)
+        (finding,) = (
+            each for each in analyse(run).findings if each.rule == "scaling" and each.status == "observed"
+        )
+        assert finding.severity == ("fact" if turns else "problem")
 
 
 def test_one_two_two_leaves_out_what_needs_two_nodes_with_the_reason() -> None:

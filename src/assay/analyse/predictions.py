@@ -30,8 +30,9 @@ def predictions(known: RunEstimates) -> tuple[Prediction, ...]:
 def expectations(known: RunEstimates, cases: Sequence[Case]) -> tuple[record.Prediction, ...]:
     """What laws say of cases that were not launched yet; written to the run before they are.
 
-    A law that is `GENERAL` speaks where no other does.
+    A law that is `GENERAL` speaks where no other does. None knows what ranks lose that take turns on a cpu.
     """
+    cases = [case for case in cases if not known.run.takes_turns(case.placement)]
     able = [module for module in topics.modules("predictions").values() if hasattr(module, "expect")]
     found: dict[tuple[str, str], record.Prediction] = {}
     for module in sorted(able, key=lambda each: getattr(each, "GENERAL", False)):

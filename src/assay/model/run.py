@@ -7,6 +7,7 @@ import msgspec
 
 from assay.model.imported import Imported
 from assay.model.machine import Machine
+from assay.model.placement import Placement
 from assay.model.plan import Plan
 from assay.model.record import (
     SIMULATED,
@@ -165,6 +166,18 @@ class Run(msgspec.Struct, frozen=True):
         """Whether a model of a machine answered: then the clock is the model's."""
         first = next((each for launch in self.made for each in launch.cases), None)
         return first is not None and first.header.clock.name == SIMULATED
+
+    def takes_turns(self, placement: Placement) -> bool:
+        """Whether ranks of several hosts have a cpu in common: the hosts are one machine."""
+        taken: set[tuple[object, int]] = set()
+        for host, ranks in zip(placement.hosts, placement.host_ranks, strict=True):
+            known = self.machines.get(host)
+            kernel = (known and known.fact("system", "boot id").value) or host
+            own = {(kernel, cpu) for cpus in ranks for cpu in cpus}
+            if taken & own:
+                return True
+            taken |= own
+        return False
 
     @property
     def study_s(self) -> float | None:

@@ -35,6 +35,8 @@ def _shares(step: Step) -> bool:
 
 def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
     base = evidence.estimates[model.base]
+    case = next(each for each in evidence.run.plan.cases if each.id == evidence.estimates[step.estimates[0]].case)
+    turns = evidence.run.takes_turns(case.placement)
     sure = step.efficiency.has_interval
     growing = text("weak scaling") if model.weak else ""
     problem = joined(
@@ -49,9 +51,9 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
             where=step.where,
             loss=_loss(step.efficiency.value),
             base=places.cores(model.base_label),
-            reason=_reason(step),
+            reason=text("The nodes are one machine: ranks take turns on its cores.") if turns else _reason(step),
         ),
-        severity="problem" if sure else "fact",
+        severity="problem" if sure and not turns else "fact",
         status="observed" if sure else "candidate",
         evidence=(*step.estimates, model.base),
         numbers=numbers(step.efficiency, _LEAST),
@@ -60,7 +62,11 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
             high=digits(step.efficiency.hi),
             basis=stands_on(step.efficiency, step.blocks),
         ),
-        next=_next(model, step, bool(roles.axis(base.benchmark, "copies"))),
+        next=(
+            text("name different machines")
+            if turns
+            else _next(model, step, bool(roles.axis(base.benchmark, "copies")))
+        ),
     )
 
 
