@@ -128,7 +128,9 @@ def test_of_several_networks_one_has_to_be_named(fast: Path, tmp_path: Path) -> 
         code, page = command(str(fast), "--network", f"{both}:{name}", "--json")
         assert code == 0, page
         rates.append([each["predicted"]["value"] for each in json.loads(page)["predictions"]])
-    assert all(quick > 1.5 * slow for quick, slow in zip(*rates, strict=True) if slow)
+    quick, slow = rates
+    assert len(quick) >= 3
+    assert all(one > other for one, other in zip(quick, slow, strict=True))
 
 
 @pytest.mark.parametrize(
