@@ -116,7 +116,7 @@ def test_the_command_prints_a_row_for_each_case(fast: Path, slow: Path) -> None:
 
 def test_of_several_networks_one_has_to_be_named(fast: Path, tmp_path: Path) -> None:
     networks = {"quick": "eth0", "slow": "eth1"}
-    study = msgspec.structs.replace(STUDY, measure=STUDY.measure[1:2] + STUDY.measure[3:])
+    study = msgspec.structs.replace(STUDY, measure=STUDY.measure[3:], launches=2)
     options = msgspec.structs.replace(WITH_BLAS, hosts=NODES[:2], networks=networks)
     both = str(simulated_run(tmp_path, LAW, description=TWO_CORES, study=study, options=options))
     code, page = command(str(fast), "--network", both)
