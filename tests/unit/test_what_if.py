@@ -121,7 +121,10 @@ def test_of_several_networks_one_has_to_be_named(fast: Path, tmp_path: Path) -> 
     both = simulated_run(tmp_path, LAW, description=TWO_CORES, study=study, options=options)
     laws = network_laws(examine(store.load(both)))
     assert list(laws) == list(networks)
-    assert laws["quick"].rate.value > laws["slow"].rate.value
+    quick, slow = laws["quick"].rate, laws["slow"].rate
+    assert quick
+    assert slow
+    assert quick.value > slow.value
     code, page = command(str(fast), "--network", str(both))
     assert code != 0
     assert "the networks quick, slow" in page
