@@ -90,7 +90,8 @@ def _without_root(application: Application) -> str:
     if not needs.debian:
         return ""
     packages = shlex.join(needs.debian)
-    wanted = f"apt-get -s install --no-install-recommends {packages} | awk '/^Inst/ {{print $2}}'"
+    # What is installed already is listed, too: an empty list is an error of apt-get.
+    wanted = f"apt-get -s install --reinstall --no-install-recommends {packages} | awk '/^Inst/ {{print $2}}'"
     return (
         f"mkdir -p {folder} && cd {folder} && apt-get download $({wanted}) && "
         'for file in *.deb; do dpkg -x "$file" .; done && rm *.deb'
