@@ -97,6 +97,11 @@ def nothing_is_left(lab: Lab) -> None:
 
 def test_a_job_measures_between_its_nodes_with_no_further_option(lab: Lab, assay: Assay, mpi: str) -> None:
     tiny = study(lab, "tiny", launches=2, precision=0.2, budget=20)
+    refused = assay("submit", tiny, "-N9", "--mpi", mpi)
+    assert refused.returncode == 4, refused.stderr
+    assert "no job of 9 nodes can start" in refused.stderr
+    assert "partition lab has 2" in refused.stderr
+    assert f"next: assay submit {tiny} -N 2 --mpi {mpi}" in refused.stderr
     done = assay("submit", tiny, "-N2", "--partition", "lab", "--mpi", mpi)
     assert done.returncode == 0, done.stderr
     job = done.stdout.strip()

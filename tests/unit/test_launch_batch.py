@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from assay.launch import batch
-from assay.launch.batch import Job, Status
+from assay.launch.batch import Job, Queue, Status
 from assay.model.errors import UnfitEnvironmentError, UsageError
 
 JOB = Job(
@@ -244,6 +244,55 @@ def test_pbs_does_not_know_every_job() -> None:
 )
 def test_flux_tells_how_a_job_stands(printed: str, status: Status | None) -> None:
     assert batch.get("flux").read(printed) == status
+
+
+PBSNODES = {
+    "timestamp": 1699630815,
+    "pbs_version": "2022.1.1.20220926110806",
+    "pbs_server": "polaris-pbs-01",
+    "nodes": {
+        "x3006c0s13b1n0": {
+            "Mom": "x3006c0s13b1n0.hsn",
+            "state": "free",
+            "pcpus": 64,
+            "resources_available": {
+                "arch": "linux",
+                "host": "x3006c0s13b1n0",
+                "ncpus": 64,
+                "vnode": "x3006c0s13b1n0",
+            },
+        },
+        "cn1[0]": {"state": "down", "resources_available": {"host": "cn1", "mem": "0b", "vnode": "cn1[0]"}},
+        "cn1[1]": {"state": "down", "resources_available": {"host": "cn1", "vnode": "cn1[1]"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "printed", "queues"),
+    [
+        (
+            "slurm",
+            "sinfo --noheader '--format=%P|%D'",
+            "Welcome to ours\nlab*|2\nbig|16\nslurm_load_partitions: Unable to contact slurm controller\n",
+            (Queue("lab", 2), Queue("big", 16, usual=False)),
+        ),
+        ("pbs", "pbsnodes -a -F json", json.dumps(PBSNODES), (Queue("", 2),)),
+        ("pbs", "pbsnodes -a -F json", "cn1\n     state = free\n", ()),
+        (
+            "flux",
+            "flux resource list --states=all -n -o '{queue}|{nnodes}'",
+            "Welcome to ours\nbatch|101\ndebug,batch|8\n|1\n",
+            (Queue("", 110), Queue("batch", 109, usual=False), Queue("debug", 8, usual=False)),
+        ),
+        ("flux", "flux resource list --states=all -n -o '{queue}|{nnodes}'", "|4\n", (Queue("", 4),)),
+    ],
+)
+def test_queues_and_their_nodes_are_read(name: str, command: str, printed: str, queues: tuple[Queue, ...]) -> None:
+    scheduler = batch.get(name)
+    assert shlex.join(scheduler.queues) == command
+    assert scheduler.read_queues(printed) == queues
+    assert scheduler.read_queues("") == ()
 
 
 def test_the_scheduler_that_is_there_is_found_by_its_program() -> None:

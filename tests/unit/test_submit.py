@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,6 +56,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Script:
     put("sbatch", 'echo "sbatch $*" >> calls; echo 12')
     put("squeue", "echo 'PENDING|Resources|0'")
     put("sacct", "echo 'accounting is off' >&2; exit 1")
+    put("sinfo", "exit 1")
     return put
 
 
@@ -166,6 +168,54 @@ def test_what_is_wrong_is_said_before_anybody_waits() -> None:
         assert what in str(result.exception).replace(str(Path.cwd()) + "/", ""), words
         assert not Path("calls").exists()
     assert typed("submit", "tiny.toml", "--launches", "0").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("partitions", "words", "why", "remedy"),
+    [
+        (
+            "lab*|2 big|16",
+            "-N9",
+            "partition lab has 2",
+            "assay submit tiny.toml -N 9 --partition big --launches 3",
+        ),
+        (
+            "lab*|2 big|8",
+            "-N9 -plab",
+            "partition lab has 2",
+            "assay submit tiny.toml -N 2 --partition lab --launches 3",
+        ),
+        ("lab*|2 big|8", "-N9 -plab,big", "partition big has 8", "assay submit tiny.toml -N 8"),
+        ("lab*|0", "-N2", "partition lab has 0", "sinfo --noheader '--format=%P|%D'"),
+        ("lab*|2 big|9", "-N9 -pbig", "", ""),
+        ("lab*|2 big|9", "-N9 -pother", "", ""),  # the scheduler itself says that there is none
+        ("lab*|2", "-N9 --scheduler-option=--partition=big", "", ""),
+        ("lab|2", "-N9", "", ""),  # which one is the usual one nobody says
+        ("no answer", "-N9", "", ""),
+    ],
+)
+def test_more_nodes_than_a_queue_has_are_refused(
+    partitions: str, words: str, why: str, remedy: str, site: Script
+) -> None:
+    site("sinfo", f"printf '%s\\n' {shlex.join(partitions.split())}")
+    result = typed("submit", "tiny.toml", *words.split(), "--launches", "3")
+    if not why:
+        assert result.exit_code == 0, result.exception
+        return
+    refused = failure(result)
+    assert isinstance(refused, UnfitEnvironmentError)
+    assert refused.exit_code == 4
+    assert (refused.what, refused.why) == (f"no job of {words[2]} nodes can start", why)
+    assert refused.remedy.startswith(remedy)
+    assert not Path("calls").exists()
+
+
+def test_a_queue_that_the_environment_names_overrules_that_of_the_script(
+    site: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site("sinfo", "printf '%s\\n' 'lab*|2' 'big|16'")
+    monkeypatch.setenv("SBATCH_PARTITION", "big")
+    assert typed("submit", "tiny.toml", "-N9", "-plab").exit_code == 0
 
 
 def test_a_scheduler_that_refuses_is_quoted(site: Script) -> None:

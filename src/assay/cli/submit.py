@@ -127,7 +127,11 @@ def command(
     limit_s = None if asked["time"] is None else _seconds(asked["time"])
     if resume is None:
         folder = running.folder_of(runs)
-        wanted = _whole(running.named(study, "assay submit network -N 2"), asked, build=not dry_run)
+        study = running.named(study, "assay submit network -N 2")
+        hosts, nodes = _nodes(asked)
+        if not (dry_run or hosts):
+            _require_nodes(study, nodes, asked, scheduler)
+        wanted = _whole(study, asked, hosts, nodes, build=not dry_run)
     else:
         path = store.find(resume, running.folder_of(runs))
         folder, wanted = path.absolute().parent, _rest(path, study, asked)
@@ -151,8 +155,8 @@ def _scheduler(name: str | None) -> Scheduler:
     return batch.get(name) if name else batch.find_scheduler(shutil.which)
 
 
-def _whole(study: str, asked: Mapping[str, Any], *, build: bool) -> _Wanted:
-    """A study from its beginning, planned here once so that what is wrong is said before anybody waits."""
+def _nodes(asked: Mapping[str, Any]) -> tuple[tuple[str, ...], int]:
+    """The nodes by name, where some are named, and how many."""
     from assay.model.errors import UsageError
 
     hosts = where.named_nodes(asked["nodes"], asked["hostfile"])
@@ -163,6 +167,44 @@ def _whole(study: str, asked: Mapping[str, Any], *, build: bool) -> _Wanted:
             why="the numbers differ",
             remedy="leave out -N, or leave out --hosts and --hostfile",
         )
+    return hosts, nodes
+
+
+def _require_nodes(study: str, nodes: int, asked: Mapping[str, Any], scheduler: Scheduler) -> None:
+    """UnfitEnvironmentError where the job's queue has fewer nodes: schedulers may let such a job wait for ever.
+
+    Nothing is said where the scheduler does not tell, or where its own options may choose another queue.
+    """
+    from assay.launch.command import Command
+    from assay.model.errors import UnfitEnvironmentError
+    from assay.run.process import Processes
+
+    if nodes == 1 or asked["words"]:
+        return
+    try:
+        outcome = Processes().execute(Command(scheduler.queues, {}), _PATIENCE_S)
+    except UnfitEnvironmentError:
+        return
+    queues = scheduler.read_queues(outcome.stdout.decode(errors="replace"))
+    wanted = os.environ.get(scheduler.queue_variable) or asked["queue"]
+    chosen = [each for each in queues if (each.name in wanted.split(",") if wanted else each.usual)]
+    most = max(chosen or [each for each in queues if not each.name], key=lambda each: each.nodes, default=None)
+    if most is None or most.nodes >= nodes:
+        return
+    other = next((each.name for each in queues if each.name and each.nodes >= nodes), "")
+    instead = ("-N", str(nodes), "--partition", other) if other else ("-N", str(most.nodes))
+    kept = output.typed({"study", "count", "queue"} if other else {"study", "count"})
+    raise UnfitEnvironmentError(
+        f"no job of {nodes} nodes can start",
+        why=f"{f'partition {most.name}' if most.name else scheduler.name} has {most.nodes}",
+        remedy=shlex.join(
+            ("assay", "submit", study, *instead, *kept) if other or most.nodes else scheduler.queues
+        ),
+    )
+
+
+def _whole(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], nodes: int, *, build: bool) -> _Wanted:
+    """A study from its beginning, planned here once so that what is wrong is said before anybody waits."""
     words = output.typed(_OF_JOB | _OF_NODES)
     options = prepare.options_of(asked, hosts)
     experiments_s = options.confirm_s if options.confirm else 0.0

@@ -8,10 +8,10 @@ import pkgutil
 from collections.abc import Callable
 from functools import cache
 
-from assay.launch.batch.job import Job, Scheduler, State, Status
+from assay.launch.batch.job import Job, Queue, Scheduler, State, Status
 from assay.model.errors import UnfitEnvironmentError, UsageError
 
-__all__ = ["Job", "Scheduler", "State", "Status", "find_scheduler", "get", "names"]
+__all__ = ["Job", "Queue", "Scheduler", "State", "Status", "find_scheduler", "get", "names"]
 
 #: What stands beside them: the words that they share.
 _NOT_SCHEDULERS = {"job"}

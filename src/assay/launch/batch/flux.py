@@ -1,6 +1,9 @@
 """Flux: flux batch, flux jobs, flux cancel."""
 
-from assay.launch.batch.job import Job, State, Status, job_script, last_id, optional
+import re
+from collections import Counter
+
+from assay.launch.batch.job import Job, Queue, State, Status, job_script, last_id, optional
 
 _STATES: dict[str, State] = {
     **dict.fromkeys(("NEW", "DEPEND", "PRIORITY", "SCHED"), "queued"),
@@ -16,6 +19,15 @@ class Flux:
 
     name = "flux"
     submits = "flux"
+    queue_variable = ""
+    queues = ("flux", "resource", "list", "--states=all", "-n", "-o", "{queue}|{nnodes}")
+
+    def read_queues(self, output: str) -> tuple[Queue, ...]:
+        """`NAME,NAME|NODES` for all nodes of the same queues; which queue is the usual one it does not say."""
+        nodes = Counter[str]()
+        for names, count in re.findall(r"^([^|\n]*)\|(\d+)$", output, re.MULTILINE):
+            nodes.update(dict.fromkeys({"", *names.split(",")}, int(count)))
+        return tuple(Queue(name, count, usual=not name) for name, count in sorted(nodes.items()))
 
     def script(self, job: Job) -> str:
         """Whole nodes; Flux itself asks to end before it kills."""

@@ -59,16 +59,37 @@ class Status(msgspec.Struct, frozen=True):
     exit_code: int = 0
 
 
+class Queue(msgspec.Struct, frozen=True):
+    """A partition or queue, or all nodes of a site whose queues do not say which they have.
+
+    Attributes:
+        name: empty where it is all nodes.
+        nodes: how many it has, in whatever state they are.
+        usual: whether jobs that name no queue come into it.
+    """
+
+    name: str
+    nodes: int
+    usual: bool = True
+
+
 class Scheduler(Protocol):
     """A pure translator: it starts nothing and asks nobody. `batch/` has one module for each.
 
     Attributes:
         name: as users say it.
         submits: program that submits; where it is on the path, the scheduler is there.
+        queue_variable: variable of the environment that overrules the queue of a script; empty where none does.
+        queues: command that lists queues with their nodes.
     """
 
     name: str
     submits: str
+    queue_variable: str
+    queues: tuple[str, ...]
+
+    def read_queues(self, output: str) -> tuple[Queue, ...]:
+        """What that command printed; none where it cannot be read."""
 
     def script(self, job: Job) -> str:
         """The job script."""

@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from assay.launch.batch.job import Job, State, Status, format_clock, job_script, last_id, optional
+from assay.launch.batch.job import Job, Queue, State, Status, format_clock, job_script, last_id, optional
 
 _STATES: dict[str, State] = {
     **dict.fromkeys("QHWTM", "queued"),
@@ -24,11 +24,30 @@ class _Job(msgspec.Struct, frozen=True, rename={"state": "job_state", "code": "E
     comment: str = ""
 
 
+class _Nodes(msgspec.Struct, frozen=True):
+    nodes: "dict[str, _Node]" = {}
+
+
+class _Node(msgspec.Struct, frozen=True, rename={"resources": "resources_available"}):
+    resources: dict[str, str | int | float] = {}
+
+
 class Pbs:
     """Jobs of PBS."""
 
     name = "pbs"
     submits = "qsub"
+    queue_variable = ""
+    queues = ("pbsnodes", "-a", "-F", "json")
+
+    def read_queues(self, output: str) -> tuple[Queue, ...]:
+        """All hosts, which may be of several virtual nodes each: which of them a queue has, nobody says."""
+        try:
+            found = msgspec.json.decode(output, type=_Nodes).nodes
+        except msgspec.DecodeError:
+            return ()
+        hosts = {each.resources.get("host", name) for name, each in found.items()}
+        return (Queue("", len(hosts)),) if hosts else ()
 
     def script(self, job: Job) -> str:
         """Whole nodes, one chunk each; PBS itself asks to end (SIGTERM) some seconds before it kills."""

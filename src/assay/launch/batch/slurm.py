@@ -2,7 +2,7 @@
 
 import re
 
-from assay.launch.batch.job import Job, State, Status, format_clock, job_script, last_id, optional
+from assay.launch.batch.job import Job, Queue, State, Status, format_clock, job_script, last_id, optional
 
 #: From the request to end to the time limit: what is running then is ended and saved, and the run can be resumed.
 _WARNING_S = 60
@@ -27,6 +27,13 @@ class Slurm:
 
     name = "slurm"
     submits = "sbatch"
+    queue_variable = "SBATCH_PARTITION"
+    queues = ("sinfo", "--noheader", "--format=%P|%D")
+
+    def read_queues(self, output: str) -> tuple[Queue, ...]:
+        """`NAME|NODES` a line; the usual one is marked with an asterisk."""
+        found = re.findall(r"^([^|*\n]+)(\*?)\|(\d+)$", output, re.MULTILINE)
+        return tuple(Queue(name, int(nodes), bool(usual)) for name, usual, nodes in found)
 
     def script(self, job: Job) -> str:
         """Whole nodes; SIGTERM to the command, which stands in the place of the shell, before the time limit."""
