@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 import msgspec
@@ -13,6 +14,8 @@ from tests.simulation import simulated_run
 from assay import store
 from assay.analyse import analyse
 from assay.cli import assay
+from assay.model.facts import Fact
+from assay.model.machine import Device
 from assay.model.plan import Measure, Study
 from assay.model.record import Counter, HostTraffic, Traffic
 from assay.model.result import Finding
@@ -149,8 +152,10 @@ def test_a_study_without_messages_has_no_way_to_prove(tmp_path: Path) -> None:
         assert found(tmp_path / str(assessed), Law(), Options(), alone, assessed=assessed) == []
 
 
-def shared(folder: Path, shares: Mapping[str, float], options: Options) -> list[Finding]:
-    """Findings where the interfaces of two nodes sent such shares of the bytes of all messages between them."""
+def shared(
+    folder: Path, shares: Mapping[str, float], options: Options, speeds: Mapping[str, float] = MappingProxyType({})
+) -> list[Finding]:
+    """Findings where interfaces of two nodes, of such speeds, sent such shares of the bytes of all messages."""
 
     def parted(traffic: Traffic) -> Traffic:
         sent = {name: round(share * traffic.payload / 2) for name, share in shares.items()}
@@ -167,7 +172,15 @@ def shared(folder: Path, shares: Mapping[str, float], options: Options) -> list[
     launches = tuple(
         msgspec.structs.replace(launch, cases=tuple(map(case, launch.cases))) for launch in run.launches
     )
-    parted_run = msgspec.structs.replace(run, launches=launches)
+    devices = tuple(
+        Device(name, "network", {"speed": Fact(speed, "bit/s", "x"), "mtu": Fact(1500, "B", "x")})
+        for name, speed in speeds.items()
+    )
+    machines = {
+        host: msgspec.structs.replace(each, devices=(*each.devices, *devices))
+        for host, each in run.machines.items()
+    }
+    parted_run = msgspec.structs.replace(run, launches=launches, machines=machines)
     return [each for each in analyse(parted_run).findings if each.rule == "transport"]
 
 
@@ -180,6 +193,21 @@ def test_messages_that_mpi_spread_over_several_interfaces_are_a_problem(tmp_path
     assert said.severity == "problem"
     assert (said.numbers["statistic"].value, said.numbers["threshold"].value) == (3, 1)
     assert said.next == "assay run network --hosts n1,n2 --network fe0=fe0"
+
+
+@pytest.mark.parametrize(
+    ("speeds", "best"),
+    [
+        ({"fast0": 1e10, "fe0": 1e8, "gbe0": 1e9}, "fast0"),
+        ({"fast0": 1e8, "fe0": 1e8, "gbe0": 1e9}, "gbe0"),
+        ({"fe0": 1e8, "gbe0": 1e9}, "fast0"),  # nobody knows it: it may be the fastest
+    ],
+)
+def test_of_several_interfaces_the_fastest_is_offered(
+    tmp_path: Path, speeds: Mapping[str, float], best: str
+) -> None:
+    (said,) = shared(tmp_path, {"fast0": 0.34, "fe0": 0.36, "gbe0": 0.33}, UNASKED, speeds)
+    assert said.next == f"assay run network --hosts n1,n2 --network {best}={best}"
 
 
 def test_one_interface_with_a_little_beside_it_is_no_spreading(tmp_path: Path) -> None:
