@@ -120,3 +120,10 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
         report.outcome = "failed"
         report.longrepr = f"skipped, though CI is set: {report.longrepr}"
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What tests counted, whichever process they ran in."""
+    for report in terminalreporter.getreports("passed"):
+        for name, count in (each for each in report.user_properties if each[0] == "inputs"):
+            terminalreporter.write_line(f"{report.nodeid}: {count:,} {name}")
