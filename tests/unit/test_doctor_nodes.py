@@ -101,8 +101,22 @@ FAULTS: list[tuple[str, str, dict[str, object], str, str]] = [
         "UCX",
         "warning",
         {"transports": {"eth0": ("tcp",), "mlx5_1:1": ("rc_mlx5",)}},
-        "it passes this one over",
-        "unset UCX_NET_DEVICES",
+        "it cannot use this one",
+        "on {host}: UCX_LOG_LEVEL=debug ucx_info -d",
+    ),
+    (
+        "UCX",
+        "warning",
+        {"variables": {"UCX_TLS": "tcp,sm,self"}},
+        "UCX_TLS=tcp,sm,self keeps UCX from mlx5_0:1",
+        "unset it",
+    ),
+    (
+        "UCX",
+        "warning",
+        {"variables": {"UCX_TLS": "rc_x,self", "UCX_NET_DEVICES": "eth0"}},
+        "UCX_NET_DEVICES=eth0 keeps UCX from mlx5_0:1",
+        "unset it",
     ),
     ("names", "warning", {"addresses": {"n1": ""}}, "does not know n1", "/etc/hosts"),
     ("names", "warning", {"addresses": {"n1": "127.0.1.1"}}, "takes n1 for itself (127.0.1.1)", "/etc/hosts"),
@@ -256,6 +270,9 @@ def test_ucx_tells_the_transports_of_each_device(
     (tmp_path / "ucx_info").write_text(f"#!/bin/sh\n[ $1 = -d ] && cat <<'END'\n{UCX_INFO}END\n")
     (tmp_path / "ucx_info").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("UCX_TLS", "^tcp")
+    monkeypatch.delenv("UCX_NET_DEVICES", raising=False)
+    assert ask().variables == {"UCX_TLS": "^tcp"}
     assert ask().transports == {"mlx5_0:1": ("rc_mlx5", "ud_mlx5"), "eth0": ("tcp",)}
 
 
@@ -263,6 +280,17 @@ def test_without_ports_or_ucx_nothing_is_wrong() -> None:
     bare = msgspec.structs.replace(OTHER, interfaces={"eth0": SOUND.interfaces["eth0"]}, transports={})
     assert checks(bare)["n2"]["UCX"].state == "ok"
     assert checks(msgspec.structs.replace(OTHER, transports={}))["n2"]["UCX"].state == "unknown"
+    for name, value in (
+        ("UCX_TLS", "^tcp"),
+        ("UCX_TLS", "ib,sm"),
+        ("UCX_NET_DEVICES", "mlx5_0:1"),
+        ("UCX_TLS", "all"),
+    ):
+        allowed = msgspec.structs.replace(OTHER, variables={name: value})
+        assert checks(allowed)["n2"]["UCX"].state == "ok"
+    named = msgspec.structs.replace(WANTED, networks={"ib": "mlx5_0:1"})
+    elsewhere = msgspec.structs.replace(OTHER, variables={"UCX_NET_DEVICES": "eth0"})
+    assert checks(elsewhere, named)["n2"]["UCX"].state == "ok"
 
 
 def test_processes_of_a_run_are_found_by_its_name(ask: Callable[[], Node]) -> None:

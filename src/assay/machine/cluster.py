@@ -1,6 +1,6 @@
 """Whether nodes can be measured together: what each told -> checks, each node against the first that answered."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -202,6 +202,10 @@ def _ucx(seen: _Compared) -> Verdict:
         return Verdict("unknown", "ucx_info is not there, or UCX is not used")
     bare = [port for port in ports if not any(each.startswith(_RDMA) for each in known.get(port, ()))]
     if not bare:
+        # A network that is asked for by name is given to UCX by that variable, whatever a shell says.
+        asked = {"UCX_NET_DEVICES": "all"} if wanted else {}
+        if barred := _barred(seen.node.variables | asked, ports):
+            return Verdict("warning", f"{barred} keeps UCX from {_first_names(ports)}", "unset it, or correct it")
         return Verdict("ok", f"{', '.join(known[ports[0]])} on {ports[0]}")
     others = sorted({each for of in known.values() for each in of})
     if not seen.node.verbs:
@@ -209,9 +213,20 @@ def _ucx(seen: _Compared) -> Verdict:
     elif not any(each.startswith(_RDMA) for each in others):
         why, remedy = "its part for RDMA (libuct_ib) is not there", "install it, or load an MPI whose UCX has it"
     else:
-        why, remedy = "it passes this one over", "unset UCX_NET_DEVICES and UCX_TLS, or correct them there"
+        why, remedy = "it cannot use this one", "on {host}: UCX_LOG_LEVEL=debug ucx_info -d"
     found = f"UCX reaches {_first_names(bare)} by {_first_names(others)} alone: {why}"
     return Verdict("warning", found, remedy)
+
+
+def _barred(variables: Mapping[str, str], ports: Sequence[str]) -> str:
+    """The variable that leaves UCX none of the ports, though it could use them; `^` names what it leaves out."""
+    for name, allowed in (("UCX_TLS", ("all", "ib", *_RDMA)), ("UCX_NET_DEVICES", ("all", *ports))):
+        value = variables.get(name, "^")
+        if not value.startswith("^") and not any(
+            word.strip("\\").startswith(allowed) for word in value.split(",")
+        ):
+            return f"{name}={value}"
+    return ""
 
 
 def _interfaces(seen: _Compared) -> Verdict:

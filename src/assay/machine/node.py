@@ -17,6 +17,7 @@ _LINES = (
     '"port ${card##*/}:${at##*/} $(cut -d: -f1 $at/state) $(cut -d" " -f1 $at/rate)"; done;',
     'for at in /sys/class/cxi/*; do [ -d $at/device ] && echo "card ${at##*/}"; done;',
     "ucx_info -d 2>/dev/null | sed -nE 's/^# +(Transport|Device): +/ucx /p';",
+    'echo "variable UCX_TLS $UCX_TLS"; echo "variable UCX_NET_DEVICES $UCX_NET_DEVICES";',
     'for at in /dev/infiniband/uverbs*; do [ -r $at ] && [ -w $at ] && echo "verbs $at"; done;',
     'for name in $2; do echo "address $name $(getent hosts "$name" | head -n 1)"; done;',
     'for file in $(grep -lF "ASSAY_RUN=" /proc/[0-9]*/environ 2>/dev/null); do at=${file%/environ};',
@@ -61,6 +62,7 @@ class Node(msgspec.Struct, frozen=True):
         assay: what `assay --version` says there.
         interfaces: by name.
         transports: device, `mlx5_0:1` -> what UCX passes messages by there, `rc_mlx5`; empty: not known.
+        variables: of UCX, that choose among them.
         verbs: devices by which this user reaches RDMA adapters.
         addresses: other node -> address there; empty where the name does not resolve.
         processes: of runs: number, run, command line.
@@ -80,6 +82,7 @@ class Node(msgspec.Struct, frozen=True):
     assay: str = ""
     interfaces: dict[str, Interface] = {}
     transports: dict[str, tuple[str, ...]] = {}
+    variables: dict[str, str] = {}
     verbs: tuple[str, ...] = ()
     addresses: dict[str, str] = {}
     processes: tuple[tuple[int, str, str], ...] = ()
@@ -133,6 +136,7 @@ def read(answer: str) -> Node | None:
         | {words[0]: _port(words[1:]) for words in told.get("port", [])}
         | {words[0]: Interface(up=True) for words in told.get("card", [])},
         transports=_transports([words[0] for words in told.get("ucx", []) if words]),
+        variables={words[0]: words[1] for words in told.get("variable", []) if len(words) > 1},
         verbs=tuple(words[0] for words in told.get("verbs", [])),
         addresses={words[0]: (words[1] if len(words) > 1 else "") for words in told.get("address", [])},
         processes=tuple((int(words[0]), words[1], " ".join(words[2:])) for words in told.get("process", [])),
