@@ -34,7 +34,7 @@ def divided(
     one = Quantity(efficiency, efficiency, efficiency)
     step = Step(("two",), "all", len(ranks), 1, len(ranks), copies=False, blocks=6, speed_up=one, efficiency=one)
     if shared:
-        step = msgspec.structs.replace(step, shared=shared)
+        step = msgspec.structs.replace(step, shared=shared, as_full=shared.value == 1)
     found = loss(step, profile([ranks]), BASE, law, slowdown)
     parts = (found.in_turn, found.imbalance, found.messages, found.clock or 0.0, found.memory or 0.0, found.other)
     assert sum(parts) == pytest.approx(found.lost)
@@ -99,6 +99,7 @@ def test_copies_that_scatter_do_not_tell_memory_from_other_causes() -> None:
     assert found["memory"] is None
     assert found["other"] == pytest.approx(3 / 8)
     assert divided(ranks, 8.0, shared=exact(10 / 14))["memory"] is None  # one pair
+    assert divided(ranks, 8.0, shared=exact(1.0))["memory"] == 0  # each node is as full as the base
     found = divided(ranks, 8.0, shared=Quantity(10 / 14, 0.7, 0.73, basis="interval"))
     assert found["memory"] == pytest.approx(2 / 8)
 

@@ -14,7 +14,7 @@ from assay.model import benchmarks
 from assay.model.facts import Fact
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Study
-from assay.model.quantity import Quantity
+from assay.model.quantity import Quantity, exact
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.plan import Options
@@ -228,6 +228,36 @@ def test_what_to_do_is_the_placement_of_as_many_cores_that_loses_less(run: Run, 
     (model,) = alone
     best = max((each for each in model.steps if not each.copies), key=lambda each: each.efficiency.value)
     assert model.instead(best) is None
+
+
+def test_a_reason_is_only_given_where_it_was_measured(analysis: Analysis) -> None:
+    (model,) = (
+        each for each in analysis.models if isinstance(each, Scaling) and each.base.startswith("himeno_mpi/")
+    )
+    step = next(each for each in model.steps if each.shared and each.messages and not each.copies)
+    assert "costs" in scaling_rule._reason(step)
+    full = msgspec.structs.replace(step, as_full=True, shared=exact(1.0), messages=step.efficiency)
+    assert scaling_rule._reason(full).startswith("Each node has the same load as the base")
+    assert "faster network" in scaling_rule._next(msgspec.structs.replace(model, steps=()), full, has_copies=True)
+    few = msgspec.structs.replace(step, shared=exact(0.5))
+    assert scaling_rule._reason(few).startswith("The launches are too few")
+    alone = msgspec.structs.replace(step, shared=None)
+    assert "not measured separately" in scaling_rule._reason(alone)
+
+
+def test_what_is_better_on_the_same_nodes_has_no_line_that_would_not_bring_it(analysis: Analysis) -> None:
+    (model,) = (
+        each for each in analysis.models if isinstance(each, Scaling) and each.base.startswith("himeno_mpi/")
+    )
+    worst = min((each for each in model.steps if not each.copies), key=lambda each: each.efficiency.value)
+    assert "PROGRAM" in scaling_rule._next(model, worst, has_copies=True)
+    better = model.instead(worst)
+    assert better
+    here = msgspec.structs.replace(better, nodes=worst.nodes)
+    same = msgspec.structs.replace(model, steps=(worst, here))
+    told = scaling_rule._next(same, worst, has_copies=True)
+    assert told.startswith("use ")
+    assert "PROGRAM" not in told
 
 
 def test_a_low_efficiency_is_found_with_its_reason(analysis: Analysis) -> None:

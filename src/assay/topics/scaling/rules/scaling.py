@@ -71,8 +71,12 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
 
 
 def _reason(step: Step) -> Text:
-    if step.shared is None or step.messages is None or not _has_ends(step):
+    if step.shared is None or step.messages is None:
         return text("The costs of the shared node and of messages were not measured separately.")
+    if step.as_full:
+        return text("Each node has the same load as the base: the loss is messages, and waiting for them.")
+    if not _has_ends(step):
+        return text("The launches are too few to tell the cost of the shared node from that of messages.")
     if step.by_caches:
         return text(
             "Independent copies on the same cores reach {shared}, which is the cost of sharing the node. Ranks "
@@ -81,8 +85,6 @@ def _reason(step: Step) -> Text:
             shared=_told(step.shared),
             gain=_told(step.messages),
         )
-    if step.as_full:
-        return text("Each node has the same load as the base: the loss is messages, and waiting for them.")
     return text(
         "Sharing the node costs {shared}, as independent copies show; messages cost {messages}."
         if _waits_for_memory(step)
@@ -93,8 +95,9 @@ def _reason(step: Step) -> Text:
 
 
 def _has_ends(step: Step) -> bool:
-    """Whether both factors rest on more than one pair of launches."""
-    return bool(step.shared and step.messages and step.shared.has_ends and step.messages.has_ends)
+    """Whether both factors rest on more than one pair of launches; nodes as full as the base share no more."""
+    shared = step.as_full or bool(step.shared and step.shared.has_ends)
+    return shared and bool(step.messages and step.messages.has_ends)
 
 
 def _waits_for_memory(step: Step) -> bool:
@@ -113,12 +116,18 @@ def _told(figure: Quantity) -> str:
 
 def _next(model: Scaling, step: Step, has_copies: bool) -> str:  # noqa: FBT001 (of its program)
     if (other := model.instead(step)) and step.ranks == other.ranks:
-        ranks = other.ranks // other.nodes
-        return text(
-            "use {where}, which gives a speed-up of {gain} in place of {own}: `{command}`",
+        better = text(
+            "use {where}, which gives a speed-up of {gain} in place of {own}",
             where=other.where,
             gain=digits(other.speed_up.value),
             own=digits(step.speed_up.value),
+        )
+        if other.nodes == step.nodes:  # which cores of a node, no line says for every launcher
+            return better
+        ranks = other.ranks // other.nodes
+        return text(
+            "{remedy}: `{command}`",
+            remedy=better,
             command=f"srun --nodes={other.nodes} --ntasks-per-node={ranks} PROGRAM",
         )
     if has_copies and (step.shared is None or step.messages is None):
