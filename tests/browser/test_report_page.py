@@ -184,6 +184,12 @@ def test_the_first_screen_says_whether_to_use_figures_what_is_wrong_and_what_to_
             assert box
             assert box["y"] + box["height"] <= height, part
             assert box["x"] + box["width"] <= width, part
+        beside = ("value", "limit")
+        figure, share = (page.locator(f"#summary .headlines .{each}").first.bounding_box() for each in beside)
+        assert figure
+        assert share
+        assert share["y"] < figure["y"] + figure["height"]  # a number and its share stand beside each other
+        assert figure["y"] < share["y"] + share["height"]
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -252,7 +252,7 @@ def test_too_few_launches_in_a_state_are_pooled_and_bear_no_name(run: Run) -> No
 def test_limits_are_given_before_derived_before_measured(run: Run) -> None:
     (triad,) = _triad(analyse(run))
     assert triad.limit is not None
-    assert triad.limit.source == "measured"
+    assert triad.limit.source == "simulated"
     machine = run.machines["simulated"]
     memory = {"populated channels": Fact(2, source="test"), "transfer rate": Fact(3.2e9, "T/s", "test")}
     known = msgspec.structs.replace(

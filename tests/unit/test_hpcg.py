@@ -137,7 +137,7 @@ def test_ranks_of_a_host_share_its_caches(tmp_path: Path) -> None:
     assert 4 * HPCG.memory_bytes({"n": 32}, PLACED) > 32 * 2**20 > HPCG.memory_bytes({"n": 32}, PLACED)
     assert traffic["one-core"].limit is None
     assert traffic["all"].limit
-    assert traffic["all"].limit.source == "measured"
+    assert traffic["all"].limit.source == "simulated"
 
 
 def test_parts_add_up_to_the_time_of_a_solution(analysis: Analysis) -> None:

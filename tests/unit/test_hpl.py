@@ -1,5 +1,6 @@
 """A system of equations: its orders and grids, its figures and phases, and what the report says; all simulated."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -177,7 +178,13 @@ def test_the_page_begins_with_the_system_and_says_beside_it_what_was_predicted(
     run: Run, analysis: Analysis
 ) -> None:
     page = html.render(run, analysis)
-    assert page.index("System of equations, all") < page.index("Peak arithmetic, all")
+    first, second, third = re.findall(r'<span class="label">(.*?)</small>', page)[:3]
+    assert "HPL (LU, 64 bit), all cores" in first
+    assert re.search(r"N=\d+, NB=\d+, PxQ=1x2; [\d.]+ % of DGEMM; residual", re.sub(r"<[^>]+>", "", first))
+    assert "DGEMM, all cores" in second
+    assert " (as simulated)" in page
+    assert "(measured" not in page
+    assert "Floating-point peak, all cores" in third
     topic = page[page.index('<section id="system"') :].partition("</section>")[0]
     assert "Predicted from smaller systems" in topic
     assert "hpl, all, n 1024 (rate)" in topic

@@ -13,6 +13,7 @@ from assay.model.plan import Measure, Study
 from assay.model.result import Analysis, Estimate, Limit, Placed, Proof
 from assay.model.run import Run
 from assay.simulation import Law
+from assay.topics.memory.limits import memory
 
 STUDY = Study(
     "Parts",
@@ -96,14 +97,14 @@ def test_cores_that_are_fewer_than_their_memorys_stand_against_what_they_moved_t
         ("half:numa:0", "cores", "these 4 cores"),
     ):
         limit = _limit(_stream(analysis, label))
-        assert (limit.source, limit.scope, limit.value) == ("measured", scope, _best(analysis, label))
+        assert (limit.source, limit.scope, limit.value) == ("simulated", scope, _best(analysis, label))
         assert limit.of.startswith(f"the best measured memory rate of {these} in this run: stream ")
 
 
 def test_without_modules_a_memory_node_stands_against_the_best_that_was_measured_of_it(run: Run) -> None:
     analysis = analyse(run)
     near, far = (_stream(analysis, "all:numa:0", f"bind:{node}") for node in (0, 7))
-    assert _limit(near).source == _limit(far).source == "measured"
+    assert _limit(near).source == _limit(far).source == "simulated"
     assert _limit(near).value == _best(analysis, "all:numa:0", "half:numa:0", "one-core")
     assert _limit(near).of.startswith("the best measured memory rate of NUMA node 0 of this run: stream ")
     assert _limit(far).of.startswith("the best measured memory rate of NUMA node 7 of this run: stream ")
@@ -116,21 +117,21 @@ def test_nodes_that_are_not_alike_have_no_share_of_the_channels(run: Run) -> Non
     first, *others = topology.numa_nodes
     larger = msgspec.structs.replace(first, memory_bytes=2 * first.memory_bytes)
     uneven = msgspec.structs.replace(topology, numa_nodes=(larger, *others))
-    assert parts.even_share(frozenset({3}), topology) == 1 / 8
-    assert parts.even_share(frozenset({3}), uneven) is None
-    assert parts.even_share(frozenset(range(8)), uneven) == 1
+    assert memory.even_share(frozenset({3}), topology) == 1 / 8
+    assert memory.even_share(frozenset({3}), uneven) is None
+    assert memory.even_share(frozenset(range(8)), uneven) == 1
     machines = {
         host: msgspec.structs.replace(each, topology=uneven) for host, each in _with_modules(run).machines.items()
     }
     analysis = analyse(msgspec.structs.replace(run, machines=machines))
-    assert _limit(_stream(analysis, "all:numa:0", "bind:3")).source == "measured"
+    assert _limit(_stream(analysis, "all:numa:0", "bind:3")).source == "simulated"
     assert _limit(_stream(analysis, "all")).source == "derived"
 
 
 def test_a_share_of_the_channels_that_a_figure_exceeds_was_assumed_wrongly(run: Run) -> None:
     few = analyse(_with_modules(run, channels=8))  # one to a node: 21 GB/s, of which 30 are measured
     (node,) = {_limit(_stream(few, "all:numa:0", "bind:0", kernel)).source for kernel in ("copy", "triad")}
-    assert node == "measured"
+    assert node == "simulated"
 
 
 def test_what_the_user_says_of_the_machine_is_of_its_parts_their_share_or_nothing(run: Run) -> None:
@@ -141,7 +142,7 @@ def test_what_the_user_says_of_the_machine_is_of_its_parts_their_share_or_nothin
     assert (whole.source, whole.value, whole.scope) == ("given", 400e9, "machine")
     assert (node.source, node.value, node.scope) == ("given", 50e9, "numa-node")
     assert node.of.endswith("an even share for NUMA node 5")
-    assert core.source == "measured"
+    assert core.source == "simulated"
     peaks = {each.placement.label: _limit(each) for each in analysis.estimates if each.unit == "flop/s"}
     assert {label: (peak.value, peak.scope) for label, peak in peaks.items()} == {
         "all": (6.4e12, "machine"),

@@ -155,14 +155,14 @@ def test_an_assumption_that_a_figure_exceeds_and_no_unit_explains_is_not_used(ru
     slow = _slowed(_with(run, **facts), 1.1, lambda _launch, _case, each: each.kernel != "loaded-clock")
     limit = _rate(analyse(slow)).limit
     assert limit is not None
-    assert limit.source == "measured"
+    assert limit.source == "simulated"
 
 
 def test_operations_without_a_peak_stand_against_the_best_of_this_run(run: Run) -> None:
     analysis = analyse(run)
     limit = _rate(analysis, mix="divide").limit
     assert limit is not None
-    assert (limit.source, limit.value) == ("measured", _rate(analysis).median)
+    assert (limit.source, limit.value) == ("simulated", _rate(analysis).median)
     limit = _rate(analysis, mix="divide", width="scalar").limit
     assert limit is not None
     assert limit.value == _rate(analysis, width="scalar").median
@@ -205,7 +205,7 @@ def test_a_share_of_the_loaded_clock_above_all_of_it_is_not_told(run: Run) -> No
     assert "share is unknown: clock and rate were not measured in the same state" in wrong
     limit = _rate(analyse(_slowed(known, 1.08, lambda _launch, _case, each: each.kernel == "loaded-clock"))).limit
     assert limit is not None
-    assert limit.source == "measured"
+    assert limit.source == "simulated"
     assert "so this limit is not used" in limit.of
 
 
@@ -342,7 +342,7 @@ def test_the_measured_limit_of_memory_is_the_highest_rate_that_any_benchmark_saw
                 if (other.case, other.kernel) == (each.case, each.kernel) and other.metric == "traffic"
             ]
             share = (moved.median or 0) / (of_one_core if one else best.median or 0)
-            assert each.limit.source == "measured"
+            assert each.limit.source == "simulated"
             assert (each.median or 0) / each.limit.value == pytest.approx(share)
             assert each.limit.scope == ("core" if one else "machine")
             whose = "rate of this core in this run: stream " if one else f"rate of this run: {benchmark} "
@@ -417,4 +417,4 @@ def test_copies_in_the_first_cache_stand_against_what_a_core_stores_and_others_d
     # Software Optimization Guide for the AMD Zen5 Microarchitecture: one store of 512 bits a cycle.
     assert first.source == "derived"
     assert first.value == pytest.approx(64 * 2e9, rel=0.02)
-    assert second.source == "measured"
+    assert second.source == "simulated"

@@ -158,7 +158,9 @@ def test_an_empty_message_is_in_the_table_and_not_on_a_logarithmic_axis(written:
     latency = [f for f in written["messages"].figures if f.id.startswith("figure-messages-latency")]
     assert all(value["x"] > 0 for figure in latency for value in values(figure))
     assert all("0 B does not fit" in figure.caption for figure in latency)
-    tables = [table for table in written["messages"].tables if table.caption.startswith("Latency, one way")]
+    tables = [
+        table for table in written["messages"].tables if table.caption.startswith("Ping-pong latency, one way")
+    ]
     assert all(table.rows[0][0] == "0 B" for table in tables)
     assert all(
         re.search(r"\[|to|n=", cell) for table in tables for cells in table.rows for cell in cells[1:] if cell
@@ -211,7 +213,7 @@ def test_a_terminal_reads_as_a_person_speaks(here: Example) -> None:
     assert re.search(latency + r"TCP, mpich, network gbe +\d+ µs", text)
     assert re.search(r"bandwidth, one direction, at 64 KiB +two near cores +MPI, mpich +[\d.]+ GB/s", text)
     assert "bandwidth, both directions added, at 64 KiB" in text
-    assert "pattern" not in text.partition("Messages between two")[2].partition("[a, b]")[0]
+    assert "pattern" not in text.partition("Point-to-point messages")[2].partition("[a, b]")[0]
 
 
 def test_bandwidth_is_told_of_the_largest_message_even_where_a_smaller_one_was_faster(here: Example) -> None:
@@ -250,7 +252,7 @@ def test_one_machine_is_said_before_any_figure(tmp_path: Path) -> None:
     )
     claim = "The nodes n1 and n2 are one machine"
     text, page = printed(there), html.render(there.run, there.analysis)
-    assert text.index(claim) < text.index("Messages between two")
+    assert text.index(claim) < text.index("Point-to-point messages")
     assert text.count(claim) == 1
     start = page.index('<section id="summary"')
     assert start < page.index(claim, start) < page.index('class="headlines', start)
@@ -266,7 +268,7 @@ def test_another_way_than_asked_is_said_before_any_figure(tmp_path: Path) -> Non
     )
     claim = "Messages should use eth0 but did not"
     text, page = printed(there), html.render(there.run, there.analysis)
-    assert text.index(claim) < text.index("Messages between two")
+    assert text.index(claim) < text.index("Point-to-point messages")
     start = page.index('<section id="summary"')
     assert claim in page[start : page.index('class="headlines', start)]
 
@@ -277,7 +279,7 @@ def test_a_healthy_way_has_no_notice(here: Example) -> None:
 
 def test_ascii_terminals_lose_nothing(here: Example) -> None:
     text = printed(here, "ascii")
-    assert "?" not in text.partition("Messages between two")[2].partition("[a, b]")[0]
+    assert "?" not in text.partition("Point-to-point messages")[2].partition("[a, b]")[0]
 
 
 @pytest.mark.parametrize(("label", "hosts", "said"), [

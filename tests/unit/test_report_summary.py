@@ -25,7 +25,8 @@ from assay.model.units import typed_duration
 from assay.plan import Options
 from assay.report import formatting, terminal
 from assay.report.section import Headline
-from assay.report.summary import counted, planned, shortfall, summary, usable, verdict
+from assay.report.spoken import Spoken
+from assay.report.summary import counted, heading, planned, shortfall, summary, usable, verdict
 from assay.simulation import Law
 
 #: A machine that nothing else uses.
@@ -178,6 +179,9 @@ def test_the_verdict_says_that_a_machine_is_simulated_and_what_one_node_leaves_o
         assert bool(verdict(alone, analysis).beyond) is nodes
         asked = [step.do for step in summary(alone, analysis).next if "--hosts" in step.do]
         assert len(asked) == nodes
+    passed = replaced(real.plan, cases=tuple(replaced(each, benchmark="pt2pt") for each in real.plan.cases))
+    assert heading(replaced(real, plan=passed)) == f"{run.plan.title}: messages inside one node"
+    assert heading(real) == run.plan.title
 
 
 def test_what_only_an_administrator_may_type_comes_after_what_anybody_may(tmp_path: Path) -> None:
@@ -261,11 +265,11 @@ def test_what_is_wrong_says_how_many_rules_had_what_they_judge_by(tmp_path: Path
     told = summary(run, analysis)
     assert told.checked
     assert not told.wrong
-    assert told.looked[-1].startswith(f"{len(analysis.tested)} of {len(rules())} rules were tested")
+    assert told.tested.startswith(f"{len(analysis.tested)} of {len(rules())} rules were tested")
     published = store.load(store.find("epyc-7601"))
     unchecked = summary(published, analyse(published))
     assert not unchecked.checked
-    assert re.fullmatch(r"Means without samples decide [1-5] of \d+ rules\.", unchecked.looked[-1])
+    assert re.fullmatch(r"Means without samples decide [1-5] of \d+ rules\.", unchecked.tested)
 
 
 def test_the_largest_loss_is_named_where_nothing_is_a_fault(tmp_path: Path) -> None:
@@ -275,12 +279,11 @@ def test_the_largest_loss_is_named_where_nothing_is_a_fault(tmp_path: Path) -> N
     figure = next(each for each in analysis.estimates if each.median is not None)
     limit = Limit(2 * (figure.median or 0), "derived", "of a test", "memory")
     half = Headline("Half of it", msgspec.structs.replace(figure, limit=limit))
-    assert summary(run, analysis, [half]).looked[:-1] == ("The farthest from its limit: Half of it, 50 %.",)
+    assert summary(run, analysis, [half]).worth == "The farthest from its limit: Half of it, 50 %."
     near = msgspec.structs.replace(limit, value=1.01 * (figure.median or 0))
     all_of_it = Headline("All of it", msgspec.structs.replace(figure, limit=near))
     advice = [each for each in analysis.findings if each.severity == "advice" and each.status == "observed"]
-    known = {f"Worth knowing: {each.claim}" for each in advice}
-    assert set(summary(run, analysis, [all_of_it]).looked[:-1]) <= known
+    assert summary(run, analysis, [all_of_it]).worth in {"", *(each.claim for each in advice)}
 
 
 def test_one_node_of_a_study_of_several_is_repeated_on_two(tmp_path: Path) -> None:
@@ -296,6 +299,10 @@ def test_one_node_of_a_study_of_several_is_repeated_on_two(tmp_path: Path) -> No
     first, *others = summary(run, loud).next
     assert "--hosts NODE1,NODE2" in first.do
     assert "--launches 12" in first.do
+    assert heading(run) == f"{run.plan.title}: one node"
+    assert str(Spoken().prose(first.do)).endswith("</span></code></span>")  # no full stop that is copied with it
+    assert '<code class="typed">' in str(Spoken().prose(first.do))
+    assert formatting.apart(first.do).splitlines()[1].startswith(f"assay run {run.info.study} ")
     assert not any("--hosts" in str(step.do) for step in others)
 
 

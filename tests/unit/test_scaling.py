@@ -18,7 +18,7 @@ from assay.model.quantity import Quantity, exact
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.plan import Options
-from assay.report import html
+from assay.report import html, selection
 from assay.report.section import Section
 from assay.report.sections import sections
 from assay.report.summary import summary
@@ -187,21 +187,21 @@ def bases(analysis: Analysis) -> list[Estimate]:
 def test_the_section_names_the_base_and_has_a_row_for_each_placement(run: Run, analysis: Analysis) -> None:
     drawn = section(run, analysis)
     table, advice, reasons = drawn.tables
-    assert [row[0] for row in advice.rows] == [each.benchmark for each in bases(analysis)]
+    assert [row[0] for row in advice.rows] == [selection.title(each.benchmark) for each in bases(analysis)]
     assert [row[1] for row in reasons.rows] == ["pair", "one-core@2"]
-    rows = [row for row in table.rows if row[0].startswith("himeno_mpi")]
+    rows = [row for row in table.rows if row[0].startswith("Himeno over MPI")]
     assert [row[1] for row in rows] == ["one-core", "pair", "pair, independent copies", "one-core@2"]
     assert rows[0][5] == "base"
     curve, points = drawn.figures
     assert "one-core" in points.caption
     assert "independent copies" in points.result
-    assert "stream, 4 cores 2 cores a node" in curve.result
+    assert "Memory bandwidth (STREAM), 4 cores 2 cores a node" in curve.result
 
 
 def test_the_first_page_shows_a_speed_up_beside_what_no_loss_would_be(run: Run, analysis: Analysis) -> None:
     line, better = section(run, analysis).headlines
-    assert line.label == "Speed-up, two cores of one node: Stencil over MPI (Himeno)"
-    assert better.label == "Speed-up, one core on each of 2 nodes: Stencil over MPI (Himeno)"
+    assert line.label == "Speed-up, two cores of one node: Himeno over MPI (stencil)"
+    assert better.label == "Speed-up, one core on each of 2 nodes: Himeno over MPI (stencil)"
     assert line.estimate.limit
     assert (better.estimate.median or 0) > 1.9
     assert (line.estimate.unit, line.estimate.limit.value) == ("", 2.0)
@@ -214,7 +214,7 @@ def test_the_first_page_shows_a_speed_up_beside_what_no_loss_would_be(run: Run, 
 def test_a_large_loss_is_a_problem_that_names_its_largest_part_and_a_command(run: Run, analysis: Analysis) -> None:
     told = summary(run, analysis)
     claim = next(each for each in told.wrong if "linear" in each)
-    assert claim.startswith("Stencil over MPI (Himeno) on two cores of one node: 3")
+    assert claim.startswith("Himeno over MPI (stencil) on two cores of one node: 3")
     assert re.search(r"3\d\.\d % of a linear speed-up over one core is lost\. Sharing the node costs 3", claim)
 
 

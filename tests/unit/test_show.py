@@ -144,7 +144,7 @@ def test_a_given_limit_replaces_the_measured_one() -> None:
     document = json.loads(_assay("show", "--json", "--limit", "memory-bandwidth=204.8 GB/s").stdout)
     triad = [e for e in document["estimates"] if e["kernel"] == "triad" and e["metric"] == "bandwidth"]
     limits = {(e["placement"]["label"], e["limit"]["source"], e["limit"]["scope"]) for e in triad}
-    assert limits == {("all", "given", "machine"), ("one-core", "measured", "core")}
+    assert limits == {("all", "given", "machine"), ("one-core", "simulated", "core")}
     assert {e["limit"]["value"] for e in triad if e["placement"]["label"] == "all"} == {204.8e9}
 
 

@@ -34,14 +34,17 @@ def bound(run: Run, measured: Sequence[Measured], given: Mapping[str, float]) ->
     possible = [_possible(each, bounds) for each in measured]
     if any(kept is not each for kept, each in zip(possible, measured, strict=True)):
         bounds = Bounds(run, (each.estimate for each in possible))
+    limits = ((each, _limit(each.estimate, bounds, given)) for each in possible)
     return [
-        msgspec.structs.replace(each, estimate=_limited(each.estimate, _limit(each.estimate, bounds, given)))
-        for each in possible
+        msgspec.structs.replace(each, estimate=_limited(each.estimate, limit, simulated=run.simulated))
+        for each, limit in limits
     ]
 
 
-def _limited(estimate: Estimate, limit: Limit | None) -> Estimate:
-    """The estimate with its limit, or with the ceiling that it shows to be wrong."""
+def _limited(estimate: Estimate, limit: Limit | None, *, simulated: bool) -> Estimate:
+    """The estimate with its limit, or with the ceiling that it shows to be wrong; a model's is not measured."""
+    if limit and simulated and limit.source == "measured":
+        limit = msgspec.structs.replace(limit, source="simulated")
     if limit and not limit.reference and share(estimate.median or 0.0, limit, estimate.better) > MOST_SHARE:
         return msgspec.structs.replace(estimate, exceeds=limit)
     return msgspec.structs.replace(estimate, limit=limit)

@@ -11,8 +11,6 @@ from assay.model.text import text
 
 #: A memory node with less of the pages did none of the work: a few pages of the program itself lie anywhere.
 _SOME_PAGES = 0.01
-#: Memory nodes whose sizes differ by no more are taken to have as many channels each: firmware keeps some of it.
-_LIKE = 0.05
 
 
 class Part(NamedTuple):
@@ -80,17 +78,3 @@ def drives(here: Part, topology: Topology) -> bool:
     least = min(of_node.values(), default=0)  # what a node without cores takes
     local = sum(of_node[node] for node in here.nodes)
     return len(here.cores) >= max(local, least)
-
-
-def even_share(nodes: frozenset[int], topology: Topology) -> float | None:
-    """The share of the machine's memory channels that memory nodes have, if all nodes are alike; None if not.
-
-    Nodes alike have cores and as much memory: that each has as many channels is an assumption.
-    """
-    if scope_of_nodes(nodes, topology) == "machine":
-        return 1.0
-    every = topology.numa_nodes
-    sizes = [node.memory_bytes for node in every]
-    if not all(node.cpus for node in every) or min(sizes) < (1 - _LIKE) * max(sizes):
-        return None
-    return len(nodes) / len(every)

@@ -110,7 +110,8 @@ def _summary(sides: Sides) -> Summary:
     return Summary(
         _verdict(sides, told),
         wrong,
-        looked=tuple(filter(None, (conclusion(sides), rules_tested(least.run, least.analysis)))),
+        worth=conclusion(sides),
+        tested=rules_tested(least.run, least.analysis),
         checked=not sides.without_samples,
         next=tuple(steps),
     )

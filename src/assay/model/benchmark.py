@@ -23,7 +23,7 @@ class Pattern(msgspec.Struct, frozen=True):
     """How messages pass between ranks, a level of an axis of the role `message-pattern`.
 
     Attributes:
-        counted: what its headline counts, for headings: `Latency, one way`.
+        counted: what its headline counts, for headings: `Ping-pong latency, one way`.
         within: the same within a sentence; empty where the level's own word has to do.
         figure: what its headline is: the `time` of a message, or a `rate` of bytes.
         directions: in which messages pass at once.

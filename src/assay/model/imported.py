@@ -163,6 +163,21 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
     label: str = ""
 
 
+def origin(imported: Imported, case: str, wanted: tuple[str, str, float | None]) -> tuple[str, str]:
+    """The tool that printed a figure, and where: `osu.txt:12`, or the place in a publication; empty if unknown.
+
+    Args:
+        imported: that has it.
+        case: id of its case.
+        wanted: its kernel, metric and value.
+    """
+    for table in imported.tables:
+        for each in table.figures:
+            if (each.kernel, each.metric, each.value) == wanted and case_of(table, each).id == case:
+                return table.tool, f"{table.source}:{each.line}" if each.line else each.where or table.where
+    return "", ""
+
+
 def case_of(table: Table, figure: Figure) -> Case:
     """The case that a figure belongs to: what was measured at one point in one place, in words of plans."""
     params = table.params | figure.params

@@ -34,7 +34,7 @@ class Limit(msgspec.Struct, frozen=True):
 
     Attributes:
         value: in the estimate's unit.
-        source: `derived` from facts, `measured` in this run, or `given` by the user.
+        source: `derived` from facts, `measured` (or `simulated`) in this run, or `given` by the user.
         of: what it is and how it came about, in words.
         kind: what sets it.
         scope: the part that it is a limit of; `link` for messages between nodes.
@@ -44,7 +44,7 @@ class Limit(msgspec.Struct, frozen=True):
     """
 
     value: float
-    source: Literal["derived", "measured", "given"]
+    source: Literal["derived", "measured", "simulated", "given"]
     of: str
     kind: LimitKind
     scope: Scope = "machine"

@@ -1,5 +1,6 @@
 """The words by which declarations say what figures and axes mean."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 #: What a metric says of a machine: limits, laws and rules ask for it, never for a benchmark by name.
@@ -57,6 +58,8 @@ LevelRole = Literal[
     "fused",  # operations that count twice: with them a core does most
     "beyond-caches",  # buffers that no cache holds
 ]
+#: A rate -> those of problems that do most of their work at it: theirs come first.
+WORK_OF: Mapping[Role, frozenset[Role]] = {"matrix-rate": frozenset(("system-rate", "mixed-system-rate"))}
 #: Rates of work that cores share something for: memory, or messages. Operations in registers share nothing.
 WORK_RATES: frozenset[Role] = frozenset(
     (

@@ -7,7 +7,7 @@ from typing import Literal
 from assay.model import benchmarks
 from assay.model.benchmark import Benchmark, Metric, ParamValue, Pattern
 from assay.model.result import Estimate
-from assay.model.role_words import WORK_RATES, AxisRole, LevelRole, Role
+from assay.model.role_words import WORK_OF, WORK_RATES, AxisRole, LevelRole, Role
 
 _USUAL_PRECISION = "fp64"
 #: What passes messages, in the order in which figures are shown.
@@ -25,6 +25,12 @@ def role(estimate: Estimate) -> Role | None:
     """What an estimate says of a machine; None where no declaration tells."""
     found = metric(estimate.benchmark, estimate.kernel, estimate.metric)
     return found.role if found else None
+
+
+def solved_by(estimate: Estimate) -> frozenset[Role]:
+    """Rates of the problems that do most of their work at the rate of an estimate; none for most."""
+    found = role(estimate)
+    return WORK_OF.get(found, frozenset()) if found else frozenset()
 
 
 def solves(estimate: Estimate) -> bool:

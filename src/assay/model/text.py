@@ -7,7 +7,7 @@ see English. A page keeps the template and what stands in it, and says it by the
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -83,6 +83,23 @@ def cli(verb: Verb, *words: str) -> Command:
     made = Command(shlex.join(("assay", *(("run", "--resume") if verb == "resume" else (verb,)), *words)))
     made.verb, made.subject, made.options = verb, subject, options
     return made
+
+
+def commands(said: str) -> Iterator[Command]:
+    """The commands of Assay inside a text."""
+    return (part for part in _parts(said) if isinstance(part, Command))
+
+
+def is_rooted(said: str) -> bool:
+    """Whether a text has a command that only an administrator may type."""
+    return any(isinstance(part, Rooted) for part in _parts(said))
+
+
+def _parts(said: str | int) -> Iterator[str | int]:
+    yield said
+    if isinstance(said, Joined | Phrase):
+        for part in said.parts if isinstance(said, Joined) else said.parameters.values():
+            yield from _parts(part)
 
 
 def text(template: str, /, **parameters: str | int) -> Phrase:

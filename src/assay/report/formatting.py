@@ -25,6 +25,8 @@ _VAGUE = 0.1
 _FACTOR = 2.0
 #: An end so many times as far away as its figure has a unit of its own: `607 ns [547, 17.1 ms]`.
 _APART = 100.0
+#: With these a sentence ends; after a command no full stop may stand that is copied with it.
+_ENDS = ".!?`"
 
 #: Scope of a limit -> the part of the machine that it is of; of the whole machine, and of links, nothing is added.
 _PARTS = {
@@ -37,7 +39,12 @@ _PARTS = {
 #: `a`, `a and b`, `a, b and c`.
 listed = texts.listed
 #: Where a limit comes from.
-SOURCES = {"derived": text("derived"), "measured": text("measured"), "given": text("given")}
+SOURCES = {
+    "derived": text("derived"),
+    "measured": text("measured"),
+    "simulated": text("as simulated"),
+    "given": text("given"),
+}
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -281,19 +288,20 @@ def count(number: int, one: str, many: str) -> Text:
 
 
 def sentence(line: str) -> str:
-    """The text with a capital letter and a full stop; commands and complete sentences stay unchanged."""
-    if is_command(line) or (line[:1].strip() and line[:1] == line[:1].upper() and line[-1] in ".!?"):
+    """The text with a capital letter and a full stop, but after a command; complete sentences stay unchanged."""
+    if isinstance(line, Command) or (line[:1].strip() and line[:1] == line[:1].upper() and line[-1] in _ENDS):
         return line
     if line and isinstance(line, Text):
         begun = texts.capital(line)
-        return begun if line[-1] in ".!?" else text("{sentence}.", sentence=begun)
+        return begun if line[-1] in _ENDS else text("{sentence}.", sentence=begun)
     line = line.strip()
-    return line[:1].upper() + line[1:] + ("" if not line or line[-1] in ".!?" else ".")
+    return line[:1].upper() + line[1:] + ("" if not line or line[-1] in _ENDS else ".")
 
 
-def is_command(line: str) -> bool:
-    """Whether a line is a command to type."""
-    return isinstance(line, Command)
+def apart(line: str) -> str:
+    """The text for a terminal: the command at its end on a line of its own, as it is typed."""
+    said, mark, command = line.removesuffix("`").rpartition("`")
+    return f"{said.rstrip()}\n{command}" if mark and line.endswith("`") else line
 
 
 def param(value: ParamValue, unit: str = "") -> str:

@@ -12,6 +12,7 @@ import jinja2
 import msgspec
 
 from assay.analyse.findings import concerning
+from assay.model import roles
 from assay.model.imported import UNSTATED
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Comparison, Estimate, Finding
@@ -24,7 +25,7 @@ from assay.report.plotters import Plotters
 from assay.report.rows import Row, Rows, note, proof, spread
 from assay.report.section import Headline, Section
 from assay.report.sections import cards, contrast, sections
-from assay.report.summary import by_severity, gathered, spent, summary, unmeasured
+from assay.report.summary import by_severity, gathered, heading, spent, summary, unmeasured
 from assay.report.vocabulary import known
 
 #: Of a page with more figures than these only the first few are drawn for a phone too. Where scripts do not run it
@@ -90,6 +91,7 @@ def render(
             "run": run,
             "analysis": analysis,
             "summary": summary(run, analysis, headlines),
+            "heading": heading(run),
             "headlines": headlines,
             "legend": tuple(_legend([each.estimate for each in headlines])),
             "nodes_of_machine": provenance.nodes(run),
@@ -136,8 +138,8 @@ def render(
 def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
     """Each figure once, those with a limit first, limits of others last, then as the study asks for them.
 
-    Of an import bare numbers come last, and what bounds another stands beside that; of a program with several
-    figures the others follow the first ones of all.
+    A problem comes before the work that it mostly does. Of an import bare numbers come last, and what bounds
+    another stands beside that; of a program with several figures the others follow the first ones of all.
     """
     once: dict[str, Headline] = {}
     for each in (each for topic in topics for each in topic.section.headlines):
@@ -152,8 +154,10 @@ def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
     known = [(each.estimate, each.estimate.limit) for each in every if each.estimate.limit]
     measured, stated = {limit.measured_by for _, limit in known}, {(e.unit, limit.value) for e, limit in known}
     kept = [each for each in every if not (run.imported and (each.estimate.unit, each.estimate.median) in stated)]
+    solved = {roles.role(each.estimate) for each in kept}
+    kept.sort(key=lambda each: bool(solved & roles.solved_by(each.estimate)))
     kept.sort(key=lambda each: (formatting.bar(each.estimate) is None, each.estimate.id in measured))
-    return [_placed(each) for each in kept] if provenance.nodes(run) > 1 else kept
+    return [_told(run, each) for each in kept]
 
 
 def _legend(shown: Sequence[Estimate]) -> Iterator[str]:
@@ -174,17 +178,18 @@ def _details(headline: Headline, analysis: Analysis) -> str:
     e = headline.estimate
     names = selection.chosen(e, selection.of_benchmark(analysis, e.benchmark))
     levels = selection.levels(e, names) if names else ""
-    told = (selection.telling_kernel(e), levels if levels not in headline.label else "", selection.state(e))
-    return joined(", ", (*told, headline.told))
+    told = (each for each in (selection.telling_kernel(e), levels) if each not in headline.label)
+    return joined(", ", (*told, selection.state(e), headline.told))
 
 
-def _placed(headline: Headline) -> Headline:
-    """The headline with the number of its nodes, which a reader of several must know."""
-    where = headline.estimate.placement
-    if headline.counts_nodes or where.word.over or where.label == UNSTATED:
-        return headline
-    nodes = formatting.count(where.nodes, "node", "nodes")
-    return msgspec.structs.replace(headline, told=joined(", ", (headline.told, nodes)))
+def _told(run: Run, headline: Headline) -> Headline:
+    """The headline with its nodes, which a reader of several must know; of an import what printed it where."""
+    placed, (tool, where) = headline.estimate.placement, selection.printed(run, headline.estimate)
+    is_said = headline.counts_nodes or placed.word.over or placed.label == UNSTATED or provenance.nodes(run) <= 1
+    nodes = "" if is_said else formatting.count(placed.nodes, "node", "nodes")
+    is_theirs = tool in headline.label  # only then the place in a publication is worth its length
+    told = (headline.told, nodes, "" if is_theirs else tool, where if is_theirs or run.info.command else "")
+    return msgspec.structs.replace(headline, told=joined(", ", told))
 
 
 def _points(analysis: Analysis) -> int:

@@ -8,7 +8,7 @@ from assay import studies
 from assay.model import benchmarks
 from assay.model import text as texts
 from assay.model.run import Run
-from assay.model.text import Command, Joined, Phrase, Rooted
+from assay.model.text import Command, Joined, Phrase
 from assay.model.units import typed_duration
 
 #: Options by which nodes and runs are reached: whatever is done there needs them.
@@ -42,23 +42,6 @@ def typed(text: str, run: Run, more: tuple[str, ...] = ()) -> str:
         }
         return texts.text(text.template, **said)
     return text
-
-
-def commands(text: str) -> Iterator[Command]:
-    """The commands of Assay inside a text."""
-    return (part for part in _parts(text) if isinstance(part, Command))
-
-
-def is_rooted(text: str) -> bool:
-    """Whether a text has a command that only an administrator may type."""
-    return any(isinstance(part, Rooted) for part in _parts(text))
-
-
-def _parts(text: str | int) -> Iterator[str | int]:
-    yield text
-    if isinstance(text, Joined | Phrase):
-        for part in text.parts if isinstance(text, Joined) else text.parameters.values():
-            yield from _parts(part)
 
 
 def _shown(asked: Command, run: Run) -> Command:

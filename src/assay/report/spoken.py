@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from assay.model.text import REMARK, Joined, Phrase, Text, encoded, text
+from assay.model.text import REMARK, Command, Joined, Phrase, Text, encoded, text
 from assay.report import formatting, raw
 from assay.report.languages import LANGUAGES, PREFIXES, UNITS, catalogue
 
@@ -16,6 +16,7 @@ RANGE, FIGURE, TABLE = text("{low} to {high}", low="", high=""), text("Figure"),
 
 _MARKS = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
 _KEPT = Markup('<span translate="no">{}</span>')
+_TYPED, _CODE = Markup('<code class="typed">{}</code>'), Markup("<code>{}</code>")
 _WORD, _BOLD, _ENGLISH = Markup("<span>{}</span>"), Markup("<b>{}</b>"), Markup('<span lang="en">{}</span>')
 
 
@@ -40,9 +41,9 @@ class Spoken:
         """A sentence, what stands between backticks as code; one of no other language is marked as English."""
         if isinstance(line, Joined) and line.separator == REMARK:
             command, remark = line.parts
-            return Markup(" ").join((_code(command), self.prose(remark)))
-        if formatting.is_command(line):
-            return _code(line)
+            return Markup(" ").join((_code(command, alone=True), self.prose(remark)))
+        if isinstance(line, Command):
+            return _code(line, alone=True)
         if isinstance(line, Joined) and line.separator == " ":  # what has no words of its own is marked by itself
             return Markup(" ").join(map(self.prose, line.parts))
         line = formatting.sentence(line)
@@ -98,9 +99,10 @@ class Spoken:
         return Markup(f'<span data-text="{self.number(said)}">{shown}</span>')  # noqa: S704 (escaped before)
 
 
-def _code(line: str) -> Markup:
-    """What is typed, each word whole: no line ends within an option."""
-    return Markup("<code>{}</code>").format(Markup(" ").join(map(_WORD.format, line.split(" "))))
+def _code(line: str, *, alone: bool) -> Markup:
+    """What is typed, each word whole: no line ends within an option. A command that stands `alone` is a block."""
+    words = Markup(" ").join(map(_WORD.format, line.split(" ")))
+    return (_TYPED if alone and " " in line else _CODE).format(words)
 
 
 def _marked(line: str) -> Markup:
@@ -108,7 +110,7 @@ def _marked(line: str) -> Markup:
     parts = iter(_MARKS.split(line))
     shown = [escape(next(parts))]
     for code, bold, plain in zip(parts, parts, parts, strict=True):
-        shown += [_code(code) if code else _BOLD.format(bold), escape(plain)]
+        shown += [_code(code, alone=not plain) if code else _BOLD.format(bold), escape(plain)]
     return Markup().join(shown)
 
 

@@ -13,9 +13,10 @@ from assay.model import benchmarks, roles
 from assay.model.grouping import grouped
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
 from assay.model.run import Run
-from assay.model.text import Command, cli, joined, text
+from assay.model.text import Command, cli, commands, is_rooted, joined, text
 from assay.report import formatting, remedies
 from assay.report.section import Headline
+from assay.report.vocabulary import known
 
 #: Launches from which on there is an interval.
 _FEWEST = 6
@@ -34,7 +35,7 @@ class Action(msgspec.Struct, frozen=True):
     @property
     def commands(self) -> tuple[Command, ...]:
         """What has to be typed."""
-        return tuple(remedies.commands(self.do))
+        return tuple(commands(self.do))
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -59,7 +60,8 @@ class Summary(msgspec.Struct, frozen=True):
     Attributes:
         verdict: whether its figures may be used.
         wrong: what costs performance or trust.
-        looked: which loss is the largest where none is a fault, and last how many rules could be tested.
+        worth: the largest loss, where none is a fault; empty where there is nothing to name.
+        tested: how many rules could be.
         checked: whether rules looked at samples, so that nothing found means that nothing is wrong.
         next: what to do, each with its reason; the first is the one thing to type.
         notices: what a reader must know before any figure: the way that messages took was not the one they think.
@@ -67,7 +69,8 @@ class Summary(msgspec.Struct, frozen=True):
 
     verdict: Verdict
     wrong: tuple[str, ...] = ()
-    looked: tuple[str, ...] = ()
+    worth: str = ""
+    tested: str = ""
     checked: bool = False
     next: tuple[Action, ...] = ()
     notices: tuple[str, ...] = ()
@@ -75,16 +78,15 @@ class Summary(msgspec.Struct, frozen=True):
 
 def summary(run: Run, analysis: Analysis, headlines: Sequence[Headline] = ()) -> Summary:
     """The first page's lists, where these are its headline figures."""
-    known = tuple(each.claim for each in notices(analysis))
     wrong = _wrong(run, analysis)
-    largest = "" if wrong else _largest_loss(analysis, headlines)
     return Summary(
         verdict(run, analysis),
         wrong,
-        looked=(*([largest] if largest else []), rules_tested(run, analysis)),
+        worth="" if wrong else _largest_loss(analysis, headlines),
+        tested=rules_tested(run, analysis),
         checked=bool(run.launches),
         next=_next(run, analysis),
-        notices=known,
+        notices=tuple(each.claim for each in notices(analysis)),
     )
 
 
@@ -107,8 +109,7 @@ def _largest_loss(analysis: Analysis, headlines: Sequence[Headline]) -> str:
     for finding in by_severity(analysis):
         of = [pairs[name].ratio for name in finding.evidence if name in pairs]
         if of and finding.severity == "advice":
-            told = text("Worth knowing: {claim}", claim=finding.claim)
-            found.append((max(1 - min(ratio, 1 / ratio) for ratio in of), told))
+            found.append((max(1 - min(ratio, 1 / ratio) for ratio in of), finding.claim))
     for each in headlines:
         if part := formatting.bar(each.estimate):
             share = formatting.share_text(each.estimate)
@@ -133,10 +134,21 @@ def verdict(run: Run, analysis: Analysis) -> Verdict:
     return told
 
 
+def heading(run: Run) -> str:
+    """The title of its study, and what is measured of that where it is of several nodes and the run has one."""
+    title = known(run.plan.title, run.plan.study)
+    if one_node(run) and _of_messages(run):
+        return text("{title}: messages inside one node", title=title)
+    return text("{title}: one node", title=title) if one_node(run) else title
+
+
 def one_node(run: Run) -> bool:
     """Whether one node was measured of what is of several: messages, or what a study asks of more nodes."""
-    of_messages = any(roles.between_two(case.benchmark) for case in run.plan.cases)
-    return len(run.plan.hosts) == 1 and not run.imported and (of_messages or more_nodes(run))
+    return len(run.plan.hosts) == 1 and not run.imported and (_of_messages(run) or more_nodes(run))
+
+
+def _of_messages(run: Run) -> bool:
+    return any(roles.between_two(case.benchmark) for case in run.plan.cases)
 
 
 def more_nodes(run: Run) -> bool:
@@ -303,14 +315,8 @@ def own_system(beside: Sequence[str], *, by_mpi: bool) -> Action:
     study = f"like:{published[0]}" if published else "network" if by_mpi else "node"
     measure, report = cli("run", study, *(_NODES if by_mpi else ())), cli("report", *beside, "last")
     return Action(
-        text("`{measure}`, then `{report}`", measure=measure, report=report),
-        text(
-            "The first command measures what {name} has on your own system, the second lays it beside these "
-            "figures.",
-            name=published[0],
-        )
-        if published
-        else text("The first command measures your own system, the second lays it beside these figures."),
+        joined(" ", (measure, report)),
+        text("The first command measures your own system, the second lays it beside these figures."),
     )
 
 
@@ -345,7 +351,7 @@ def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
     asked = [f for f in by_severity(analysis) if f.next and f.severity in {"problem", "advice"}]
     nodes = _NODES if one_node(run) and more_nodes(run) else ()
     remedied = (Action(remedies.typed(f.next, run, nodes), f.claim) for f in asked)
-    steps += sorted(remedied, key=lambda step: (not step.commands, remedies.is_rooted(step.do)))
+    steps += sorted(remedied, key=lambda step: (not step.commands, is_rooted(step.do)))
     ranges = any(e.basis == "range" for e in analysis.estimates)
     repeated = any("--launches" in command.options for step in steps for command in step.commands)
     if ranges and run.plan.launches < _FEWEST and not repeated:
@@ -355,10 +361,10 @@ def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
         several = remedies.typed(cli("run", run.info.study, *nodes), run)
         steps.append(Action(several, text("It measures between nodes, too.")))
     if run.imported and not steps:
-        known = set(benchmarks.names()) & {e.benchmark for e in analysis.estimates}
-        by_mpi = any(benchmarks.get(name).launcher == "mpi" for name in known)
+        ours = set(benchmarks.names()) & {e.benchmark for e in analysis.estimates}
+        by_mpi = any(benchmarks.get(name).launcher == "mpi" for name in ours)
         steps.append(own_system((run.info.id,), by_mpi=by_mpi))
     # A command that another step names with its reason needs no step of its own; nor one that is there already.
     once = {step.do: step for step in reversed(steps)}
-    named = {command for step in once.values() if not formatting.is_command(step.do) for command in step.commands}
+    named = {command for step in once.values() if not isinstance(step.do, Command) for command in step.commands}
     return tuple(step for step in steps if once[step.do] is step and step.do not in named)

@@ -12,7 +12,7 @@ from assay.model.text import joined
 from assay.report import formatting, remedies, selection
 from assay.report.screen import Screen
 from assay.report.sections import cards, contrast, declared, drawn_elsewhere
-from assay.report.summary import by_severity, notices, shortfall, spent, unmeasured, verdict
+from assay.report.summary import by_severity, heading, notices, shortfall, spent, unmeasured, verdict
 
 #: Rows of one benchmark, and lines that tell what they stand against; the HTML report has them all.
 _ROWS, _LIMITS = 12, 3
@@ -24,7 +24,7 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
     """Print the report of a run."""
     page = Screen(console)
     dot = "·" if page.unicode else "-"
-    page.say(Text(f"{run.plan.title}", style="bold"), Text(f" {dot} run {run.info.id}", style="dim"))
+    page.say(Text(str(heading(run)), style="bold"), Text(f" {dot} run {run.info.id}", style="dim"))
     page.say(_machine(run, dot))
     usable = verdict(run, analysis)
     page.say(Text(joined(" ", (usable.sentence, usable.reason, usable.beyond)), style=_GRADE[usable.grade]))
@@ -188,7 +188,7 @@ def _claims(findings: tuple[Finding, ...], run: Run, page: Screen, title: str = 
         doubt = "Candidate: " if finding.status == "candidate" else ""
         claim = Text(page.text(doubt + formatting.sentence(finding.claim)))
         if finding.next:
-            claim.append(page.text(f"\nnext: {remedies.typed(finding.next, run)}"), style="dim")
+            claim.append(page.text(f"\nnext: {formatting.apart(remedies.typed(finding.next, run))}"), style="dim")
         grid.add_row(tag, claim)
     page.indented(grid, 2)
 

@@ -87,15 +87,23 @@
 
   // The same marks as in `spoken.py`.
   function marked(text) {
-    return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((piece) => {
+    return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((piece, at, pieces) => {
       const width = piece.startsWith("`") ? 1 : piece.startsWith("**") ? 2 : 0;
       if (!width) return piece;
       const element = document.createElement(width === 1 ? "code" : "b");
       const inside = piece.slice(width, -width);
+      if (width === 1 && !pieces[at + 1] && inside.includes(" ")) element.className = "typed";
       if (width === 2) element.textContent = inside;
       else element.append(...inside.split(" ").flatMap((word, at) => [...(at ? [" "] : []), whole(word)]));
       return element;
     });
+  }
+
+  // In English no line ends between a number and its unit; other languages have that from `unit`.
+  const PARTED = new RegExp("(\\d) (?=(?:%|[kKMGTPmnpµ]?i?(?:B|s|Hz|flop|FLOP|bit)(?:/[a-z]+)?)(?![a-z]))", "gu");
+  for (const element of document.querySelectorAll("[data-sentence], #summary :is(.label, .limit, th)")) {
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(PARTED, "$1\u00a0");
   }
 
   function write(element, nodes) {

@@ -92,7 +92,7 @@ class Solutions(msgspec.Struct, frozen=True, kw_only=True):
         counts: which solutions it is of.
         name: what tells a solution from the others.
         series: the same without the size of the problem, where rates are a curve along it.
-        label: of a solution on the first page; gets its series or name.
+        label: of a solution on the first page.
         told: what the first page says of a solution beside its rate.
         first: solutions of the first page: the best one, where it does not say.
         chart: title of the chart of rates.
@@ -113,7 +113,7 @@ class Solutions(msgspec.Struct, frozen=True, kw_only=True):
     counts: Callable[[Estimate], bool] = lambda _e: True
     name: Callable[[Estimate], str]
     series: Callable[[Estimate], str] | None = None
-    label: Callable[[str], str] = lambda name: name
+    label: Callable[[Estimate], str]
     told: Callable[[Scene, Estimate], str] = lambda _scene, _e: ""
     first: Callable[[Scene], Iterable[Estimate]] = lambda scene: [scene.best] if scene.best else []
     chart: str
@@ -146,9 +146,7 @@ class Solutions(msgspec.Struct, frozen=True, kw_only=True):
             sentences=self._sentences,
             charts=self._charts,
             shared_tables=(table, *self.tables),
-            headlines=lambda scene: [
-                Headline(self.label(row(e)), e, self.told(scene, e)) for e in self.first(scene)
-            ],
+            headlines=lambda scene: [Headline(self.label(e), e, self.told(scene, e)) for e in self.first(scene)],
             listed=False,
         )
 

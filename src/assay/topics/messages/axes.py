@@ -21,7 +21,7 @@ _CALL_S = 2e-6
 
 #: Those that benchmarks of ours measure, then those of other tools' figures.
 PATTERNS = {
-    "latency": Pattern(text("Latency, one way"), text("latency, one way"), "time", osu="Latency"),
+    "latency": Pattern(text("Ping-pong latency, one way"), text("latency, one way"), "time", osu="Latency"),
     "bandwidth": Pattern(text("Bandwidth, one direction"), text("bandwidth, one direction"), osu="Bandwidth"),
     "bidirectional": Pattern(
         text("Bandwidth, both directions added"),

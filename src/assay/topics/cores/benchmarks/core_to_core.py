@@ -6,7 +6,7 @@ _LINES_BYTES = 4096
 
 benchmark = Benchmark(
     name="core_to_core",
-    title="Core to core",
+    title="Core-to-core latency",
     measures="the time until a core sees the write of another core",
     source="the hand-over of a flag in one cache line, as in N. Viennot, core-to-core-latency, 2022",
     program="core_to_core",

@@ -162,7 +162,7 @@ def _headlines(scene: Scene) -> Iterable[Headline]:
     best = scene.cached(_best)
     if best:
         where, form = places.cores(best.placement.label), str(best.params.get("format", ""))
-        yield Headline(text("Peak arithmetic, {where}, {form}", where=where, form=form), best)
+        yield Headline(text("Floating-point peak, {where}, {form}", where=where, form=form), best)
 
 
 def _best_rates(scene: Scene) -> Iterable[tuple[str, ...]]:

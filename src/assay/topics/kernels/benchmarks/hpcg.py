@@ -108,7 +108,7 @@ def _setup_seconds(params: Params) -> float:
 
 benchmark = Benchmark(
     name="hpcg",
-    title="Conjugate gradients (HPCG)",
+    title="HPCG (conjugate gradients)",
     measures="the rate of floating-point operations of conjugate gradients with a multigrid preconditioner on a "
     "sparse matrix, by the definition of HPCG; not an official result",
     source="M. A. Heroux, J. Dongarra, P. Luszczek, HPCG technical specification, SAND2013-8752, 2013",

@@ -83,7 +83,7 @@ declared = Solutions(
     ),
     name=_name,
     series=_series,
-    label=lambda where: text("Conjugate gradients (HPCG), {where}", where=where),
+    label=lambda e: text("HPCG, {where}", where=_series(e)),
     chart=text("Rate of the solution"),
     phases=_PHASE,
     phases_caption=text(

@@ -82,6 +82,7 @@ declared = Solutions(
     ),
     counts=lambda e: works_together(e.params),
     name=_name,
+    label=_name,
     first=lambda scene: (e for e in scene.measured if e.placement.label == "all"),
     chart=text("Rate of the kernels"),
     phases=_PHASE,

@@ -30,7 +30,7 @@ def _operations(params: Params, placement: Placement) -> float:
 
 benchmark = Benchmark(
     name="dgemm",
-    title="Matrix product (BLAS)",
+    title="DGEMM and SGEMM (matrix product, BLAS)",
     measures="the rate of floating-point operations of a BLAS library in a product of square matrices",
     source="J. J. Dongarra, J. Du Croz, S. Hammarling, I. Duff, A set of level 3 basic linear algebra "
     "subprograms, ACM Transactions on Mathematical Software 16, 1990",

@@ -113,7 +113,7 @@ def _larger(problem: Values, times: float) -> Values:
 
 benchmark = Benchmark(
     name="hpl",
-    title="System of equations (HPL)",
+    title="HPL (LU, 64 bit)",
     measures="the rate of floating-point operations in the solution of a dense system of equations by LU with "
     "partial pivoting, on a grid of MPI ranks",
     source="A. Petitet, R. C. Whaley, J. Dongarra, A. Cleary, HPL: a portable implementation of the "

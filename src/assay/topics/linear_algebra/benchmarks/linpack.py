@@ -6,7 +6,7 @@ from assay.topics.linear_algebra.calls import LIBRARY_LU, PRODUCT
 
 benchmark = Benchmark(
     name="linpack",
-    title="System of equations on one core (LINPACK)",
+    title="LINPACK (LU on one core)",
     measures="the rate of floating-point operations in the solution of a dense system of order 100 or 1000 on one "
     "core, by the compiler's loops and by a library",
     source=linpack.SOURCE,

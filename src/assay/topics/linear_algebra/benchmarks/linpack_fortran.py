@@ -5,7 +5,7 @@ from assay.topics.linear_algebra import linpack
 
 benchmark = Benchmark(
     name="linpack_fortran",
-    title="System of equations on one core (LINPACK in Fortran)",
+    title="LINPACK in Fortran (LU on one core)",
     measures="the rate of floating-point operations in the solution of a dense system of order 100 or 1000 on one "
     "core, by the loops of a Fortran compiler",
     source=linpack.SOURCE,

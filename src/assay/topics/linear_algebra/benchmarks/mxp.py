@@ -50,7 +50,7 @@ def _setup_seconds(params: Params) -> float:
 
 benchmark = Benchmark(
     name="mxp",
-    title="System of equations in mixed precision (HPL-MxP)",
+    title="HPL-MxP (LU, mixed precision)",
     measures="the rate of the solution of a dense system of equations by LU in low precision, refined to the "
     "accuracy of double precision",
     source="J. Dongarra, P. Luszczek, Y. M. Tsai, HPL-MxP mixed-precision benchmark, https://hpl-mxp.org, 2019",

@@ -39,6 +39,13 @@ def _name(e: Estimate) -> str:
     return joined(", ", [_system(e), _how(e)])
 
 
+def _title(e: Estimate) -> str:
+    """`LINPACK 100, plain`, as the field calls it; and its place where that says more than the order."""
+    n = _number(e, "n")
+    place = "" if n and e.placement.label == "one-core" else formatting.placed(e)
+    return joined(", ", [f"LINPACK {n}" if n else "LINPACK", place, _how(e)])
+
+
 def _charts(scene: Scene) -> Iterable[Figure]:
     """A row for each order and leading dimension, a mark for each method."""
     ordered = tuple(sorted(scene.measured, key=lambda e: (_number(e, "n"), _number(e, "leading"))))
@@ -98,7 +105,7 @@ declared = Declared(
     ),
     listed=False,
     headlines=lambda scene: [
-        Headline(text("LINPACK, {what}", what=_name(best)), best)
+        Headline(_title(best), best)
         for _, members in sorted(selection.grouped(scene.measured, lambda e: _number(e, "n")).items())
         if (best := selection.best(members))
     ],

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable
 
-from assay.model import places
+from assay.model import places, roles
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import figures, formatting, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 from assay.topics.linear_algebra.products import library
+
+#: What BLAS calls the product in each precision.
+_LETTERS = {"fp64": "DGEMM", "fp32": "SGEMM"}
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
@@ -90,6 +93,7 @@ declared = Declared(
         ),
     ),
     headlines=lambda scene: [
-        Headline(text("Matrix product, {where}", where=_name(e)), e) for e in _best(scene.measured)
+        Headline(joined(", ", (_LETTERS.get(roles.precision(e), "GEMM"), _name(e))), e)
+        for e in _best(scene.measured)
     ],
 )

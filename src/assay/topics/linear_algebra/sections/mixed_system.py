@@ -58,7 +58,7 @@ declared = Solutions(
     ),
     name=_name,
     series=_series,
-    label=lambda where: text("System of equations in mixed precision, {where}", where=where),
+    label=lambda e: text("HPL-MxP, {where}", where=_series(e)),
     chart=text("Rate of the solution"),
     phases=_PHASE,
     phases_caption=text(

@@ -80,6 +80,13 @@ def _grid(e: Estimate) -> str:
     return text("{p} x {q} ranks", p=str(p), q=str(q)) if p and q else ""
 
 
+def _problem(e: Estimate) -> str:
+    """`N=8192, NB=256, PxQ=1x2`, as far as it is known, in the letters of HPL's own output."""
+    known = [f"{letter}={e.params[axis]}" for letter, axis in (("N", "n"), ("NB", "nb")) if axis in e.params]
+    p, q = (e.params.get(name) for name in ("p", "q"))
+    return ", ".join([*known, f"PxQ={p}x{q}"] if p and q else known)
+
+
 def _name(e: Estimate) -> str:
     return joined(", ", [f"n {e.params['n']}", _series(e)])
 
@@ -133,8 +140,8 @@ declared = Solutions(
     counts=lambda e: works_together(e.params),
     name=_name,
     series=_series,
-    label=lambda where: text("System of equations, {where}", where=where),
-    told=beside_rate,
+    label=lambda e: text("HPL (LU, 64 bit), {where}", where=solution.placed(e)),
+    told=lambda scene, e: joined("; ", (_problem(e), beside_rate(scene, e))),
     chart=text("Rate of the solution"),
     phases=_PHASE,
     phases_caption=text(

@@ -40,7 +40,7 @@ def _setup_seconds(params: Params) -> float:
 
 benchmark = Benchmark(
     name="latency",
-    title="Load latency",
+    title="Memory latency (pointer chase)",
     measures="how long a load takes that depends on the previous one, by working set",
     source="pointer chase along a random cycle: S. Sattolo, An algorithm to generate a random cyclic permutation, "
     "Information Processing Letters 22, 1986; L. McVoy, C. Staelin, lmbench (lat_mem_rd), 1996",

@@ -52,7 +52,7 @@ def _setup_seconds(params: Params) -> float:
 
 benchmark = Benchmark(
     name="loaded_latency",
-    title="Load latency under load",
+    title="Memory latency under load",
     measures="the latency of one core's loads while all other cores read memory, and their bandwidth",
     source="the delay-injected loads of Intel Memory Latency Checker (--loaded_latency)",
     program="loaded_latency",

@@ -6,14 +6,16 @@ from collections.abc import Iterable
 import msgspec
 
 from assay.analyse.bounds import MOST_SHARE, Bounds, Law, describe, fits_caches
-from assay.analyse.parts import drives, even_share, name_of_nodes, part, scope_of_cores, scope_of_nodes
-from assay.model.machine import Machine
+from assay.analyse.parts import drives, name_of_nodes, part, scope_of_cores, scope_of_nodes
+from assay.model.machine import Machine, Topology
 from assay.model.result import Estimate, Limit, Scope
 from assay.model.text import Text, joined, text
 
 _CHANNEL_BYTES = 8
 #: A guess that a figure exceeds by more than this is wrong.
 _TOLERANCE = MOST_SHARE
+#: Memory nodes whose sizes differ by no more are taken to have as many channels each: firmware keeps some of it.
+_LIKE = 0.05
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
@@ -87,6 +89,20 @@ def _measured(best: Estimate | None, told: Text, scope: Scope) -> Limit | None:
         return None
     by = text("{kernel} ({which})", kernel=f"{best.benchmark} {best.kernel}", which=describe(best))
     return Limit(best.median, "measured", joined(": ", (told, by)), "memory", scope, measured_by=best.id)
+
+
+def even_share(nodes: frozenset[int], topology: Topology) -> float | None:
+    """The share of the machine's memory channels that memory nodes have, if all nodes are alike; None if not.
+
+    Nodes alike have cores and as much memory: that each has as many channels is an assumption.
+    """
+    if scope_of_nodes(nodes, topology) == "machine":
+        return 1.0
+    every = topology.numa_nodes
+    sizes = [node.memory_bytes for node in every]
+    if not all(node.cpus for node in every) or min(sizes) < (1 - _LIKE) * max(sizes):
+        return None
+    return len(nodes) / len(every)
 
 
 def _channels(estimate: Estimate, machine: Machine) -> Limit | None:

@@ -68,7 +68,8 @@ def _headlines(scene: Scene) -> Iterable[Headline]:
         shown.setdefault(best.placement.label, best)
     shown.setdefault(single.placement.label, single)
     for label, estimate in shown.items():
-        yield Headline(text("Memory bandwidth, {where}", where=places.cores(label)), estimate)
+        name = text("STREAM {kernel}, {where}", kernel=estimate.kernel, where=places.cores(label))
+        yield Headline(name, estimate, text("memory bandwidth"))
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:

@@ -155,13 +155,13 @@ def _headlines(scene: Scene) -> Iterable[Headline]:
     largest = max((float(e.params["bytes"]) for e in usual), default=0.0)
     last = selection.best(e for e in usual if float(e.params["bytes"]) == largest)
     if last:
-        yield Headline(text("One load from {size}", size=format_size(largest)), last)
+        yield Headline(text("Memory latency, working set {size}", size=format_size(largest)), last)
 
 
 declared = Declared(
     order=25,
     id="load-latency",
-    title=text("Load latency by working set"),
+    title=text("Memory latency by working set"),
     introduction=text(
         "Each load waits for the previous one, along a random cycle through the working set, so prefetching "
         "does not help. While the working set fits a cache, a load takes the latency of this cache; beyond it "

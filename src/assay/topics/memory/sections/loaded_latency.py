@@ -105,7 +105,7 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
 declared = Declared(
     order=27,
     id="loaded-latency",
-    title=text("Latency under load"),
+    title=text("Memory latency under load"),
     introduction=text(
         "Memory latency grows under load. One core chases pointers through memory while the others read with "
         "increasing bandwidth. The curve is flat while requests do not queue; where it rises, memory is "

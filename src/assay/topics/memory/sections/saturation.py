@@ -44,7 +44,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
         value = min(drawn, key=lambda point: abs(point.x - cores)).value
         marks.append(Mark(cores, value, lo, hi, name, formatting.count(round(cores), "core", "cores")))
     widest = max(fitted.of(scene.found), key=lambda e: len(e.placement.cpus[0]))
-    limit = widest.limit if widest.limit and widest.limit.source != "measured" else None
+    limit = widest.limit if widest.limit and not widest.limit.measured_by else None
     levels = (
         (Level(factor * limit.value, text("limit {limit}", limit=formatting.limit_text(limit, widest.unit))),)
         if limit

@@ -16,7 +16,7 @@ def _memory_bytes(params: Params) -> int:
 
 benchmark = Benchmark(
     name="pt2pt",
-    title="Messages between two (MPI)",
+    title="Point-to-point messages (MPI)",
     measures="the time of a message between two MPI ranks, and the bandwidth and message rate",
     source="the definitions of the OSU Micro-Benchmarks (osu_latency, osu_bw, osu_bibw, osu_mbw_mr, "
     "osu_multi_lat; D. K. Panda et al., Ohio State University); offsets after NetPIPE (Q. O. Snell, A. R. Mikler, "

@@ -16,7 +16,7 @@ def _buffer(use: str, option: str) -> Axis:
 
 benchmark = Benchmark(
     name="tcp",
-    title="Messages between two (TCP)",
+    title="Point-to-point messages (TCP)",
     measures="the cost of messages over TCP sockets, without MPI, between the same two processes as in pt2pt",
     source="the definitions of the OSU Micro-Benchmarks (osu_latency, osu_bw, osu_bibw, osu_mbw_mr, "
     "osu_multi_lat) over sockets, as NetPIPE's TCP module (Q. O. Snell, A. R. Mikler, J. L. Gustafson, 1996)",

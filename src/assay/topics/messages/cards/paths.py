@@ -63,12 +63,12 @@ _LIMITS: dict[LimitedBy, tuple[Text, ...]] = {
     "undecided": (
         text(
             "Not decided: long messages get {share} of the link rate. This run cannot separate the pair of cores, "
-            "the MPI and the path. Many pairs can: `{command}`."
+            "the MPI and the path. Many pairs can: `{command}`"
         ),
         text("Not decided: long messages get {share} of the memory rate."),
     ),
     "no-limit-known": (
-        text("Unknown: no fact about the nodes gives the rate of the link. Give it with `--limit wire=RATE`."),
+        text("Unknown: no fact about the nodes gives the rate of the link. Give it with `--limit wire=RATE`"),
         text("Unknown: no measurement of this run is a limit for it."),
     ),
     "not-measured": (

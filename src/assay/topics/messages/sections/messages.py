@@ -175,7 +175,7 @@ def _duplex_table(scene: Scene) -> Iterable[Table]:
 declared = Declared(
     order=62,
     id="messages",
-    title=text("Messages between two"),
+    title=text("Point-to-point messages"),
     introduction=text(
         "The one-way time is half of a round trip. For bandwidth many messages are in flight before an "
         "acknowledgement, in one direction or in both; both directions are added."
@@ -188,7 +188,7 @@ declared = Declared(
     page_tables=(_by_size, _duplex_table),
     terminal_tables=(
         Listing(
-            text("Messages between two"),
+            text("Point-to-point messages"),
             headings("What", "Between", "By", "Median", "Interval", "n"),
             _rows,
             {3, 4, 5},

@@ -131,7 +131,7 @@ def _next(model: Scaling, step: Step, has_copies: bool) -> str:  # noqa: FBT001 
             command=f"srun --nodes={other.nodes} --ntasks-per-node={ranks} PROGRAM",
         )
     if has_copies and (step.shared is None or step.messages is None):
-        return text("measure independent copies on the same cores: {command}", command=cli("run", "one-two-two"))
+        return text("measure independent copies on the same cores: `{command}`", command=cli("run", "one-two-two"))
     if step.shared and step.messages and (not _has_ends(step) or min(step.shared.hi, step.messages.hi) >= 1):
         return text("more launches, or a quieter machine: the factors cannot be told apart")
     if _waits_for_memory(step):

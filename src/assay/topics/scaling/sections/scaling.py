@@ -28,12 +28,12 @@ _Each = Fitted[Scaling]
 
 
 def _name(each: _Each) -> str:
-    """`himeno_mpi, size L`: benchmark, what tells the problem from others of it, state."""
+    """`Himeno over MPI (stencil), size L`: benchmark, what tells the problem from others of it, state."""
     base = _base(each)
     units = selection.units(base.benchmark)
     told = (f"{name} {formatting.param(value, units.get(name, ''))}" for name, value in each.model.problem.items())
     growing = text("weak scaling") if each.model.weak else ""
-    return joined(", ", (base.benchmark, *told, growing, each.state))
+    return joined(", ", (selection.title(base.benchmark), *told, growing, each.state))
 
 
 def _base(each: _Each) -> Estimate:
@@ -292,7 +292,8 @@ def _of_ledger(estimate: Estimate) -> str:
     units = selection.units(estimate.benchmark)
     names = (name for name in benchmarks.of(estimate.benchmark).growth.problem if name in estimate.params)
     told = (f"{name} {formatting.param(estimate.params[name], units.get(name, ''))}" for name in names)
-    return joined(", ", (estimate.benchmark, *told, estimate.placement.label, estimate.state or ""))
+    name = selection.title(estimate.benchmark)
+    return joined(", ", (name, *told, estimate.placement.label, estimate.state or ""))
 
 
 _LEDGER = Ledger(EXPECTED, _of_ledger, "figure-scaling-ledger")

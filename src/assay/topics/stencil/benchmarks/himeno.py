@@ -44,7 +44,7 @@ def grid_bytes(params: Params) -> int:
 
 benchmark = Benchmark(
     name="himeno",
-    title="Stencil (Himeno)",
+    title="Himeno (stencil)",
     measures="the rate of a Jacobi solver for the Poisson equation on the cores of a placement: a stencil over 14 "
     "arrays",
     source="R. Himeno, Himeno benchmark (himenoBMTxp), RIKEN, 2001",

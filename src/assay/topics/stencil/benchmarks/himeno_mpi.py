@@ -71,7 +71,7 @@ _axes = {axis.name: axis for axis in himeno.benchmark.axes}
 
 benchmark = Benchmark(
     name="himeno_mpi",
-    title="Stencil over MPI (Himeno)",
+    title="Himeno over MPI (stencil)",
     measures="the rate of a Jacobi solver for the Poisson equation on a grid that MPI ranks share, each with a "
     "block of it",
     source=himeno.benchmark.source,

@@ -43,7 +43,7 @@ def _headlines(scene: Scene) -> Iterable[Headline]:
     if scene.best:
         placed = scene.best.placement
         where = joined(", ", [places.cores(placed.label), places.memory(placed.policy)])
-        yield Headline(text("Stencil, {where}", where=where), scene.best)
+        yield Headline(text("Himeno, {where}", where=where), scene.best)
 
 
 declared = Declared(

@@ -41,7 +41,7 @@ declared = Solutions(
         "solution that fails yields no figure."
     ),
     name=_name,
-    label=lambda where: text("Weather, {where}", where=where),
+    label=lambda e: text("Weather, {where}", where=_name(e)),
     chart=text("Rate of the weather"),
     phases=_PHASE,
     phases_caption=text(
