@@ -63,16 +63,19 @@ texts: .venv/.test ## bring the catalogues of translations up to date with the t
 native: native-release native-mpi ## build and test the native half; `make test-long` does it with sanitizers, too
 
 # The MPI of the site comes first, as in the builds of Assay: ccache then has its programs.
-native-%: export PATH := $(PATH):$(CURDIR)/$(BIN)
-native-%: export CMAKE_GENERATOR := Ninja
-# It compiles the same harness, which ccache then has.
-native-mpi: native-release
+compiled-% native-%: export PATH := $(PATH):$(CURDIR)/$(BIN)
+compiled-%: export CMAKE_GENERATOR := Ninja
+IF_IT_CAN = if [ $* = mpi ] && ! command -v mpicxx > /dev/null; then echo "no mpicxx: nothing that passes messages"; exit; fi
+# It compiles the same harness, which ccache then has; meanwhile the programs of a node are tested.
+compiled-mpi: compiled-release
 
-native-%: .venv/.test
-	if [ $* = mpi ] && ! command -v mpicxx > /dev/null; then echo "no mpicxx: nothing that passes messages"; exit; fi; \
-	export ASSAY_TEST_BLAS=$$($(BIN)/python -c \
+compiled-%: .venv/.test
+	$(IF_IT_CAN); cd native; cmake --preset $*; cmake --build --preset $*
+
+native-%: compiled-%
+	$(IF_IT_CAN); export ASSAY_TEST_BLAS=$$($(BIN)/python -c \
 		'from assay.toolchain import find_libraries; print(*[each.file for each in find_libraries("blas")[:1]])'); \
-	cd native; cmake --preset $*; cmake --build --preset $*; ctest --preset $*
+	cd native; ctest --preset $*
 
 docs: .venv/.test ## build the documentation into docs/_build
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
@@ -121,5 +124,4 @@ clean: ## remove everything that was made here
 
 .venv/.test: $(LOCKED) tools/test_packages.py
 	@tools/bootstrap test
-	@$(BIN)/python tools/test_packages.py
 	@touch .venv/.run $@

@@ -20,15 +20,20 @@ sys.path.append(str(ROOT))  # tests of the lab use its tool
 #: Variables of the machine that runs the tests and that would change what they see.
 _FOREIGN = ("ASSAY_", "NO_COLOR", "FORCE_COLOR", "OMP_", "GOMP_", "KMP_", "SLURM_", "PBS_", "LSB_")
 
-#: Lot -> its files, where that is more than one: those that share a guest, and those that share a lab. There are
-#: two labs: tests in one mostly wait for faults to be noticed, those in the other measure.
+#: Lot -> its files, where that is more than one: those that share a guest, those that share a lab, and those that
+#: load scipy, which takes seconds. There are two labs: tests in one mostly wait for faults to be noticed, those in
+#: the other measure.
 _LOTS = {
-    "guest": ("placement", "topology"),
-    "lab: faults": ("lab", "lab_down", "lab_faults", "lab_levels"),
-    "lab: jobs": ("lab_launch", "lab_submit", "lab_together"),
-    "lab: figures": ("lab_findings", "lab_mpi", "lab_solutions", "lab_study"),
+    "guest": ("cluster/test_placement", "cluster/test_topology"),
+    "lab: faults": tuple(f"cluster/test_{each}" for each in ("lab", "lab_down", "lab_faults", "lab_levels")),
+    "lab: jobs": tuple(f"cluster/test_lab_{each}" for each in ("launch", "submit", "together")),
+    "lab: figures": tuple(f"cluster/test_lab_{each}" for each in ("findings", "mpi", "solutions", "study")),
+    "scipy": tuple(
+        f"unit/test_{each}"
+        for each in ("comparison_statistics", "history", "models", "simulated", "statistics", "strata")
+    ),
 }
-_LOT = {f"tests/cluster/test_{file}.py": lot for lot, files in _LOTS.items() for file in files}
+_LOT = {f"tests/{file}.py": lot for lot, files in _LOTS.items() for file in files}
 
 # A law holds however busy the machine is: no example of it may fail for having taken long.
 _USUAL = settings.get_profile(settings.get_current_profile_name())

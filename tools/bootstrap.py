@@ -1,6 +1,7 @@
 """Make `.venv` from the lock file, with a uv that is here or is fetched; no root, nothing outside this folder.
 
-Usage: tools/bootstrap run|test. `run` installs what users need, `test` all that tests, lint and docs need too.
+Usage: tools/bootstrap run|test. `run` installs what users need, `test` all that tests, lint and docs need too, and
+meanwhile what PyPI does not carry (tools/test_packages.py).
 Everything is said on stderr. Proxies and certificates are taken from the usual variables of the environment.
 """
 
@@ -43,10 +44,20 @@ CHOICES = {
 
 
 def main() -> int:
-    """Find or fetch uv, then let it make the environment."""
+    """Make the environment, and beside it what tests need of others; the exit code."""
     if len(sys.argv) != 2 or sys.argv[1] not in CHOICES:  # noqa: PLR2004 (one word)
         say("usage: tools/bootstrap run|test")
         return 2
+    choice = sys.argv[1]
+    if choice == "run":
+        return make_environment(choice)
+    with subprocess.Popen([sys.executable, str(ROOT / "tools" / "test_packages.py")]) as others:
+        code = make_environment(choice)
+    return code or others.returncode
+
+
+def make_environment(choice: str) -> int:
+    """Let uv make `.venv`; the exit code."""
     uv = find_uv() or fetch_uv()
     if uv is None:
         return 4
@@ -58,15 +69,13 @@ def main() -> int:
         "--all-extras",
         "--no-extra",
         "mkl",  # whoever installs it accepts a licence
-        *CHOICES[sys.argv[1]],
+        *CHOICES[choice],
         "--python",
         sys.executable,
     ]
     say(f"making {ROOT / '.venv'} with Python {platform.python_version()} and {uv}")
     code = subprocess.run(command, cwd=ROOT, env=environment(), check=False).returncode
-    if sys.argv[1] == "test" and not code:
-        code = add_mpich(uv)
-    return code
+    return code or (add_mpich(uv) if choice == "test" else 0)
 
 
 def add_mpich(uv: str) -> int:
@@ -115,7 +124,7 @@ def version(uv: str) -> tuple[int, ...]:
 def fetch_uv() -> str | None:
     """Fetch the pinned uv into `.bootstrap`: with pip, else without; None, having said why, when neither works."""
     failures = []
-    ways = {"pip in a new environment": with_venv, "pip of this Python": with_pip, "https alone": without_pip}
+    ways = {"pip of this Python": with_pip, "pip in a new environment": with_venv, "https alone": without_pip}
     for name, way in ways.items():
         shutil.rmtree(OWN, ignore_errors=True)
         say(f"fetching uv {VERSION} ({name})")
@@ -143,15 +152,15 @@ def attempt(way: Callable[[], None]) -> str:
     return ""
 
 
+def with_pip() -> None:
+    """Install it with the pip that this Python has: that takes half as long as an environment of its own."""
+    call(sys.executable, *pip_install(), "--target", str(OWN))
+
+
 def with_venv() -> None:
-    """Install it with pip into an environment of its own."""
+    """Install it with pip into an environment of its own: a Python without pip may have what venv needs."""
     call(sys.executable, "-m", "venv", str(OWN))
     call(str(OWN / "bin" / "python"), *pip_install())
-
-
-def with_pip() -> None:
-    """Install it with the pip that this Python has; Debian leaves out what venv needs."""
-    call(sys.executable, *pip_install(), "--target", str(OWN))
 
 
 def without_pip() -> None:

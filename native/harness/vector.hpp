@@ -1,15 +1,12 @@
 // Vectors of doubles as wide as the instructions compiled for, and stores that bypass the caches.
 #pragma once
 
-// The header of all instructions takes a second to compile.
-#if defined(__AVX__)
-#include <immintrin.h>
-#elif defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #ifndef __has_builtin
 #define __has_builtin(name) 0
+#endif
+
+#if !__has_builtin(__builtin_nontemporal_store) && !__has_builtin(__builtin_ia32_movntpd)
+#include "harness/instructions.hpp"
 #endif
 
 namespace assay {
@@ -38,14 +35,23 @@ inline constexpr bool has_non_temporal_stores = false;
 /// Stores past the caches. Where the compiler has no such store it must not be called: there is no silent
 /// substitute.
 inline void store_non_temporal([[maybe_unused]] Vector* target, [[maybe_unused]] Vector value) {
+#if __has_builtin(__builtin_nontemporal_store)
+    __builtin_nontemporal_store(value, target);
+#elif __has_builtin(__builtin_ia32_movntpd)
+    auto* const numbers = reinterpret_cast<double*>(target);
 #if defined(__AVX512F__)
+    __builtin_ia32_movntpd512(numbers, value);
+#elif defined(__AVX__)
+    __builtin_ia32_movntpd256(numbers, value);
+#else
+    __builtin_ia32_movntpd(numbers, value);
+#endif
+#elif defined(__AVX512F__)
     _mm512_stream_pd(reinterpret_cast<double*>(target), value);
 #elif defined(__AVX__)
     _mm256_stream_pd(reinterpret_cast<double*>(target), value);
 #elif defined(__SSE2__)
     _mm_stream_pd(reinterpret_cast<double*>(target), value);
-#elif __has_builtin(__builtin_nontemporal_store)
-    __builtin_nontemporal_store(value, target);
 #else
     __builtin_trap();
 #endif
@@ -53,7 +59,9 @@ inline void store_non_temporal([[maybe_unused]] Vector* target, [[maybe_unused]]
 
 /// Makes non-temporal stores visible to other cores.
 inline void fence_non_temporal() {
-#if defined(__SSE2__)
+#if __has_builtin(__builtin_ia32_sfence)
+    __builtin_ia32_sfence();
+#elif defined(__SSE2__)
     _mm_sfence();
 #else
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from tests.browser.pages import Look, choose
+from tests.undrawn import undrawn_charts
 from tests.unit.test_import_imb_ranks import SEVERAL
 
 from assay.cli import assay
@@ -19,7 +20,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def written(folder: Path, run: str) -> Path:
     path = folder / f"{run}.html"
-    result = CliRunner().invoke(assay, ["report", run, "-o", str(path)])
+    with undrawn_charts():
+        result = CliRunner().invoke(assay, ["report", run, "-o", str(path)])
     assert result.exit_code == 0, result.output
     return path
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page
 from tests.browser.pages import LIVE, Look, choose, open_page
+from tests.undrawn import undrawn_charts
 from tests.unit.report_example import example
 from tests.unit.report_node import node
 
@@ -32,7 +33,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def of_a_node(tmp_path_factory: pytest.TempPathFactory) -> Path:
     here = node(tmp_path_factory.mktemp("node"))
     path = tmp_path_factory.mktemp("report") / "node.html"
-    path.write_text(html.render(here.run, here.analysis), encoding="utf-8")
+    with undrawn_charts():
+        path.write_text(html.render(here.run, here.analysis), encoding="utf-8")
     return path
 
 
@@ -41,7 +43,8 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of a real node."""
     run = store.load(Path(__file__).parents[1] / "runs" / "node.tar.xz")
     path = tmp_path_factory.mktemp("report") / "packed.html"
-    path.write_text(html.render(run, analyse(run)), encoding="utf-8")
+    with undrawn_charts():
+        path.write_text(html.render(run, analyse(run)), encoding="utf-8")
     return path
 
 

@@ -4,11 +4,10 @@ import os
 from collections.abc import Callable, Generator
 
 import pytest
-from tests.impatient import Undrawn
+from tests.undrawn import undrawn_charts
 
 from assay.model.facts import Fact
 from assay.model.machine import MACHINE_SCHEMA, Cache, Core, Machine, NumaNode, Topology
-from assay.report import plotters, vega
 
 MakeMachine = Callable[..., Machine]
 
@@ -22,13 +21,11 @@ def without_a_disk() -> Generator[None]:
 
 
 def _undrawn() -> Generator[None]:
-    """For tests that read the words of pages: to draw the charts of a page takes seconds of a core."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vega, "plain", Undrawn.vegalite_to_svg)
-        patch.setattr(plotters, "_started", lambda: None)
+    with undrawn_charts():
         yield
 
 
+#: For tests that read the words of pages.
 undrawn = pytest.fixture(scope="module")(_undrawn)
 #: The same for a single test.
 undrawn_here = pytest.fixture(_undrawn)

@@ -7,6 +7,7 @@
 
 #include "benchmarks/kernels/nas_problem.hpp"
 #include "benchmarks/kernels/nas_random.hpp"
+#include "harness/instructions.hpp"
 #include "harness/vector.hpp"
 
 namespace assay::nas {

@@ -164,7 +164,10 @@ class CostHistory:
         (self.content.discard if hungry else self.content.add)(case_id)
         for row in measured[table.rank[measured] == table.rank[measured].min()] if measured.size else ():
             end, key = int(table.ends[row]), (case_id, table.kernels[table.kernel[row]])
-            median = float(np.median(table.seconds[end - int(table.counts[row]) : end]) / table.iterations[row])
+            # np.median takes ten times as long.
+            ordered = np.sort(table.seconds[end - int(table.counts[row]) : end])
+            middle = (ordered[(ordered.size - 1) // 2] + ordered[ordered.size // 2]) / 2
+            median = float(middle / table.iterations[row])
             if median > 0:
                 least, most = self._ends.get(key, (median, median))
                 self._ends[key] = least, most = min(least, median), max(most, median)

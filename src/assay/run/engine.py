@@ -17,7 +17,6 @@ from assay.model.run import Ending, LaunchRecords
 from assay.model.toolchain import Build
 from assay.run.budget import sampling
 from assay.run.causes import cause_of, death_of, lost_nodes
-from assay.run.foreign import with_figures
 from assay.run.ledger import Ledger, remaining_work
 from assay.run.leftovers import Cleanup, end_leftovers, find_stuck, require_clear
 from assay.run.levels import Levels, levels_restored
@@ -166,9 +165,13 @@ class _Session:
         swept = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else Cleanup()
         if cases[0].placement.ranks:
             outcome = split_launcher_output(outcome)
-        kept_as = f"logs/{_name(launch.id, attempt)}.output.gz"
-        read = with_figures(outcome, cases, kept_as)
-        outcome, answer = read.outcome, read_answer(read.outcome.stdout, cases)
+        kept_as, output = f"logs/{_name(launch.id, attempt)}.output.gz", ""
+        if benchmarks.get(cases[0].benchmark).foreign:
+            from assay.run.foreign import with_figures  # noqa: PLC0415 (it loads the readers of all tools)
+
+            read = with_figures(outcome, cases, kept_as)
+            outcome, output = read.outcome, read.output
+        answer = read_answer(outcome.stdout, cases)
         if bracket.foreign is None:
             steal, foreign = shares_elsewhere(answer.cases)
             bracket = msgspec.structs.replace(bracket, steal=steal, foreign=foreign)
@@ -194,8 +197,8 @@ class _Session:
             lost=lost,
         )
         self._log(record, answer, outcome)
-        if read.output:
-            self.directory.keep_output(kept_as, read.output)
+        if output:
+            self.directory.keep_output(kept_as, output)
         made = LaunchRecords(record, answer.cases, answer.unstarted)
         self.directory.keep(answer.lines, made)
         if swept.unreached:

@@ -6,6 +6,7 @@ An application is a study, too: of itself, where it usually runs.
 import difflib
 import tomllib
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ _FOLDER = Path(__file__).parent
 _KINDS = {"scale": scaling.study, "like": like.study}
 
 
+@cache
 def names() -> tuple[str, ...]:
     """Every stored study's name, sorted."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
@@ -52,11 +54,12 @@ def get(name_or_path: str, sweeps: Sequence[str] = ()) -> Study:
         raise UsageError(
             f"study '{name_or_path}' is not swept", why="--sweep is for scale:NAME", remedy="assay plan scale:hpl"
         )
-    stored = name_or_path in names()
-    if not stored and (application := _application(name_or_path)):
+    if name_or_path in names():
+        return _stored(name_or_path)
+    if application := _application(name_or_path):
         return application
-    path = _FOLDER / f"{name_or_path}.toml" if stored else Path(name_or_path)
-    if not stored and path.suffix != ".toml":
+    path = Path(name_or_path)
+    if path.suffix != ".toml":
         if study := _of_input(path):
             return study
         near = difflib.get_close_matches(name_or_path, names(), n=1)
@@ -66,6 +69,12 @@ def get(name_or_path: str, sweeps: Sequence[str] = ()) -> Study:
             why=f"{hint}known: {', '.join(names())}; or the path of a .toml file or of an HPL.dat",
             remedy=f"assay plan {near[0]}" if near else "assay list studies",
         )
+    return _convert(_read(path), path)
+
+
+@cache
+def _stored(name: str) -> Study:
+    path = _FOLDER / f"{name}.toml"
     return _convert(_read(path), path)
 
 

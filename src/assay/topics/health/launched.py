@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.analyse.estimates import value
 from assay.analyse.launches import parts_of
-from assay.analyse.statistics import Samples
+from assay.analyse.statistics import Samples, medians
 from assay.model import benchmarks
 from assay.model.plan import Case
 from assay.model.result import Analysis, Estimate
@@ -26,7 +26,7 @@ class Launched(NamedTuple):
     @property
     def middle(self) -> float:
         """Their median."""
-        return float(np.median(self.seconds))
+        return float(medians(self.seconds))
 
 
 def widest(analysis: Analysis, most: int) -> list[Estimate]:
@@ -71,7 +71,7 @@ def clock(records: LaunchRecords, cases: Mapping[str, Case]) -> float | None:
         }
         parts = parts_of(each, case)[0] if clocks else {}
         found += [
-            value(clocks[kernel], float(np.median(part.seconds)), each.header.work[kernel])
+            value(clocks[kernel], float(medians(part.seconds)), each.header.work[kernel])
             for (kernel, _), own in parts.items()
             for part in own
             if kernel in clocks and part.phase == "measured" and part.seconds.size
