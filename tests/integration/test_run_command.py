@@ -67,7 +67,9 @@ def test_a_dry_run_says_what_the_budget_has_no_time_for() -> None:
 
 
 @pytest.mark.native
-def test_the_last_line_is_the_path_of_the_report(home: Path, build: Build) -> None:
+def test_the_last_line_is_the_path_of_the_report(
+    home: Path, build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
     result = invoke("run", "tiny.toml", "--seed", "5", "--runs", "elsewhere")
     assert result.exit_code == 0, result.output
     report = Path(result.stdout.splitlines()[-1])
@@ -78,6 +80,9 @@ def test_the_last_line_is_the_path_of_the_report(home: Path, build: Build) -> No
     assert plan["seed"] == 5
     manifest = json.loads((report.parent / "run.json").read_text())["builds"]
     assert [one["key"] for one in manifest.values()] == [build.key]
+    monkeypatch.setenv("ASSAY_CACHE", str(home / "empty"))
+    read_again = invoke("show", f"elsewhere/{report.parent.name}").stdout
+    assert result.stdout == f"{read_again}{report}\n"
 
 
 @pytest.mark.native

@@ -17,7 +17,7 @@ from assay import __version__
 from assay.cli import settings
 from assay.model.errors import AssayError, InterruptedRunError, UnfitEnvironmentError, UsageError
 
-_NOT_COMMANDS = {"__init__", "hosts", "measuring", "nodes", "output", "prepare", "progress", "settings"}
+_NOT_COMMANDS = {"__init__", "hosts", "measuring", "nodes", "output", "prepare", "printed", "progress", "settings"}
 _NOT_COMMANDS |= {"plan_cost", "sharing", "site", "together"}
 _COMMANDS = {
     path.stem.rstrip("_"): f"assay.cli.{path.stem}"

@@ -104,7 +104,6 @@ def _checks() -> Checks:
     def find() -> None:
         begun = time.monotonic()
         found.append(_found())
-        output.console()  # what prints is loaded while there is nothing to do but wait
         time.sleep(max(0.0, begun + _WATCHED_S - time.monotonic()))
 
     now = state.facts(Path("/"), own=frozenset({os.getpid()}), pause=find)
@@ -137,6 +136,7 @@ def _found() -> Machine:
     for each in asking:
         each.start()
     here, _ = machine.discover()
+    output.console()  # what prints is loaded while the others answer
     for each in asking:
         each.join()
     facts = {

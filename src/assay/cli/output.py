@@ -161,11 +161,17 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 #: What a terminal obeys or hides instead of showing it: control characters, and those that turn the direction of
 #: text, behind which a name can look like another.
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_COLOURED = re.compile(rf"(?P<colour>\x1b\[[\d;]*m)|{_UNSEEN.pattern}")
 
 
 def visible(text: str) -> str:
     """The text with each character that a terminal would obey by its number, as JSON writes it."""
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def coloured(page: str) -> str:
+    """The page with its colours, else as `visible` makes it."""
+    return _COLOURED.sub(lambda found: found["colour"] or visible(found[0]), page)
 
 
 def echo(text: object, *, err: bool = False, newline: bool = True) -> None:
@@ -224,13 +230,18 @@ def say(text: str) -> None:
     echo(f"assay: {text}", err=True)
 
 
-def print_json(value: Any) -> None:  # noqa: ANN401 (any record)
-    """Print the value as indented JSON to stdout."""
+def as_json(value: Any) -> str:  # noqa: ANN401 (any record)
+    """The value as indented JSON, made visible."""
     import msgspec
 
     from assay.model.text import encoded
 
-    echo(msgspec.json.format(encoded(value)).decode())
+    return visible(msgspec.json.format(encoded(value)).decode())
+
+
+def print_json(value: Any) -> None:  # noqa: ANN401 (any record)
+    """Print the value as indented JSON to stdout."""
+    click.echo(as_json(value))
 
 
 def without_collector() -> None:
@@ -246,10 +257,17 @@ def without_collector() -> None:
 
 def load(reference: str, limits: tuple[str, ...] = ()) -> "tuple[Run, Analysis]":
     """The run (id, unique prefix, path or `last`) and its analysis under the given limits."""
+    from assay import store
+
+    return analysed(store.find(reference), limits)
+
+
+def analysed(path: Path, limits: tuple[str, ...] = ()) -> "tuple[Run, Analysis]":
+    """The run in a directory or a file, and its analysis under the given limits."""
     from assay import analyse, store
 
     without_collector()
-    run = store.load(store.find(reference))
+    run = store.load(path)
     return run, analyse.analyse(run, given_limits(limits))
 
 

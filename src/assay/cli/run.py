@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,6 @@ from assay.cli import site as where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from assay.cli.measuring import OpenRun
     from assay.cli.prepare import Prepared
@@ -137,8 +137,6 @@ def _ending_on_request() -> Iterator[None]:
 
 def folder_of(runs: str | None) -> Path:
     """The folder of runs that --runs names, else the usual one."""
-    from pathlib import Path
-
     from assay import store
     from assay.model.errors import UsageError
 
@@ -254,8 +252,6 @@ def _continued(run: Run, budget_s: float | None, site: Site) -> Run:
 
 
 def _typed(run: Run) -> str:
-    from pathlib import Path
-
     from assay import store
 
     return store.typed(Path(run.path))
@@ -345,16 +341,12 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -
 
 
 def _tell_result(opened: OpenRun, site: Site) -> None:
-    from assay.report import html, terminal
+    from assay.cli import printed, show
+    from assay.report import html
 
     output.without_collector()
     run, analysis = opened.run, opened.analysis()
-    terminal.render(run, analysis, output.console())
-    if run.plan.factors:
-        from assay.compare import figure_rows
-        from assay.compare.runs import within
-
-        figure_rows.render(within(run, analysis), output.console())
+    printed.tell(Path(run.path), ("text",), lambda console: show.page(run, analysis, console))
     _tell_cut(run, site)
     output.echo(output.write_page(run, html.render(run, analysis)))
     _judge(run, analysis)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output
+from assay.cli import output, printed
 from assay.model import topics
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from assay.model.result import Analysis
     from assay.model.run import Run
 
@@ -35,27 +37,38 @@ def command(run: str, limits: tuple[str, ...], form: str, *, as_json: bool) -> N
     if run == "ledger":
         _show_ledger(as_json=as_json)
         return
-    found, analysis = output.load(run, limits)
-    if as_json or form == "json":
-        output.print_json(analysis)
+    form = "json" if as_json else form
+    if form not in {"text", "json"}:
+        _print_tables(form, *output.load(run, limits), run)
         return
-    if form != "text":
-        _print_tables(form, found, analysis, run)
-        return
+    from assay import store
+
+    path = store.find(run)
+
+    def make(console: Console) -> str:
+        found, analysis = output.analysed(path, limits)
+        return page(found, analysis, console) if form == "text" else f"{output.as_json(analysis)}\n"
+
+    printed.tell(path, (form, *limits), make)
+
+
+def page(run: Run, analysis: Analysis, console: Console) -> str:
+    """What a console prints of a run."""
     from assay.report import terminal
 
-    console = output.console()
-    terminal.render(found, analysis, console)
-    if found.plan.factors:
-        from assay.compare import figure_rows
-        from assay.compare.runs import within
+    with console.capture() as captured:
+        terminal.render(run, analysis, console)
+        if run.plan.factors:
+            from assay.compare import figure_rows
+            from assay.compare.runs import within
 
-        figure_rows.render(within(found, analysis), console)
-    if found.imported:
-        from assay.compare.sides import sides
-        from assay.compare.terminal import in_words
+            figure_rows.render(within(run, analysis), console)
+        if run.imported:
+            from assay.compare.sides import sides
+            from assay.compare.terminal import in_words
 
-        in_words(sides([found]), console)
+            in_words(sides([run]), console)
+    return captured.get()
 
 
 def _print_tables(form: str, found: Run, analysis: Analysis, name: str) -> None:

@@ -57,6 +57,12 @@ def _added() -> list[str]:
     return [each.value for each in sorted(entry_points(group=GROUP), key=lambda each: each.name)]
 
 
+def folders() -> tuple[str, ...]:
+    """Where all code of topics is: in Assay, and in the packages that hold those of others."""
+    specs = [importlib.util.find_spec(each.split(".")[0]) for each in packages()]
+    return tuple({path: 0 for spec in specs if spec for path in spec.submodule_search_locations or ()})
+
+
 @cache
 def _folders(package: str) -> frozenset[str]:
     """Names of what a topic holds."""

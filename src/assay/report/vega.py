@@ -1,10 +1,8 @@
 """Vega: specifications drawn as SVG beforehand, and the library itself for the page."""
 
 import base64
-import gzip
 import hashlib
 import re
-import zlib
 from collections.abc import Callable
 from functools import cache
 from importlib import metadata, resources
@@ -20,7 +18,7 @@ from assay.model.text import encoded
 from assay.report.charts.theme import SCHEMA, narrowed
 from assay.report.raw import compressed
 from assay.report.section import Figure, Spec
-from assay.store.files import write_atomically
+from assay.store.files import kept
 from assay.toolchain.cache import cache_folder
 
 _VERSION = SCHEMA.rsplit("/v", 1)[-1].removesuffix(".json")
@@ -143,23 +141,14 @@ def library() -> Library:
 
 def _bundle() -> str:
     """Its source, kept in the user's cache: vl-convert takes a second and 100 MB to put it together."""
-    kept = (
-        cache_folder()
-        / "report"
-        / f"vega-{_version()}-of-vl-convert-{metadata.version('vl-convert-python')}.js.gz"
-    )
-    try:
-        return gzip.decompress(kept.read_bytes()).decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError):  # not there, or torn
-        pass
+    name = f"vega-{_version()}-of-vl-convert-{metadata.version('vl-convert-python')}.js.gz"
+    return kept(cache_folder() / "report" / name, _put_together)
+
+
+def _put_together() -> str:
     if not can_draw():
         return ""
     source: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
-    try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(kept, gzip.compress(source.encode(), mtime=0))
-    except (OSError, UnfitEnvironmentError):  # a cache is no more than that
-        pass
     return source
 
 

@@ -2,9 +2,12 @@
 
 import errno
 import fcntl
+import gzip
+import hashlib
 import os
 import secrets
-from collections.abc import Generator
+import zlib
+from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -12,6 +15,8 @@ from typing import BinaryIO
 from assay.model.errors import UnfitEnvironmentError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+#: Longer texts are not kept; others with every character, those of odd names of files too.
+_LONGEST, _ANY = 1 << 24, "surrogatepass"
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -47,6 +52,37 @@ def replacing(path: Path) -> Generator[BinaryIO]:
     finally:
         with suppress(OSError):
             draft.unlink()
+
+
+def kept(path: Path, make: Callable[[], str]) -> str:
+    """The text in a file of the user's cache; where there is no whole one, it is made and, unless empty, kept.
+
+    A cache is no more than that: one that is damaged, or cannot be written, costs the time alone.
+    """
+    with suppress(OSError, EOFError, zlib.error, UnicodeDecodeError), gzip.open(path) as there:
+        content = there.read(_LONGEST + 1)  # past its end: only there its checksum is looked at
+        if 0 < len(content) <= _LONGEST:
+            return content.decode("utf-8", _ANY)
+    made = make()
+    content = made.encode("utf-8", _ANY)
+    if 0 < len(content) <= _LONGEST:
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as file:
+                file.write(gzip.compress(content, mtime=0))
+    return made
+
+
+def stamp(paths: Iterable[str | Path]) -> str:
+    """A word that is another one as soon as a file or folder of these comes, goes or is changed."""
+    found = []
+    for path in paths:
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # NFS asks its server when a file is opened
+            known = os.fstat(handle)
+            os.close(handle)
+            found.append((os.path.basename(path), known.st_size, known.st_mtime_ns, known.st_ctime_ns))  # noqa: PTH119
+    return hashlib.sha256(repr(sorted(found)).encode()).hexdigest()
 
 
 def writing(path: Path) -> AbstractContextManager[BinaryIO]:

@@ -7,8 +7,9 @@ from pathlib import Path
 import msgspec
 
 from assay.model.errors import AssayError
+from assay.store.files import stamp
 from assay.store.folder import run_ids, runs_folder
-from assay.store.reading import load
+from assay.store.reading import load, sources
 
 _TABLE = "CREATE TABLE IF NOT EXISTS runs (id TEXT PRIMARY KEY, stamp TEXT, listed BLOB)"
 
@@ -66,23 +67,16 @@ def _listing(folder: Path, database: str) -> tuple[Listed, ...]:
 
 
 def _indexed(index: sqlite3.Connection, path: Path, known: tuple[str, bytes] | None) -> Listed:
-    stamp = _stamp(path)
-    if known and known[0] == stamp:
+    now = stamp(sources(path))
+    if known and known[0] == now:
         try:
             return msgspec.json.decode(known[1], type=Listed)
         except msgspec.MsgspecError:  # another version's row
             pass
     listed = _read(path)
-    row = (path.name, stamp, msgspec.json.encode(listed))
+    row = (path.name, now, msgspec.json.encode(listed))
     index.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", row)
     return listed
-
-
-def _stamp(path: Path) -> str:
-    """Changes whenever the files do that a line is made of."""
-    files = [path / name for name in ("run.json", "records.jsonl", "samples.columns", "ending.json")]
-    stats = [file.stat() for file in files if file.is_file()]
-    return " ".join(f"{stat.st_mtime_ns}:{stat.st_size}" for stat in stats)
 
 
 def _read(path: Path) -> Listed:

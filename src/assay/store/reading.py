@@ -93,6 +93,11 @@ def read(path: Path) -> tuple[Run, "Records"]:
     return with_launches(run, records.launches), records
 
 
+def sources(run: Path) -> tuple[Path, ...]:
+    """The files of which a run is read: those of its directory, or its one file."""
+    return (*run.glob("*.json*"), run / COLUMNS, *run.glob("machine/*")) if run.is_dir() else (run,)
+
+
 def with_launches(run: Run, launches: Sequence[LaunchRecords]) -> Run:
     """The run with launches in the order they were made, those of experiments apart."""
     of_trials = {launch.id for each in run.plan.trials for launch in each.order}

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +36,19 @@ def find() -> tuple[Toolchain, ...]:
 
     In HPE's programming environment its `CC` is the compiler that the user has chosen there.
     """
-    candidates = [_from_variable(os.environ["CXX"].strip())] if os.environ.get("CXX", "").strip() else []
-    for plain in (*("CC",) * bool(os.environ.get("CRAYPE_VERSION")), "g++", "clang++"):
-        usable = (_examine(command) for command in _commands(plain) if shutil.which(command))
-        candidates += [toolchain for toolchain in [next(filter(None, usable), None)] if toolchain]
     found: dict[str, Toolchain] = {}
-    for toolchain in candidates:
+    for toolchain in _each():
         found.setdefault(toolchain.name, toolchain)
     return tuple(found.values())
+
+
+def _each() -> Iterator[Toolchain]:
+    """The same, each examined when it is asked for; two may have one name."""
+    if os.environ.get("CXX", "").strip():
+        yield _from_variable(os.environ["CXX"].strip())
+    for plain in (*("CC",) * bool(os.environ.get("CRAYPE_VERSION")), "g++", "clang++"):
+        usable = (_examine(command) for command in _commands(plain) if shutil.which(command))
+        yield from islice(filter(None, usable), 1)
 
 
 def get(
@@ -113,17 +119,18 @@ def fortran_compilers() -> tuple[str, ...]:
 
 
 def _found(name: str, declared: tuple[str, ...]) -> Toolchain:
-    found = find()
+    found: list[str] = []
+    for toolchain in _each():
+        if name in ("", toolchain.name):
+            return toolchain
+        found.append(toolchain.name)
     if not found:
         raise UnfitEnvironmentError(
             "no usable C++ compiler",
             why=_none_found(),
             remedy=f"{_INSTALL}; or set CXX to its path",
         )
-    for toolchain in found:
-        if name in ("", toolchain.name):
-            return toolchain
-    known = [*(toolchain.name for toolchain in found), *declared]
+    known = [*dict.fromkeys(found), *declared]
     raise UsageError(
         f"there is no toolchain '{name}'", why=f"known here: {', '.join(known)}", remedy="assay list toolchains"
     )
@@ -140,8 +147,7 @@ def _declared(name: str, table: object) -> Toolchain:
                 f"cannot use the compiler of {where}", why=_complaint(table["compiler"]), remedy=remedy
             )
     else:
-        kinds = {known.name: known for known in find()}
-        toolchain = kinds.get(name) or _found("", ())
+        toolchain = next((known for known in _each() if known.name == name), None) or _found("", ())
     flags = tuple(_split(table["flags"])) if "flags" in table else toolchain.flags
     return Toolchain(name, toolchain.compiler, toolchain.version, flags)
 
@@ -215,7 +221,7 @@ def _version(path: str) -> str:
 def _default_flags(compiler: str) -> tuple[str, ...]:
     """Optimised for this very processor, where the compiler knows how to say so."""
     native = "-mcpu=native" if platform.machine() in {"aarch64", "ppc64le"} else "-march=native"
-    return ("-O3", native) if accepts(compiler, (native,)) else ("-O3",)
+    return ("-O3", native) if accepts(compiler, ("-O3", native)) else ("-O3",)
 
 
 def _check(compiler: str, flags: tuple[str, ...]) -> None:
