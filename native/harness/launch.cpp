@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "harness/counted.hpp"
 #include "harness/cpus.hpp"
@@ -72,40 +71,58 @@ std::vector<int> choose_cpus(const Declaration& declaration, const Request& requ
     return cpus;
 }
 
-/// What the hosts' interfaces carry from its making on: one rank of each host reads.
+/// What the cpus of the hosts do from its making on, and what their interfaces carry where messages are passed:
+/// one rank of each host reads.
 class Watch {
   public:
     Watch(Ranks& ranks, const Benchmark& benchmark)
         : ranks_(ranks),
           benchmark_(benchmark),
           reads_(is_first_with_key(ranks, host_key())),
+          counts_(reads_ && !ranks.library().empty()),
           start_(now()),
           sent_bytes_(benchmark.sent_bytes()),
-          before_(reads_ ? read_counters() : Counters{}),
-          cpus_before_(reads_ ? read_cpu_times() : CpuTimes{}) {}
+          before_(counts_ ? read_counters() : Counters{}),
+          cpus_before_(reads_ ? read_cpu_times() : CpuTimes{}),
+          own_before_s_(own_cpu_s()) {}
 
-    /// Adds the record of what was carried until now.
+    /// Adds the record of what was done and carried until now.
     void record(Records& records) const {
+        const double seconds = now() - start_;
+        const CpuTimes cpus = reads_ ? spent(cpus_before_, read_cpu_times()) : CpuTimes{};
+        const double own_s = of_this_host(own_cpu_s() - own_before_s_);
         std::vector<std::string> hosts =
-            ranks_.gather(reads_ ? host_entry(carried(before_, read_counters()), read_mtus(),
-                                              spent(cpus_before_, read_cpu_times()))
+            ranks_.gather(reads_ ? host_entry(counts_ ? carried(before_, read_counters()) : Counters{},
+                                              counts_ ? read_mtus() : FrameSizes{}, cpus, own_s)
                                  : "");
         std::erase(hosts, "");
         const std::vector<std::string> sent = ranks_.gather(std::to_string(benchmark_.sent_bytes() - sent_bytes_));
         const double payload_bytes =
             std::accumulate(sent.begin(), sent.end(), 0.0,
                             [](double sum, const std::string& bytes) { return sum + std::stod(bytes); });
-        records.traffic(now() - start_, payload_bytes, hosts);
+        records.traffic(seconds, payload_bytes, hosts);
     }
 
   private:
+    /// The sum over the ranks of this host.
+    [[nodiscard]] double of_this_host(double seconds) const {
+        const std::string own = ' ' + host_key();
+        double sum = 0;
+        for (const std::string& each : allgather(ranks_, std::to_string(seconds) + own)) {
+            sum += each.ends_with(own) ? std::stod(each) : 0;
+        }
+        return sum;
+    }
+
     Ranks& ranks_;
     const Benchmark& benchmark_;
     bool reads_;
+    bool counts_;
     double start_;
     double sent_bytes_;
     Counters before_;
     CpuTimes cpus_before_;
+    double own_before_s_;
 };
 
 std::string misplacement(const PlacementReadback& readback, const Memory& memory) {
@@ -176,10 +193,7 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
         header.ranks = ranks_.gather(rank_entry(ranks_.rank(), readback));
         records.header(header);
     };
-    std::optional<Watch> watch;
-    if (!library.empty()) {
-        watch.emplace(ranks_, *benchmark);
-    }
+    const Watch watch(ranks_, *benchmark);
     double error = 0;
     forget_calls();
     try {
@@ -188,9 +202,7 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
         open("");
         throw;
     }
-    if (watch) {
-        watch->record(records);
-    }
+    watch.record(records);
     open(counted_calls());
     const bool passed = error <= benchmark->tolerance();
     records.verdict(passed, error, benchmark->tolerance());

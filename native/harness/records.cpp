@@ -120,7 +120,7 @@ std::string series_lines(const std::string& kernel, int rank, const std::vector<
     return lines;
 }
 
-std::string host_entry(const Counters& carried, const FrameSizes& mtus, const CpuTimes& spent) {
+std::string host_entry(const Counters& carried, const FrameSizes& mtus, const CpuTimes& spent, double own_s) {
     std::vector<json::Member> interfaces;
     for (const auto& [name, counter] : carried) {
         interfaces.push_back({name, json::object({{"sent", json::number(counter.sent)},
@@ -136,7 +136,8 @@ std::string host_entry(const Counters& carried, const FrameSizes& mtus, const Cp
                          {"mtus", json::object(sizes)},
                          {"cpus", json::number(static_cast<std::int64_t>(spent.cpus))},
                          {"used_s", json::number(spent.used_s)},
-                         {"stolen_s", json::number(spent.stolen_s)}})
+                         {"stolen_s", json::number(spent.stolen_s)},
+                         {"own_s", json::number(own_s)}})
         .text;
 }
 
@@ -241,14 +242,15 @@ void Records::flush() {
     write_out(lines);
 }
 
-std::string placed_line(const std::string& entry, const std::string& status, const std::string& reason,
-                        const std::string& output) {
+std::string placed_line(const std::string& entry, const std::string& host, const std::string& status,
+                        const std::string& reason, const std::string& output) {
     std::size_t from = output.size() > last_bytes ? output.size() - last_bytes : 0;
     while (from < output.size() && (static_cast<unsigned char>(output[from]) & 0xC0U) == 0x80U) {
         ++from;  // not in the middle of a letter
     }
     return "\n" + line({{"type", json::string("placed")},
                         {"rank", {entry}},
+                        {"host", {host}},
                         {"status", json::string(status)},
                         {"reason", json::string(reason)},
                         {"last", json::string(output.substr(from))}});

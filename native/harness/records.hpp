@@ -38,8 +38,9 @@ std::string rank_entry(int rank, const PlacementReadback& readback);
 /// Records of this rank's samples of one kernel, as lines.
 std::string series_lines(const std::string& kernel, int rank, const std::vector<Series>& phases);
 
-/// The entry of this host in the record of the traffic; the cpus' times are those of the same span.
-std::string host_entry(const Counters& carried, const FrameSizes& mtus, const CpuTimes& spent);
+/// The entry of this host in the record of the traffic; the cpus' times are those of the same span, `own_s` of
+/// them those of the ranks here.
+std::string host_entry(const Counters& carried, const FrameSizes& mtus, const CpuTimes& spent, double own_s);
 
 /// What opens a case. Entries of ranks are those of `rank_entry`.
 struct Header {
@@ -78,10 +79,10 @@ class Records {
     std::string lines_;
 };
 
-/// What Assay's starter says of a rank beside rank 0: its entry, how its command ended, and the last of its
-/// output.
-std::string placed_line(const std::string& entry, const std::string& status, const std::string& reason,
-                        const std::string& output);
+/// What Assay's starter says of a rank beside rank 0: its entry, that of its host, how its command ended, and the
+/// last of its output.
+std::string placed_line(const std::string& entry, const std::string& host, const std::string& status,
+                        const std::string& reason, const std::string& output);
 
 /// Keeps stdout for `write_out`: what libraries print there goes to stderr from now on.
 void reserve_stdout();

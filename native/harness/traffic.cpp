@@ -1,5 +1,6 @@
 #include "harness/traffic.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,6 +83,18 @@ CpuTimes read_cpu_times(const std::string& proc) {
         times.cpus += line.starts_with("cpu") ? 1 : 0;
     }
     return times;
+}
+
+double own_cpu_s() {
+    double seconds = 0;
+    for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+        rusage used{};
+        getrusage(who, &used);
+        for (const timeval& each : {used.ru_utime, used.ru_stime}) {
+            seconds += static_cast<double>(each.tv_sec) + 1e-6 * static_cast<double>(each.tv_usec);
+        }
+    }
+    return seconds;
 }
 
 FrameSizes read_mtus(const std::string& sys) {

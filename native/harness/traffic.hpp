@@ -30,6 +30,9 @@ struct CpuTimes {
 /// Zeros where the kernel does not tell.
 CpuTimes read_cpu_times(const std::string& proc = "/proc");
 
+/// Cpu seconds of this process so far, and of children that it has waited for.
+double own_cpu_s();
+
 /// Counters of all interfaces of this network namespace, loopback included, and of all ports and cards; those that
 /// cannot be read are left out.
 Counters read_counters(const std::string& sys = "/sys");

@@ -11,6 +11,7 @@
 #include "harness/failure.hpp"
 #include "harness/parent.hpp"
 #include "harness/records.hpp"
+#include "harness/traffic.hpp"
 #include "interposed/embedded.hpp"
 
 namespace {
@@ -167,7 +168,13 @@ std::string misplaced(const Request& request, const assay::Ended& ended) {
 Exit measure(const Request& request) {
     const assay::Declaration declaration = declaration_of(request.benchmark);
     const assay::Clock clock = assay::measure_clock();
+    const double begin = assay::now();
+    const double own_before_s = assay::own_cpu_s();
+    const assay::CpuTimes cpus_before = assay::read_cpu_times();
     const assay::Ended ended = assay::run_child(request.command);
+    const std::string host = assay::host_entry({}, {}, assay::spent(cpus_before, assay::read_cpu_times()),
+                                               assay::own_cpu_s() - own_before_s);
+    const double seconds = assay::now() - begin;
     assay::PlacementReadback readback{request.command.cpus, ended.cpus,      request.command.memory.text,
                                       ended.page_nodes,     std::nullopt,    ended.threads_pinned,
                                       ended.usage,          ended.interposed};
@@ -181,7 +188,8 @@ Exit measure(const Request& request) {
     const Exit exit = status == "complete" ? Exit::complete : Exit::failed;
     assay::Records records;
     if (request.rank > 0) {  // what launchers pass on of several ranks' stdout may stand in the middle of a line
-        std::cerr << assay::placed_line(entry, status, ended.reason.empty() ? stray : ended.reason, ended.output)
+        std::cerr << assay::placed_line(entry, host, status, ended.reason.empty() ? stray : ended.reason,
+                                        ended.output)
                   << std::flush;
         return exit;
     }
@@ -197,6 +205,7 @@ Exit measure(const Request& request) {
                     {},
                     {{"command", words}},
                     {entry}});
+    records.traffic(seconds, 0, {host});
     records.output(ended.output);
     records.figure("elapsed", "s", ended.seconds);
     records.end(status, ended.reason.empty() ? stray : ended.reason);

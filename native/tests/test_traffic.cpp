@@ -1,8 +1,10 @@
 // Counters of interfaces from planted folders, and what of an environment is recorded.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cmath>
+#include <ctime>
 
 #include "check.hpp"
 #include "harness/environment.hpp"
@@ -49,6 +51,24 @@ void cpus_are_read_in_seconds_without_interrupts() {
     CHECK(meanwhile.cpus == 2 && std::abs(meanwhile.used_s - 3) < 1e-9 && std::abs(meanwhile.stolen_s - 1) < 1e-9);
     CHECK(read_cpu_times(proc.path() + "/nowhere").cpus == 0);
     CHECK(assay::spent({}, later).used_s == 0);
+}
+
+void work_of_this_process_and_of_its_children_counts() {
+    const double before = assay::own_cpu_s();
+    const auto work = [] {
+        for (const std::clock_t begin = std::clock(); std::clock() - begin < CLOCKS_PER_SEC / 20;) {
+        }
+    };
+    work();
+    const double alone = assay::own_cpu_s() - before;
+    CHECK(alone > 0.04);
+    if (const pid_t child = fork(); child == 0) {
+        work();
+        _exit(0);
+    } else {
+        waitpid(child, nullptr, 0);
+    }
+    CHECK(assay::own_cpu_s() - before > alone + 0.04);
 }
 
 /// The folders of an EFA of p5.48xlarge, a Slingshot card with its interface, an Omni-Path and an iWARP card, as
@@ -111,6 +131,7 @@ void settings_of_libraries_are_recorded_but_no_secrets() {
 int main() {
     interfaces_and_ports_are_read_in_bytes();
     cpus_are_read_in_seconds_without_interrupts();
+    work_of_this_process_and_of_its_children_counts();
     each_fabric_is_read_by_its_own_counters();
     what_was_carried_is_the_difference_of_interfaces_that_stayed();
     settings_of_libraries_are_recorded_but_no_secrets();

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.impatient import ASSAY
 
@@ -17,7 +18,17 @@ from assay.launch.command import Outcome
 from assay.model.benchmarks import get
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case
-from assay.model.record import End, FigureOfMerit, Header, Output, Verdict, decode_program_record
+from assay.model.rank import Rank
+from assay.model.record import (
+    End,
+    FigureOfMerit,
+    Header,
+    HostTraffic,
+    Output,
+    Traffic,
+    Verdict,
+    decode_program_record,
+)
 from assay.model.toolchain import Build
 from assay.run.foreign import with_figures
 
@@ -170,6 +181,8 @@ def test_openmp_threads_of_a_program_are_pinned_one_to_a_cpu(build: Build, tmp_p
     assert found[Output].text == "2\n"
     assert found[Header].ranks[0].cpus == (0, 1)
     assert found[Header].ranks[0].proof == "thread"
+    (host,) = found[Traffic].hosts
+    assert 0.1 < host.own_s <= host.cpus * found[Traffic].seconds
 
 
 def test_a_failing_command_and_a_missing_one_say_so(build: Build) -> None:
@@ -182,6 +195,23 @@ def test_a_failing_command_and_a_missing_one_say_so(build: Build) -> None:
 HERE = Placement("one-core", "", (0,), Memory(), ("here",))
 HPCC = Case("hpcc/one-core", "hpcc", {"n": 400, "nb": 80}, HERE)
 NPB = Case("npb/one-core", "npb", {"npb": "lu", "npb-class": "S"}, HERE)
+
+
+def test_what_the_starters_of_all_ranks_read_of_their_hosts_stands_once_for_each() -> None:
+    def load(host: str, own_s: float) -> HostTraffic:
+        return HostTraffic(host, f"boot-of-{host}", {}, {}, 4, 3.0, 0.0, own_s)
+
+    rank = Rank(1, "n1", "boot-of-n1", (1,), (1,), "first-touch", {})
+    placed = [
+        {"type": "placed", "rank": msgspec.structs.replace(rank, rank=number), "host": load(host, own_s)}
+        for number, host, own_s in ((1, "n1", 0.5), (2, "n2", 0.75), (3, "n2", 0.25))
+    ]
+    stderr = b"".join(
+        msgspec.json.encode({**each, "status": "complete", "reason": "", "last": ""}) + b"\n" for each in placed
+    )
+    stdout = msgspec.json.encode(Traffic(1.0, 0.0, (load("n1", 1.0),))) + b"\n"
+    outcome = with_figures(Outcome(stdout, stderr, 0), [HPCC], "kept").outcome
+    assert decode_program_record(outcome.stdout.strip()) == Traffic(1.0, 0.0, [load("n1", 1.5), load("n2", 1.0)])
 
 
 def answered(text: str, case: Case = HPCC) -> dict[type, Any]:

@@ -7,7 +7,7 @@ import pytest
 from tests.native_programs import Told, start
 
 from assay.model import benchmarks
-from assay.model.record import End, Header, Series, Verdict
+from assay.model.record import End, Header, Series, Traffic, Verdict
 from assay.model.toolchain import Build
 
 pytestmark = pytest.mark.native
@@ -34,6 +34,13 @@ def test_a_case_is_a_header_then_warm_up_and_samples_of_each_kernel_then_verdict
     ]
     assert isinstance(told.records[-2], Verdict)
     assert told.records[-1] == End("complete")
+    traffic = told.records[-3]
+    assert isinstance(traffic, Traffic)
+    (host,) = traffic.hosts
+    assert (traffic.payload, host.interfaces) == (0.0, {})  # it passes no messages
+    assert host.boot_id == told.header.ranks[0].boot_id
+    assert 0 < host.own_s <= host.cpus * traffic.seconds
+    assert host.used_s >= host.own_s - 0.02 * host.cpus  # the kernel counts it in ticks
 
 
 def test_samples_last_a_hundred_times_the_clocks_resolution_and_overhead(build: Build) -> None:

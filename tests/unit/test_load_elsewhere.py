@@ -15,14 +15,19 @@ from assay.store.compact import compacted
 
 @pytest.mark.parametrize(
     ("spent", "shares"),
-    [((1.0, 0.0), (0.0, 0.0)), ((1.5, 0.2), (0.1, 0.24)), ((0.7, 0.0), (0.0, 0.0))],
-    ids=["the ranks alone", "others too", "ranks that wait"],
+    [
+        ((1.0, 0.0, 1.0), (0.0, 0.0)),
+        ((1.5, 0.2, 1.0), (0.1, 0.24)),
+        ((0.7, 0.0, 0.7), (0.0, 0.0)),
+        ((1.0, 0.0, 0.5), (0.0, 0.24)),
+    ],
+    ids=["the ranks alone", "others too", "ranks that wait", "others on the cpus of ranks"],
 )
 def test_load_and_steal_of_other_nodes_stand_in_the_bracket(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spent: tuple[float, float], shares: tuple[float, float]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spent: tuple[float, float, float], shares: tuple[float, float]
 ) -> None:
     """A rank on each of two nodes of two cpus, for a second."""
-    loaded = partial(HostTraffic, cpus=2, used_s=spent[0], stolen_s=spent[1])
+    loaded = partial(HostTraffic, cpus=2, used_s=spent[0], stolen_s=spent[1], own_s=spent[2])
     monkeypatch.setattr(links, "HostTraffic", loaded)
     run = run_of(tmp_path, QUIET, study(bytes=8))
     brackets = [each.launch.bracket for each in run.launches if each.launch.program == "pt2pt"]

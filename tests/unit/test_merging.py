@@ -10,12 +10,17 @@ from tests.simulation import Recorder, begin, builds_for, described, plan_for
 
 from assay import store
 from assay.analyse import analyse
+from assay.analyse.launches import parts_of
 from assay.launch.arguments import measure_command
 from assay.launch.command import Command, CpuTimes, Outcome, Sampling, Site
 from assay.launch.starter import Starter
+from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Measure, Plan, Study
+from assay.model.rank import Rank
+from assay.model.record import Clock, End, FigureOfMerit, Header, HostTraffic, Output, Traffic
 from assay.plan import Options
 from assay.run import execute
+from assay.run.foreign import with_figures
 from assay.run.merging import merge_hosts
 from assay.run.records import Answer, read_answer
 from assay.simulation import Fault, FaultKind, Law, SimulatedMachine
@@ -76,6 +81,26 @@ def test_a_crash_on_one_host_leaves_the_case_without_an_end() -> None:
     assert case.end is None
 
 
+def test_a_command_of_others_that_stands_alone_on_several_hosts_has_its_figures_of_each() -> None:
+    place = Placement("one-core", "", (0,), Memory(), HOSTS[:2])
+    case = Case("hpcc/one-core", "hpcc", {"n": 600, "nb": 80}, place)
+    outcomes = []
+    for host, rate in zip(place.hosts, ("7.268e+00", "3.634e+00"), strict=True):
+        output = f"WR11C2R4 600 80 1 1 0.02 {rate}\n||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)= 0.004"
+        rank = Rank(0, host, host, (0,), (0,), "first-touch", {})
+        header = Header(1, "hpcc", case.id, dict(case.params), {"rate": {}}, {}, Clock("", 1e-9, 1e-9), (rank,))
+        lines = (header, Output(f"{output} ...... PASSED\n"), FigureOfMerit("elapsed", "s", 2.0), End("complete"))
+        outcome = Outcome(b"".join(msgspec.json.encode(line) + b"\n" for line in lines), b"", 0)
+        outcomes.append(with_figures(outcome, [case], "kept").outcome)
+    merged = merge_hosts(outcomes, (case.id,))
+    (records,) = read_answer(merged.stdout, (case,)).cases
+    parts, _ = parts_of(records, case)
+    rates = {host: 1e-9 / parts["rate", host][0].seconds[0] for host in place.hosts}
+    assert rates == pytest.approx({"n1": 7.268, "n2": 3.634})
+    assert parts["elapsed", "n2"][0].seconds == [2.0]
+    assert merged.stdout.count(b'"type":"output"') == len(place.hosts)
+
+
 class Nodes:
     """Three nodes behind ssh, each with a clock of its own; the first one's counts."""
 
@@ -107,8 +132,18 @@ class Nodes:
         self, commands: Sequence[Command], timeout: float, at_limit: Callable[[], None] = lambda: None
     ) -> tuple[Outcome, ...]:
         del at_limit
-        self.together.append(tuple(command.argv[-2] for command in commands))
-        return tuple(self.execute(command, timeout) for command in commands)
+        self.together.append(hosts := tuple(command.argv[-2] for command in commands))
+        outcomes = (self.execute(command, timeout) for command in commands)
+        return tuple(map(with_load, outcomes, hosts))
+
+
+def with_load(outcome: Outcome, host: str) -> Outcome:
+    """What a program says that passes no messages: on n2, others used 4 % of its cpus and the hypervisor 5 %."""
+    others_s, stolen_s = (0.16, 0.2) if host == "n2" else (0.0, 0.0)
+    of_host = HostTraffic(host, f"boot-of-{host}", {}, {}, 4, 1.84 + others_s, stolen_s, 1.8)
+    header, *rest = outcome.stdout.splitlines(keepends=True)
+    traffic = msgspec.json.encode(Traffic(1.0, 0.0, (of_host,))) + b"\n"
+    return msgspec.structs.replace(outcome, stdout=b"".join((header, traffic, *rest)))
 
 
 def test_a_study_of_one_node_runs_on_all_nodes_at_once_and_each_has_its_figures(tmp_path: Path) -> None:
@@ -120,4 +155,9 @@ def test_a_study_of_one_node_runs_on_all_nodes_at_once_and_each_has_its_figures(
     assert set(nodes.together) == {HOSTS}
     figures = [each for each in analyse(run).estimates if each.case == case.id and each.median]
     assert {each.placement.hosts for each in figures} == {(host,) for host in HOSTS}
+    of_all = [each for each in run.launches if len(each.cases[0].header.ranks) == len(HOSTS)]
+    assert {len(each.cases[0].traffic.hosts) for each in of_all if each.cases[0].traffic} == {len(HOSTS)}
+    assert of_all
+    for each in of_all:
+        assert (each.launch.bracket.steal, each.launch.bracket.foreign) == pytest.approx((0.05, 0.04))
     assert msgspec.json.encode(run.launches[0].launch.argv).startswith(b'["ssh"')

@@ -1,7 +1,7 @@
 """Ranks that work on one thing together: their samples as one, and the way that their messages took."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -49,14 +49,14 @@ def apart(records: CaseRecords) -> Parts:
     return parts
 
 
-def solutions(figures: Iterable[FigureOfMerit], whose: str) -> Parts:
+def solutions(figures: Iterable[FigureOfMerit], whose: Callable[[FigureOfMerit], str]) -> Parts:
     """Figures of whole solutions and their phases, each as a kernel of its name, with one sample a solution.
 
     A sample is a time, or for a rate the time of one unit. A phase that took none is left out.
 
     Args:
         figures: of one launch.
-        whose: the second part of the key: a host, or `slowest` where ranks work together.
+        whose: gives the second part of the key: a host, or `slowest` where ranks work together.
     """
     parts: Parts = {}
     for figure in figures:
@@ -64,7 +64,7 @@ def solutions(figures: Iterable[FigureOfMerit], whose: str) -> Parts:
         for kernel, each in {figure.name: seconds, **figure.phases}.items():
             if each > 0:
                 part = Part("warmup" if figure.warmup else "measured", SOLVED, np.array([each]))
-                parts.setdefault((kernel, whose), []).append(part)
+                parts.setdefault((kernel, whose(figure)), []).append(part)
     return parts
 
 

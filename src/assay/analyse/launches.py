@@ -60,7 +60,7 @@ class CaseAttempt(msgspec.Struct, frozen=True):
         header: None where the case did not start.
         sampled: (kernel, host) -> samples; of ranks that work together (kernel, `slowest` or `mean` of them).
         threads: seconds of an iteration that each thread worked by itself, by kernel and host.
-        traffic: what the networks carried; None where no messages were passed.
+        traffic: what hosts did and networks carried; None where nobody looked.
         disturbance: of the bracket, empty where it was quiet.
     """
 
@@ -150,9 +150,9 @@ def parts_of(records: CaseRecords, case: Case | None) -> tuple[joint.Parts, str]
     benchmark = benchmarks.get(case.benchmark) if case else None
     if benchmark and benchmark.launcher == "mpi":
         parts, disagreement = joint.together(records, {metric.over for metric in benchmark.metrics})
-        return parts | joint.solutions(records.figures, joint.SLOWEST), disagreement
-    host = next((rank.host for rank in records.header.ranks if rank.rank == 0), "")
-    return joint.apart(records) | joint.solutions(records.figures, host), ""
+        return parts | joint.solutions(records.figures, lambda _: joint.SLOWEST), disagreement
+    hosts = {rank.rank: rank.host for rank in records.header.ranks}
+    return joint.apart(records) | joint.solutions(records.figures, lambda each: hosts.get(each.rank, "")), ""
 
 
 #: (position of a launch, case)

@@ -139,6 +139,7 @@ class HostTraffic(msgspec.Struct, frozen=True):
         cpus: how many the host has; 0 where nobody looked.
         used_s: what all programs of the host used of them.
         stolen_s: what a hypervisor took.
+        own_s: what the ranks of the launch used.
     """
 
     host: Host
@@ -148,6 +149,7 @@ class HostTraffic(msgspec.Struct, frozen=True):
     cpus: int = 0
     used_s: float = 0.0
     stolen_s: float = 0.0
+    own_s: float = 0.0
 
 
 class Summed(Sequence[HostTraffic]):
@@ -159,10 +161,11 @@ class Summed(Sequence[HostTraffic]):
 
 
 class Traffic(msgspec.Struct, frozen=True, tag="traffic"):
-    """What every host's interfaces carried while a case was sampled: the proof of the way that its messages took.
+    """What every host did while a case was sampled; what its interfaces carried proves the way of the messages.
 
     Attributes:
-        seconds: from the first reading of the counters to the last.
+        seconds: from the first reading of the counters to the last; of programs that stood alone on several hosts,
+            of the one that took longest.
         payload: bytes of all messages that ranks sent meanwhile, their warm-up and calibration included.
         hosts: one entry per host, whatever else used its interfaces included.
     """
@@ -193,6 +196,7 @@ class FigureOfMerit(msgspec.Struct, frozen=True, tag="figure"):
         phases: part of the solution -> seconds, a mean over the ranks; parts that there were not are absent.
         warmup: a later one counts.
         steps: phase -> its seconds in each step of the solution; empty where a program tells no steps.
+        rank: whose it is, of a program that stood alone on several hosts; else 0.
     """
 
     name: str
@@ -202,6 +206,7 @@ class FigureOfMerit(msgspec.Struct, frozen=True, tag="figure"):
     phases: dict[str, float] = {}
     warmup: bool = False
     steps: dict[str, tuple[float, ...]] = {}
+    rank: int = 0
 
 
 class Output(msgspec.Struct, frozen=True, tag="output"):

@@ -59,7 +59,7 @@ class CaseRecords(msgspec.Struct, frozen=True):
         series: raw samples, warm-ups included; of a large launch decoded from columns when they are looked at.
         verdict: None when the program ended before it.
         end: None when the records break off.
-        traffic: what the networks carried meanwhile; None where the program passes no messages.
+        traffic: what hosts did and networks carried meanwhile; None where nobody looked.
         figures: values of whole solutions.
         threads: what threads worked by themselves.
     """

@@ -20,7 +20,7 @@ from assay.run.causes import cause_of, death_of, lost_nodes
 from assay.run.ledger import Ledger, remaining_work
 from assay.run.leftovers import Cleanup, end_leftovers, find_stuck, require_clear
 from assay.run.levels import Levels, levels_restored
-from assay.run.merging import merge_hosts
+from assay.run.merging import merge_hosts, switches_of
 from assay.run.quiet import shares, shares_elsewhere, wait_until_quiet
 from assay.run.records import (
     Answer,
@@ -153,7 +153,7 @@ class _Session:
         started = self.executor.date().isoformat()
         stuck: list[str] = []
         try:
-            outcome, bracket = self.bracketed(
+            outcomes, bracket = self.bracketed(
                 commands,
                 self._limit_s(launch, cases, seconds),
                 cases,
@@ -162,15 +162,19 @@ class _Session:
         except KeyboardInterrupt:
             end_leftovers(cases, self.starter, self.executor)
             raise
-        swept = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else Cleanup()
         if cases[0].placement.ranks:
-            outcome = split_launcher_output(outcome)
-        kept_as, output = f"logs/{_name(launch.id, attempt)}.output.gz", ""
+            outcomes = tuple(map(split_launcher_output, outcomes))
+        outputs: dict[str, str] = {}
         if benchmarks.get(cases[0].benchmark).foreign:
             from assay.run.foreign import with_figures  # noqa: PLC0415 (it loads the readers of all tools)
 
-            read = with_figures(outcome, cases, kept_as)
-            outcome, output = read.outcome, read.output
+            names = (f"{_name(launch.id, attempt)}.output{f'.{at}' if at else ''}" for at in range(len(outcomes)))
+            files = [f"logs/{name}.gz" for name in names]
+            answered = {file: with_figures(each, cases, file) for file, each in zip(files, outcomes, strict=True)}
+            outcomes = tuple(each.outcome for each in answered.values())
+            outputs = {file: each.output for file, each in answered.items() if each.output}
+        outcome = merge_hosts(outcomes, launch.cases)
+        swept = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else Cleanup()
         answer = read_answer(outcome.stdout, cases)
         if bracket.foreign is None:
             steal, foreign = shares_elsewhere(answer.cases)
@@ -197,8 +201,8 @@ class _Session:
             lost=lost,
         )
         self._log(record, answer, outcome)
-        if output:
-            self.directory.keep_output(kept_as, output)
+        for file, output in outputs.items():
+            self.directory.keep_output(file, output)
         made = LaunchRecords(record, answer.cases, answer.unstarted)
         self.directory.keep(answer.lines, made)
         if swept.unreached:
@@ -207,17 +211,16 @@ class _Session:
 
     def bracketed(
         self, commands: tuple[Command, ...], limit_s: float, cases: tuple[Case, ...], at_limit: Callable[[], None]
-    ) -> tuple[Outcome, Bracket]:
+    ) -> tuple[tuple[Outcome, ...], Bracket]:
         """Run commands between two probes of the machine's state; `at_limit` looks at what is to be ended."""
         before = self._probe()
         times, began = self.executor.cpu_times(), self.executor.now()
         outcomes = self.executor.execute_together(commands, limit_s, at_limit)
-        outcome = merge_hosts(outcomes, [case.id for case in cases])
         elapsed = self.executor.now() - began
         here = self.starter.is_local(cases)
         steal, foreign = shares(times, self.executor.cpu_times(), elapsed) if here else (None, None)
         after = self._probe()
-        return outcome, Bracket(before, after, elapsed, steal, foreign, outcome.involuntary_switches, times.load)
+        return outcomes, Bracket(before, after, elapsed, steal, foreign, switches_of(outcomes), times.load)
 
     def ending(self, *, interrupted: bool) -> Ending:
         """How the run stands now."""

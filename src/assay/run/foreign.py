@@ -1,6 +1,6 @@
 """What commands of somebody else printed, as records: figures of their solution and a verdict."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -13,6 +13,7 @@ from assay.model import benchmarks
 from assay.model.application import Application
 from assay.model.benchmark import ForeignProgram
 from assay.model.errors import UsageError
+from assay.model.grouping import grouped
 from assay.model.imported import Skipped, Table
 from assay.model.plan import Case
 from assay.model.rank import Rank
@@ -20,9 +21,11 @@ from assay.model.record import (
     End,
     FigureOfMerit,
     Header,
+    HostTraffic,
     Output,
     ProgramRecord,
     RecordError,
+    Traffic,
     Verdict,
     decode_program_record,
 )
@@ -48,12 +51,14 @@ class _Placed(msgspec.Struct, frozen=True, tag_field="type", tag="placed"):
 
     Attributes:
         rank: where it ran.
+        host: what its host did meanwhile.
         status: how its command ended.
         reason: why it is not complete.
         last: end of its output.
     """
 
     rank: Rank
+    host: HostTraffic
     status: Literal["complete", "failed", "invalid"]
     reason: str
     last: str
@@ -83,6 +88,10 @@ def with_figures(outcome: Outcome, cases: Sequence[Case], kept_as: str) -> Answe
             continue
         if isinstance(record, Header) and placed:
             record = msgspec.structs.replace(record, ranks=(*record.ranks, *(each.rank for each in placed)))
+        if isinstance(record, Traffic):
+            record = msgspec.structs.replace(
+                record, hosts=_each_once([*record.hosts, *(each.host for each in placed)])
+            )
         if isinstance(record, Output):
             output = record.text
             if len(output) > _SMALL:
@@ -97,6 +106,12 @@ def with_figures(outcome: Outcome, cases: Sequence[Case], kept_as: str) -> Answe
         lines.append(msgspec.json.encode(record))
     stdout = b"".join(line + b"\n" for line in lines)
     return Answered(msgspec.structs.replace(outcome, stdout=stdout, stderr=stderr), kept)
+
+
+def _each_once(told: Iterable[HostTraffic]) -> tuple[HostTraffic, ...]:
+    """What the starter of each rank read of its host, once for each host; its ranks' own time is that of all."""
+    hosts = grouped(told, lambda each: (each.host, each.boot_id)).values()
+    return tuple(msgspec.structs.replace(of[0], own_s=sum(each.own_s for each in of)) for of in hosts)
 
 
 def _end(end: End, failed: str) -> End:

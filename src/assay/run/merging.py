@@ -1,11 +1,12 @@
 """Programs that stood alone on several hosts at once, as the one launch that they are: a rank of each host."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from assay.launch.command import Outcome
-from assay.model.record import End, Header, ProgramRecord, RecordError, decode_program_record
+from assay.model.record import End, Header, Output, ProgramRecord, RecordError, Traffic, decode_program_record
 from assay.model.run import CaseRecords
 from assay.store.grouping import Grouping
 
@@ -28,31 +29,46 @@ def merge_hosts(outcomes: Sequence[Outcome], cases: Sequence[str]) -> Outcome:
     lines = [line for case in cases for line in _case(case, read)]
     codes = [outcome.exit_code for outcome in outcomes]
     worst = next((code for code in codes if code is None or code < 0), next(filter(None, codes), 0))
-    switches = [outcome.involuntary_switches for outcome in outcomes]
     return Outcome(
         stdout=b"".join(msgspec.json.encode(line) + b"\n" for line in lines),
         stderr=b"".join(dict.fromkeys(outcome.stderr for outcome in outcomes)),
         exit_code=worst,
-        involuntary_switches=-1 if -1 in switches else sum(switches),
+        involuntary_switches=switches_of(outcomes),
         lingered=any(outcome.lingered for outcome in outcomes),
     )
 
 
-def _read(stdout: bytes, cases: Sequence[str]) -> tuple[dict[str, CaseRecords], dict[str, End]]:
-    """Case -> its records, and case -> its end where it never began, up to the first line that is no record."""
-    grouping = Grouping(list(cases))
+def switches_of(outcomes: Iterable[Outcome]) -> int:
+    """Context switches forced on all of them together; -1 where one is unknown."""
+    switches = [outcome.involuntary_switches for outcome in outcomes]
+    return -1 if -1 in switches else sum(switches)
+
+
+class _Read(NamedTuple):
+    """What a host wrote: case -> its records, or its end where it never began; and case -> outputs of commands."""
+
+    cases: dict[str, CaseRecords]
+    unstarted: dict[str, End]
+    outputs: dict[str, list[Output]]
+
+
+def _read(stdout: bytes, cases: Sequence[str]) -> _Read:
+    """All up to the first line that is no record."""
+    grouping, outputs = Grouping(list(cases)), dict[str, list[Output]]()
     for line in filter(None, stdout.split(b"\n")):
         try:
-            grouping.take(decode_program_record(line))
+            grouping.take(record := decode_program_record(line))
         except RecordError:
             break
-    return {case.header.case: case for case in grouping.cases}, grouping.unstarted
+        if isinstance(record, Output):
+            outputs.setdefault(grouping.case, []).append(record)
+    return _Read({case.header.case: case for case in grouping.cases}, grouping.unstarted, outputs)
 
 
-def _case(case: str, read: Sequence[tuple[dict[str, CaseRecords], dict[str, End]]]) -> list[ProgramRecord]:
+def _case(case: str, read: Sequence[_Read]) -> list[ProgramRecord]:
     """The records of a case on all hosts; its gravest end alone where it began on none."""
-    begun = [cases[case] for cases, _ in read if case in cases]
-    ends = [end for _, unstarted in read if (end := unstarted.get(case))]
+    begun = [each.cases[case] for each in read if case in each.cases]
+    ends = [end for each in read if (end := each.unstarted.get(case))]
     if not begun:
         return [_worst_end(ends)] if ends else []
     lines: list[ProgramRecord] = [_header([each.header for each in begun])]
@@ -62,6 +78,14 @@ def _case(case: str, read: Sequence[tuple[dict[str, CaseRecords], dict[str, End]
     lines += [
         msgspec.structs.replace(threads, rank=rank) for rank, each in enumerate(begun) for threads in each.threads
     ]
+    lines += [output for each in read for output in each.outputs.get(case, ())]
+    lines += [
+        msgspec.structs.replace(figure, rank=rank) for rank, each in enumerate(begun) for figure in each.figures
+    ]
+    watched = [each.traffic for each in begun if each.traffic]
+    if watched:
+        hosts = tuple(host for each in watched for host in each.hosts)
+        lines.append(Traffic(max(each.seconds for each in watched), sum(each.payload for each in watched), hosts))
     verdicts = [each.verdict for each in begun if each.verdict]
     if len(verdicts) == len(begun):
         lines.append(max(verdicts, key=lambda verdict: (not verdict.passed, verdict.error)))

@@ -37,18 +37,21 @@ def wait_until_quiet(executor: Executor, most_s: float) -> tuple[bool, float]:
 def shares_elsewhere(cases: Iterable[CaseRecords]) -> tuple[float | None, float | None]:
     """The same of the worst other host while cases were sampled, as programs there read it; None where none did.
 
-    Ranks may have used all of the cpus that they stand on: what others used for certain is the rest.
+    Programs on hosts of one kernel see each other's work before and after their own: as much as the cpus that they
+    stand on can do is none of others.
     """
     found = []
     for case in cases:
-        standing = Counter[str]()  # hosts of one kernel have one account
+        if case.traffic is None or case.traffic.seconds <= 0:
+            continue
+        span, hosts = case.traffic.seconds, Counter(host.boot_id for host in case.traffic.hosts)
+        standing = Counter[str]()
         for rank in case.header.ranks:
             standing[rank.boot_id] += len(rank.cpus)
-        for host in case.traffic.hosts if case.traffic else ():
-            span = case.traffic.seconds if case.traffic else 0.0
-            foreign = host.used_s - standing[host.boot_id] * span - _TICK_S * host.cpus
-            if host.cpus and span > 0:
-                found.append((host.stolen_s / (host.cpus * span), foreign / (host.cpus * span)))
+        for host in (each for each in case.traffic.hosts if each.cpus):
+            own = host.own_s if hosts[host.boot_id] == 1 else standing[host.boot_id] * span
+            foreign = host.used_s - own - _TICK_S * host.cpus
+            found.append((host.stolen_s / (host.cpus * span), foreign / (host.cpus * span)))
     if not found:
         return None, None
     steal, foreign = (min(1.0, max(0.0, *each)) for each in zip(*found, strict=True))

@@ -74,6 +74,8 @@ class _Counted(msgspec.Struct, frozen=True, array_like=True):
     sums: dict[str, int]
     #: Of each host: cpus, seconds used, seconds stolen.
     spent: tuple[tuple[int, float, float], ...] = ()
+    #: Of each host: seconds that the ranks used.
+    own: tuple[float, ...] = ()
 
 
 class _Head(msgspec.Struct, frozen=True, array_like=True):
@@ -235,10 +237,11 @@ class _CountedHosts(Summed):
         counted = self._counted()
         counts = map(Counter, counted.sent.values().tolist(), counted.received.values().tolist())
         spent = counted.spent or itertools.repeat((0, 0.0, 0.0))
-        for host, (cpus, used_s, stolen_s) in zip(np.cumsum(counted.hosts.values()).tolist(), spent, strict=False):
+        hosts = np.cumsum(counted.hosts.values()).tolist()
+        for host, known, own_s in zip(hosts, spent, counted.own or itertools.repeat(0.0), strict=False):
             of = self._common.hosts[host]
             counters = {each: next(counts) for each in of.interfaces}
-            yield HostTraffic(of.name, of.boot_id, counters, dict(of.mtus), cpus, used_s, stolen_s)
+            yield HostTraffic(of.name, of.boot_id, counters, dict(of.mtus), *known, own_s)
 
     def __eq__(self, other: object) -> bool:
         """Whether another sequence holds the same."""
@@ -296,6 +299,7 @@ def _counted(traffic: Traffic, known: _Known) -> _Counted:
         Column.of(np.array([counter.received for counter in counters], dtype=np.int64)),
         dict(traffic.sent()),
         tuple((host.cpus, host.used_s, host.stolen_s) for host in traffic.hosts),
+        tuple(host.own_s for host in traffic.hosts),
     )
 
 
