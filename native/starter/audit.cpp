@@ -38,7 +38,7 @@ constexpr const char* usage = "audit [--patience SECONDS]\n       audit --help |
 constexpr const char* summary = "says which ranks a launch line starts, and how each is placed";
 
 /// Of a start and of all messages together; who is not through by then is stuck.
-constexpr unsigned usual_patience_s = 5;
+constexpr unsigned usual_patience_s = 4;
 /// The others shall have said that they are stuck before the launcher ends them all.
 constexpr unsigned last_words_s = 1;
 /// Far above what any MPI sends without asking first.
@@ -316,6 +316,8 @@ int main(int argc, char** argv) {
         assay::end_with_parent();
         enter("start", "");
         launchers_stdout = dup(STDOUT_FILENO);
+        write_line(json::object({{"type", json::string("began")}, {"host", json::string(assay::host())}}).text +
+                   "\n");
         std::signal(SIGALRM, give_up);
         alarm(patience_of(argc, argv));
         audit(assay::affinity());

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -62,3 +63,19 @@ def test_what_starts_nothing_is_told(tmp_path: Path) -> None:
     assert done.returncode == 4
     assert "no rank began" in done.stderr
     assert "something went wrong" in done.stderr
+
+
+def test_ranks_that_begin_and_say_no_more_are_told_though_their_launcher_stays(tmp_path: Path) -> None:
+    stays = tmp_path / "stays"
+    stays.write_text("""#!/bin/sh
+trap '' TERM
+echo '{"type":"began","host":"n1"}'
+echo '[1,1]<stdout>:{"type":"began","host":"n2"}'
+sleep 600
+""")
+    stays.chmod(0o755)
+    began_s = time.monotonic()
+    done = audit(("--", str(stays), "-n2", "true"))
+    assert done.returncode == 4
+    assert "2 ranks began and wait for the others: n1, n2" in " ".join(done.stderr.split())
+    assert time.monotonic() - began_s < 60

@@ -109,6 +109,12 @@ def test_a_launcher_that_stays_when_its_program_is_through_is_ended(
     assert outcome.stdout.count(b"end") == 2
 
 
+def test_a_command_is_ended_by_what_it_prints() -> None:
+    script = "import time; print('a', flush=True); time.sleep(0.5); print('b', flush=True); time.sleep(600)"
+    outcome = Processes(lambda printed: b"b" in printed).execute(python(script), LONG)
+    assert (outcome.stdout, outcome.exit_code) == (b"a\nb\n", None)
+
+
 def test_children_left_behind_by_a_program_are_ended_too(tmp_path: Path) -> None:
     script = f"""
 import subprocess, sys

@@ -5,12 +5,13 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from assay.cli import audit
 from assay.importing.command import parse_command
 from assay.launch.command import Outcome
 from assay.machine.ranks import LaunchLine, examine
-from assay.model.ranks_seen import RankSeen, RanksSeen, RankStuck, read_ranks
+from assay.model.ranks_seen import RankBegan, RankSeen, RanksSeen, RankStuck, read_ranks
 from assay.model.toolchain import Mpi
-from assay.run.trial import judge
+from assay.run.trial import Answering, judge
 
 OPEN_MPI = Mpi("openmpi-4.1.4", "openmpi", "4.1.4", "/opt/bin/mpicxx", "/opt/bin/mpiexec")
 NODE = {
@@ -190,13 +191,31 @@ def test_the_launcher_and_what_starts_the_program_are_found(line: str, launcher:
 
 
 def told(seen: RanksSeen) -> bytes:
-    return b"".join(b"[1,0]<stdout>:" + msgspec.json.encode(each) + b"\n" for each in (*seen.ranks, *seen.stuck))
+    every = (*seen.began, *seen.ranks, *seen.stuck)
+    return b"".join(b"[1,0]<stdout>:" + msgspec.json.encode(each) + b"\n" for each in every)
 
 
 def test_ranks_are_read_whatever_a_launcher_prints_around_them() -> None:
-    backwards = RanksSeen(HEALTHY.ranks[::-1], (RankStuck("n1", "messages", "n2"),))
-    text = b"srun: job 7 queued\n" + told(backwards) + b'{"type":"rank"}\n{"type":"nothing"}\n'
-    assert read_ranks(text) == RanksSeen(HEALTHY.ranks, backwards.stuck)
+    backwards = RanksSeen(HEALTHY.ranks[::-1], (RankStuck("n1", "messages", "n2"),), (RankBegan("n1"),))
+    said = b"srun: job 7 queued\n"
+    text = said + told(backwards) + b'{"type":"rank"}\n{"type":"nothing"}\n'
+    assert read_ranks(text) == RanksSeen(HEALTHY.ranks, backwards.stuck, backwards.began, said)
+
+
+def test_ranks_have_five_seconds_from_the_start_of_the_last_one_and_a_queue_as_long_as_it_takes() -> None:
+    now_s = 0.0
+    answering = Answering(audit._ANSWER_S, lambda: now_s)
+    began = b"srun: job 7 queued\n" + told(RanksSeen(began=(RankBegan("n1"),)))
+    for at_s, printed, is_over in (
+        (0.0, b"", False),
+        (400.0, b"srun: job 7 queued\n", False),
+        (500.0, began, False),
+        (503.0, 2 * began, False),
+        (507.0, 2 * began, False),
+        (503.0 + 5 - audit._GRACE_S, 2 * began, True),
+    ):
+        now_s = at_s
+        assert answering.is_over(printed) is is_over
 
 
 TRIED = RanksSeen(tuple(msgspec.structs.replace(rank(2 * n, HOSTS[n], size=2), rank=n) for n in range(2)))
@@ -211,6 +230,8 @@ LOADER = b"audit: error while loading shared libraries: libmpi.so.40: cannot ope
         (RanksSeen(), Outcome(b"", LOADER, 127), "a node lacks a shared library"),
         (RanksSeen(), Outcome(b"", b"", None), "no rank began on n1, n2 over eth0"),
         (RanksSeen((), (RankStuck("n1", "start", ""),)), Outcome(b"", b"", 1), "ranks on n1 wait for each other"),
+        (RanksSeen(began=(RankBegan("n1"),)), Outcome(b"", b"", None), "ranks on n1 wait for each other"),
+        (RanksSeen(began=(RankBegan("n1"),)), Outcome(b"", LOADER, 1), "a node lacks a shared library"),
         (
             RanksSeen((), (RankStuck("n1", "messages", "n2"),)),
             Outcome(b"", b"", None),

@@ -1,12 +1,13 @@
 """Launches tried before a measurement: a slow machine is no fault, a broken node is named, a hang is told."""
 
+import time
 from collections.abc import Callable
 
 import pytest
 
 from assay.cli import together
 from assay.cli.together import Between, try_launches
-from assay.launch.command import Site
+from assay.launch.command import Command, Executor, Site
 from assay.launch.starter import Starter
 from assay.machine.verdicts import Verdict
 from assay.model.toolchain import Build, Toolchain
@@ -27,7 +28,9 @@ def tried(
     """Name and state of each check, and the launches of a rank on each host that were made."""
     made: list[tuple[str, Patience]] = []
 
-    def attempt(each: Between, hosts: tuple[str, ...], _starter: Starter, patience: Patience) -> Trial:
+    def attempt(
+        each: Between, hosts: tuple[str, ...], _starter: Starter, patience: Patience, _executor: Executor
+    ) -> Trial:
         if hosts == PAIR:
             made.append((each.network, patience))
         return answer(each.network, hosts, patience)
@@ -87,3 +90,21 @@ def test_what_nodes_explain_or_fails_at_once_is_not_tried_again(
     )
     assert [state for _, state in checks] == ["problem", "problem"]
     assert sorted(made) == BOTH
+
+
+def test_nobody_waits_for_a_launch_that_lacks_a_program() -> None:
+    class Sleeping(Starter):
+        def trial(self, *_: object) -> Command:
+            return Command(("sleep", "600"), {})
+
+    looked: list[float] = []
+
+    def hopeless() -> bool:
+        looked.append(time.monotonic())
+        return len(looked) > 1
+
+    began_s = time.monotonic()
+    (check,) = try_launches([Between(BUILD, "eth0", PAIR)], Sleeping(Site("n0")), lambda: True, hopeless)
+    assert check.state == "problem"
+    assert time.monotonic() - began_s < SHORT.launch_s
+    assert len(looked) == 2  # and no longer launch was made

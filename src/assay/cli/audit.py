@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from assay.model.ranks_seen import RanksSeen
     from assay.model.toolchain import Mpi
 
-#: A scheduler may let a launch wait for its turn; the ranks themselves give up after 5 s.
+#: A scheduler may let a launch wait for its turn.
 _PATIENCE_S = 600.0
+#: From the start of the last rank: ranks give up after 4 s, then the launcher is asked to end, then it is ended.
+_ANSWER_S, _GRACE_S = 4.5, 0.5
 _SHOWN_RANKS = 16
 _UNFIT = "this line does not start what it should"
 #: Launchers that name themselves; others belong to an MPI.
@@ -46,9 +49,9 @@ _LIBRARIES = {
 def command(words: tuple[str, ...], name: str, *, as_json: bool) -> None:
     """Check a launch line: which ranks it starts, and how each is placed.
 
-    A small program of Assay's runs in place of yours, started by your own line, in your environment. Five seconds
-    after its ranks began it says which ranks there are, their cpus, threads and memory nodes, the path of
-    messages, and the line that corrects what is wrong:
+    A small program of Assay's runs in place of yours, started by your own line, in your environment. Within five
+    seconds of the start of its ranks it says which ranks there are, their cpus, threads and memory nodes, the path
+    of messages, and the line that corrects what is wrong:
 
       assay audit -- srun -N2 -n8 ./app input
 
@@ -59,14 +62,15 @@ def command(words: tuple[str, ...], name: str, *, as_json: bool) -> None:
     from assay.machine import ranks
     from assay.model.ranks_seen import PROGRAM, read_ranks
     from assay.run.process import Processes
+    from assay.run.trial import Answering
 
     line = _line(words, name)
     chosen = toolchain.get(
         toolchain.with_mpi("", line.mpi.name), settings.table("toolchain"), settings.table("mpi")
     )
     build = toolchain.build(chosen, output.say, programs={PROGRAM})
-    outcome = Processes().execute(
-        Command((*line.words, *line.wrapper, build.programs[PROGRAM]), {"ASSAY_PARENT": ""}, 10.0), _PATIENCE_S
+    outcome = Processes(Answering(_ANSWER_S, time.monotonic).is_over).execute(
+        Command((*line.words, *line.wrapper, build.programs[PROGRAM]), {"ASSAY_PARENT": ""}, _GRACE_S), _PATIENCE_S
     )
     seen = read_ranks(outcome.stdout)
     _require_ranks(seen, outcome, line)
@@ -140,18 +144,19 @@ def _require_ranks(seen: RanksSeen, outcome: Outcome, line: LaunchLine) -> None:
 
     if seen.ranks:
         return
-    if seen.stuck:
-        where = ", ".join(dict.fromkeys(f"{each.host} ({each.phase})" for each in seen.stuck))
+    if seen.stuck or (seen.began and outcome.exit_code is None):
+        there = [f"{each.host} ({each.phase})" for each in seen.stuck] or [each.host for each in seen.began]
         raise UnfitEnvironmentError(
-            f"{len(seen.stuck)} ranks began and wait for the others: {where}",
-            why="after 5 s MPI has not connected them: a firewall, other networks, or ranks that are absent",
+            f"{len(there)} ranks began and wait for the others: {', '.join(dict.fromkeys(there))}",
+            why="MPI has not connected them in 4 s: a firewall, other networks, or ranks that are absent",
             remedy="assay doctor --hosts 'node[01-02]'",
         )
-    said = program_message(outcome.stderr + outcome.stdout)
+    said = program_message(outcome.stderr + seen.others)
     cause = cause_of(said)
     why = "; ".join(filter(None, (pick_cause(said) or describe_exit(outcome.exit_code), cause)))
     remedy = line.with_pmi() if cause == NO_PMI else ""
-    raise UnfitEnvironmentError("no rank began", why=why, remedy=remedy or "assay list mpis")
+    what = "no rank tells of itself" if seen.began else "no rank began"
+    raise UnfitEnvironmentError(what, why=why, remedy=remedy or "assay list mpis")
 
 
 def _show_ranks(seen: RanksSeen, console: Console) -> None:

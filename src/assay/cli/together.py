@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.cli import output
@@ -9,6 +10,7 @@ from assay.cli import output
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from assay.launch.command import Executor
     from assay.launch.starter import Starter
     from assay.model.check import Check
     from assay.model.plan import Plan
@@ -66,7 +68,13 @@ def require_together(plan: Plan, builds: Mapping[str, Build], starter: Starter) 
             every = [Checks(CHECKS_SCHEMA, host, fit=False, checks=each) for host, each in told.items()]
             return nodes.problems(nodes.merged(every))
 
-        tried = try_launches(list(between.values()), starter, lambda: bool(found(failed=True)))
+        @cache
+        def lacking() -> bool:
+            return bool(found(failed=False))
+
+        tried = try_launches(
+            list(between.values()), starter, lambda: bool(found(failed=True)), lambda: asked.done() and lacking()
+        )
         for each in tried:
             if each.state == "warning":  # the run finds out what it is
                 output.say(f"{each.name}: {each.found}; next: {each.remedy}")
@@ -74,17 +82,23 @@ def require_together(plan: Plan, builds: Mapping[str, Build], starter: Starter) 
         nodes.require_fit(found(failed=bool(failed)) or failed)
 
 
-def try_launches(between: Sequence[Between], starter: Starter, explained: Callable[[], bool]) -> tuple[Check, ...]:
+def try_launches(
+    between: Sequence[Between],
+    starter: Starter,
+    explained: Callable[[], bool],
+    hopeless: Callable[[], bool] = lambda: False,
+) -> tuple[Check, ...]:
     """A check for each launch; one that waits is told at once, and tried for longer where nothing explains it.
 
     Args:
         between: what is launched.
         starter: makes the commands.
         explained: whether a fault of a node is known, which a longer launch would meet, too.
+        hopeless: whether a node is known to lack a program, so that nothing can be measured however a launch ends.
     """
     from assay.run.trial import LONG, SHORT
 
-    trials = _attempts(between, starter, SHORT)
+    trials = _attempts(between, starter, SHORT, hopeless)
     for patience in (SHORT, LONG):
         failed = [at for at, trial in enumerate(trials) if trial.verdict.state == "problem"]
         if not failed or explained():
@@ -96,25 +110,31 @@ def try_launches(between: Sequence[Between], starter: Starter, explained: Callab
             break
         for verdict in (trials[at].verdict for at in waited):
             output.say(f"{verdict.found}; next: {verdict.remedy}; now trying with {LONG.launch_s:g} s")
-        again = _attempts([between[at] for at in waited], starter, LONG)
+        again = _attempts([between[at] for at in waited], starter, LONG, hopeless)
         for at, trial in zip(waited, again, strict=True):
             trials[at] = trial
     return tuple(map(_check, between, trials))
 
 
-def _attempts(between: Sequence[Between], starter: Starter, patience: Patience) -> list[Trial]:
+def _attempts(
+    between: Sequence[Between], starter: Starter, patience: Patience, hopeless: Callable[[], bool]
+) -> list[Trial]:
     """All at once."""
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(max(1, len(between))) as pool:
-        return list(pool.map(lambda each: _attempt(each, each.hosts, starter, patience), between))
-
-
-def _attempt(each: Between, hosts: tuple[str, ...], starter: Starter, patience: Patience) -> Trial:
-    from assay.run import trial
     from assay.run.process import Processes
 
-    return trial.attempt(each.build, hosts, each.network, starter, Processes(), patience)
+    executor = Processes(lambda _printed: hopeless())
+    with ThreadPoolExecutor(max(1, len(between))) as pool:
+        return list(pool.map(lambda each: _attempt(each, each.hosts, starter, patience, executor), between))
+
+
+def _attempt(
+    each: Between, hosts: tuple[str, ...], starter: Starter, patience: Patience, executor: Executor
+) -> Trial:
+    from assay.run import trial
+
+    return trial.attempt(each.build, hosts, each.network, starter, executor, patience)
 
 
 def _broken(each: Between, starter: Starter, patience: Patience) -> tuple[Check, ...]:
@@ -123,11 +143,12 @@ def _broken(each: Between, starter: Starter, patience: Patience) -> tuple[Check,
 
     from assay.launch.remote import AT_ONCE
     from assay.model.check import Check
+    from assay.run.process import Processes
 
     if starter.site.scheduler:
         return ()
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        trials = pool.map(lambda host: _attempt(each, (host,), starter, patience), each.hosts)
+        trials = pool.map(lambda host: _attempt(each, (host,), starter, patience, Processes()), each.hosts)
     return tuple(
         Check(f"{_mpi(each)} on {host}", "problem", trial.verdict.found, _WHY, trial.verdict.remedy)
         for host, trial in zip(each.hosts, trials, strict=True)

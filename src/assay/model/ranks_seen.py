@@ -1,11 +1,14 @@
 """What the program `audit` says of the ranks that a launch line starts (native/starter/audit.cpp)."""
 
+import contextlib
 from typing import Literal
 
 import msgspec
 
 #: The program.
 PROGRAM = "audit"
+#: How each of its lines begins, and that of a rank that begins.
+_RECORD, _BEGAN = b'{"type":', b'{"type":"began"'
 
 
 class RankSeen(msgspec.Struct, frozen=True, tag="rank", tag_field="type"):
@@ -49,6 +52,16 @@ class RankSeen(msgspec.Struct, frozen=True, tag="rank", tag_field="type"):
     node: dict[str, str]
 
 
+class RankBegan(msgspec.Struct, frozen=True, tag="began", tag_field="type"):
+    """A rank that was started, before it starts MPI.
+
+    Attributes:
+        host: where it runs.
+    """
+
+    host: str
+
+
 class RankStuck(msgspec.Struct, frozen=True, tag="stuck", tag_field="type"):
     """A rank that waited too long.
 
@@ -69,10 +82,14 @@ class RanksSeen(msgspec.Struct, frozen=True):
     Attributes:
         ranks: in the order of their numbers.
         stuck: those that gave up.
+        began: all that were started.
+        others: what a launcher printed beside that.
     """
 
     ranks: tuple[RankSeen, ...] = ()
     stuck: tuple[RankStuck, ...] = ()
+    began: tuple[RankBegan, ...] = ()
+    others: bytes = b""
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -82,14 +99,24 @@ class RanksSeen(msgspec.Struct, frozen=True):
 
 def read_ranks(output: bytes) -> RanksSeen:
     """What the ranks said, whatever a launcher prints around it or before each of its lines."""
-    found: list[RankSeen | RankStuck] = []
-    decoder = msgspec.json.Decoder(RankSeen | RankStuck)
-    for line in output.splitlines():
-        begin = line.find(b'{"type":')
-        if begin >= 0:
-            try:
-                found.append(decoder.decode(line[begin:]))
-            except msgspec.MsgspecError:  # two lines in one
-                continue
-    ranks = sorted((each for each in found if isinstance(each, RankSeen)), key=lambda each: each.rank)
-    return RanksSeen(tuple(ranks), tuple(each for each in found if isinstance(each, RankStuck)))
+    found: list[RankSeen | RankStuck | RankBegan] = []
+    others: list[bytes] = []
+    decoder = msgspec.json.Decoder(RankSeen | RankStuck | RankBegan)
+    for line in output.splitlines(keepends=True):
+        begin = line.find(_RECORD)
+        if begin < 0:
+            others.append(line)
+            continue
+        with contextlib.suppress(msgspec.MsgspecError):  # two lines in one
+            found.append(decoder.decode(line[begin:]))
+    return RanksSeen(
+        tuple(sorted((each for each in found if isinstance(each, RankSeen)), key=lambda each: each.rank)),
+        tuple(each for each in found if isinstance(each, RankStuck)),
+        tuple(each for each in found if isinstance(each, RankBegan)),
+        b"".join(others),
+    )
+
+
+def count_begun(output: bytes) -> int:
+    """How many ranks have begun, by what was printed so far."""
+    return output.count(_BEGAN)

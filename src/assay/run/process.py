@@ -20,6 +20,8 @@ from assay.model.errors import UnfitEnvironmentError
 #: started by others sets it to nothing.
 _PARENT = "ASSAY_PARENT"
 _LOOK_S = 0.01
+#: Seconds between looks at whether a command is ended before its time is up.
+_OFTEN_S = 0.1
 #: Seconds between looks at what was printed, and for a launcher to end once its program is through.
 LINGER_S = 5.0
 #: How a record that ends a case begins.
@@ -28,7 +30,15 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Processes:
-    """Starts programs in process groups of their own and ends each group whole."""
+    """Starts programs in process groups of their own and ends each group whole.
+
+    Args:
+        is_over: whether a command is ended now, by what it has printed; asked often, so only of what measures
+            nothing.
+    """
+
+    def __init__(self, is_over: Callable[[bytes], bool] | None = None) -> None:
+        self._is_over = is_over
 
     def now(self) -> float:
         """Seconds on the monotonic clock. For scheduling only: no result is ever timed with it."""
@@ -78,7 +88,7 @@ class Processes:
             # Files, not pipes: nobody has to read while the program is timing, and no pipe can fill up.
             started = [_Started.of(command, ended) for command in commands]
             deadline = time.monotonic() + timeout
-            switches = [_wait(one, deadline - time.monotonic()) for one in started]
+            switches = [_wait(one, deadline - time.monotonic(), self._is_over) for one in started]
             stayed = [one.process.returncode is None for one in started]
             if None in switches:
                 at_limit()
@@ -107,10 +117,13 @@ class _Started(NamedTuple):
         ended.callback(_end_group, process, command.grace_s)
         return cls(process, stdout, stderr, command.grace_s, command.ends)
 
+    def printed(self) -> bytes:
+        """All of its stdout so far."""
+        return os.pread(self.stdout.fileno(), os.fstat(self.stdout.fileno()).st_size, 0)
+
     def is_through(self) -> bool:
         """Whether every case that it shall print has its end."""
-        written = os.pread(self.stdout.fileno(), os.fstat(self.stdout.fileno()).st_size, 0)
-        return written.count(_END) >= self.ends
+        return self.printed().count(_END) >= self.ends
 
     def outcome(self, switches: int | None, *, stayed: bool) -> Outcome:
         """What it wrote, once it has ended; `switches`: None when its time was up."""
@@ -163,17 +176,20 @@ def _start(
         ) from error
 
 
-def _wait(one: _Started, timeout: float) -> int | None:
+def _wait(one: _Started, timeout: float, is_over: Callable[[bytes], bool] | None) -> int | None:
     """Involuntary context switches of the process, None when its time was up; -1 where it stays and is through."""
     begun = time.monotonic()
     deadline, look, through = begun + timeout, begun + LINGER_S, False
     with _sleeping_until_ended(one.process.pid) as sleep:
         while (left := deadline - time.monotonic()) > 0:
-            sleep(min(left, max(0.0, look - time.monotonic())) if one.ends else left)
+            often = min(left, _OFTEN_S) if is_over else left
+            sleep(min(often, max(0.0, look - time.monotonic())) if one.ends else often)
             pid, status, usage = os.wait4(one.process.pid, os.WNOHANG)
             if pid:
                 one.process.returncode = os.waitstatus_to_exitcode(status)
                 return usage.ru_nivcsw
+            if is_over and is_over(one.printed()):
+                return None
             if one.ends and time.monotonic() >= look:
                 if through:
                     return -1

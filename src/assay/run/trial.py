@@ -1,13 +1,13 @@
 """One launch of a rank on each node before anything is measured: do they find each other, do messages pass?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from assay.launch.command import Executor, Outcome
 from assay.launch.starter import Starter
 from assay.machine.verdicts import Verdict
 from assay.model.launch_errors import pick_cause
-from assay.model.ranks_seen import PROGRAM, RanksSeen, read_ranks
+from assay.model.ranks_seen import PROGRAM, RanksSeen, count_begun, read_ranks
 from assay.model.toolchain import Build
 from assay.run.causes import NO_PMI, cause_of
 from assay.run.records import describe_exit, program_message
@@ -28,6 +28,26 @@ _FIREWALL = "open the ports between the nodes (sudo nft list ruleset), or name a
 _FRAMES = "compare the MTU of all interfaces and ports of switches on the way: assay doctor --hosts"
 _MODULES = "install the same MPI at the same path on all nodes, or load its module there, in ~/.bashrc"
 _PMI = "take a plugin that Slurm has (srun --mpi=list), or the MPI's own launcher: --launcher openmpi, mpich"
+
+
+class Answering:
+    """Whether ranks have had their time: so many seconds since the last of them began.
+
+    Args:
+        seconds: that they have.
+        now: a clock that never goes back.
+    """
+
+    def __init__(self, seconds: float, now: Callable[[], float]) -> None:
+        self._seconds, self._now = seconds, now
+        self._begun, self._since_s = 0, 0.0
+
+    def is_over(self, printed: bytes) -> bool:
+        """The same of a launch that has printed this."""
+        begun = count_begun(printed)
+        if begun > self._begun:
+            self._begun, self._since_s = begun, self._now()
+        return begun > 0 and self._now() - self._since_s >= self._seconds
 
 
 class Trial(NamedTuple):
@@ -68,20 +88,21 @@ def attempt(  # noqa: PLR0913, PLR0917 (what a launch is made of)
 def judge(ranks: RanksSeen, outcome: Outcome, hosts: Sequence[str], network: str) -> Verdict:
     """What a launch of one rank on each host showed."""
     over = f" over {network}" if network else ""
-    there = ", ".join(dict.fromkeys((*ranks.hosts, *(each.host for each in ranks.stuck))))
+    waiting = [*(each.host for each in ranks.stuck), *(each.host for each in ranks.began)]
+    there = ", ".join(dict.fromkeys((*ranks.hosts, *waiting)))
     if alone := [each for each in ranks.ranks if each.size < len(hosts)]:
         found = f"{len(alone)} programs on {there}, each of which is rank 0 of {alone[0].size}"
         return Verdict("problem", found, _PMI)
     if ways := ", ".join(f"{each.host} to {each.partner}" for each in ranks.stuck if each.partner):
         return Verdict("warning", f"short messages pass{over}, one of 1 MiB does not ({ways})", _FRAMES)
-    if ranks.stuck:
+    if ranks.stuck or (ranks.began and outcome.exit_code is None):
         return Verdict("problem", f"ranks on {there} wait for each other{over}", _FIREWALL)
     passed = len(hosts) == 1 or all(each.messages == "ok" for each in ranks.ranks)
     if len(ranks.ranks) == len(hosts) and passed:
         return Verdict("ok", f"{len(hosts)} ranks, messages pass{over}")
     if outcome.exit_code is None:
         return Verdict("problem", f"no rank began on {', '.join(hosts)}{over}", _FIREWALL)
-    said = program_message(outcome.stderr + outcome.stdout)
+    said = program_message(outcome.stderr + ranks.others)
     cause = cause_of(said)
     found = cause or pick_cause(said, PROGRAM) or describe_exit(outcome.exit_code)
     return Verdict("problem", found, _PMI if cause == NO_PMI else _MODULES)
