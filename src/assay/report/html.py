@@ -12,7 +12,7 @@ import jinja2
 import msgspec
 
 from assay.analyse.findings import concerning
-from assay.model import roles
+from assay.model import benchmarks, roles
 from assay.model.imported import UNSTATED
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Comparison, Estimate, Finding
@@ -187,8 +187,9 @@ def _told(run: Run, headline: Headline) -> Headline:
     placed, (tool, where) = headline.estimate.placement, selection.printed(run, headline.estimate)
     is_said = headline.counts_nodes or placed.word.over or placed.label == UNSTATED or provenance.nodes(run) <= 1
     nodes = "" if is_said else formatting.count(placed.nodes, "node", "nodes")
-    is_theirs = tool in headline.label  # only then the place in a publication is worth its length
-    told = (headline.told, nodes, "" if is_theirs else tool, where if is_theirs or run.info.command else "")
+    if tool and not run.info.command and benchmarks.of(run.plan.case(headline.estimate.case).benchmark).is_known:
+        where = ""  # a place in a publication is long: it stands beside what only its authors name so
+    told = (headline.told, nodes, "" if tool in headline.label else tool, where)
     return msgspec.structs.replace(headline, told=joined(", ", told))
 
 
