@@ -168,7 +168,7 @@ def test_the_sections_show_systems_by_nodes(run: Run, analysis: Analysis) -> Non
     found = {each.id: each for each in sections(run, analysis)}
     ledger = next(table for table in found["system"].tables if "Prediction" in table.columns)
     assert sum(row[-1] == "before its launch" for row in ledger.rows) == len(run.predictions)
-    rows = [row for table in found["scaling"].tables for row in table.rows if row[0].startswith("hpl")]
+    rows = [row for table in found["scaling"].tables for row in table.rows if row[0].startswith("HPL (LU")]
     assert any(row[1] == "1x1@16" for row in rows)
 
 
