@@ -57,7 +57,7 @@ def _over(known: RunEstimates, network: str) -> tuple[WhatIf, ...]:
     from assay.model.errors import UsageError
     from assay.topics.scaling import what_if
 
-    found = what_if.over_network(known, _law(network))
+    found = what_if.over_network(known, _law(network, known.run.info.id))
     if not found:
         raise UsageError(
             f"run '{known.run.info.id}' cannot tell",
@@ -67,8 +67,8 @@ def _over(known: RunEstimates, network: str) -> tuple[WhatIf, ...]:
     return found
 
 
-def _law(network: str) -> MessageLaw:
-    """The law of a network that another run measured, or that is told by latency and bandwidth."""
+def _law(network: str, of: str) -> MessageLaw:
+    """The law of a network that another run measured, or that is told by latency and bandwidth, for a run."""
     from assay import store
     from assay.analyse import examine
     from assay.model.errors import UsageError
@@ -88,7 +88,7 @@ def _law(network: str) -> MessageLaw:
             raise UsageError(
                 f"run '{run}' has the networks {', '.join(laws)}" + (f", none named {name}" if name else ""),
                 why="a prediction is for one of them",
-                remedy=f"assay predict --network {run}:{next(iter(laws))}",
+                remedy=f"assay predict {of} --network {run}:{next(iter(laws))}",
             )
         return laws.get(name) or next(iter(laws.values()))
     told = dict(word.partition("=")[::2] for word in network.split())
