@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -97,6 +97,11 @@ class Curve(NamedTuple):
     marks: tuple[str, ...]
     members: tuple[Measured, ...]
     state: str | None = None
+
+    def identity(self, law: str, *kind: str) -> dict[str, Any]:
+        """Id, estimates and state of what a law says of it; `kind` stands before the marks in the id."""
+        of = tuple(each.estimate.id for each in self.members)
+        return {"id": "/".join([law, *kind, *self.marks]), "of": of, "state": self.state}
 
 
 def headline(estimate: Estimate) -> str:

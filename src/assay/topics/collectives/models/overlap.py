@@ -33,7 +33,7 @@ def fit(known: RunEstimates) -> Iterable[Model]:
 
 
 def _model(curve: Curve, kernels: Mapping[str, Measured]) -> Overlap:
-    members = [kernels[each] for each in (_PURE, _COMPUTING, _OVERLAPPED)]
+    members = tuple(kernels[each] for each in (_PURE, _COMPUTING, _OVERLAPPED))
     draws, basis = replicates(members)
     own, drawn = (
         (pure + computing - both) / np.minimum(pure, computing)
@@ -41,9 +41,4 @@ def _model(curve: Curve, kernels: Mapping[str, Measured]) -> Overlap:
     )
     # The share of three medians, which are of different launches, may lie outside of what any few blocks show.
     hidden = float(own[0]) if basis == "interval" else float(np.median(drawn))
-    return Overlap(
-        id="/".join([LAW, *curve.marks]),
-        of=tuple(each.estimate.id for each in members),
-        state=curve.state,
-        hidden=with_ends(hidden, drawn, basis),
-    )
+    return Overlap(**curve._replace(members=members).identity(LAW), hidden=with_ends(hidden, drawn, basis))

@@ -78,11 +78,8 @@ def _model(curve: Curve, machine: Machine) -> Model:
         for estimate, kind in of_pair
     )
     residual = max(abs(each.ratio - 1) for each in points if each.ratio is not None)
-    of = tuple(estimate.id for estimate, _ in of_pair)
     return CoreToCore(
-        id="/".join([LAW, *curve.marks]),
-        of=of,
-        state=curve.state,
+        **curve.identity(LAW),
         residual=residual,
         points=points,
         classes=tuple(PairClass(kind, time) for kind, time in times.items()),

@@ -96,9 +96,13 @@ class _Staircase(NamedTuple):
     """Plateaus of one curve, as indices of its members, which are sorted by size."""
 
     curve: Curve
-    members: tuple[Measured, ...]
     sizes: Samples
     parts: list[tuple[int, int]]
+
+    @property
+    def members(self) -> tuple[Measured, ...]:
+        """By size."""
+        return self.curve.members
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
@@ -118,7 +122,7 @@ def _staircase(curve: Curve) -> _Staircase:
     parts: list[tuple[int, int]] = []
     if len(members) >= _FEWEST_SIZES:
         parts = plateaus(np.log([each.estimate.median or math.nan for each in members]), np.log2(sizes))
-    return _Staircase(curve, members, sizes, parts)
+    return _Staircase(curve._replace(members=members), sizes, parts)
 
 
 def _is_huge_twin(other: _Staircase, stairs: _Staircase) -> bool:
@@ -136,34 +140,26 @@ def _walk(stairs: _Staircase) -> tuple[object, ...]:
 
 
 def _model(stairs: _Staircase, huge: _Staircase | None, known: RunEstimates, clock: Quantity | None) -> Model:
-    name, state = _id(stairs), stairs.curve.state
-    of = tuple(each.estimate.id for each in stairs.members)
     if not stairs.parts:
-        count = len(of)
+        count = len(stairs.members)
         few = text("{sizes} sizes: two levels need {needed}", sizes=count, needed=_FEWEST_SIZES)
         why = few if count < _FEWEST_SIZES else text("no level is found")
-        return Unfitted(id=name, of=of, state=state, wanted=LAW, reason=why)
+        return Unfitted(**stairs.curve.identity(LAW), wanted=LAW, reason=why)
     points = _points(stairs)
     caches = _caches(stairs.members[0].estimate, known.machine(stairs.members[0].estimate))
     reached = (_memory_from(each, caches) for each in (stairs, huge) if each)
     memory = min(filter(None, reached), default=None)
     return LatencyLevels(
-        id=name,
-        of=of,
-        state=state,
+        **stairs.curve.identity(LAW),
         residual=max(abs(each.ratio - 1) for each in points if each.at["level"] and each.ratio),
         points=points,
         pages=str(stairs.members[0].estimate.params.get("pages", "")),
         levels=tuple(_levels(stairs, huge, caches, memory, clock)),
-        huge_twin=_id(huge) if huge else "",
+        huge_twin=huge.curve.identity(LAW)["id"] if huge else "",
         memory_from=memory,
         last_cache=f"L{caches[-1].level}" if caches else "",
         last_cache_bytes=caches[-1].size_bytes if caches else 0,
     )
-
-
-def _id(stairs: _Staircase) -> str:
-    return "/".join([LAW, *stairs.curve.marks])
 
 
 def _memory_from(stairs: _Staircase, caches: Sequence[_Cache]) -> float | None:
@@ -247,13 +243,8 @@ def _boundary(stairs: _Staircase, number: int, draws: Samples, basis: Basis) -> 
 def _caches(estimate: Estimate, machine: Machine | None) -> list[_Cache]:
     """Data caches of the cpu of an estimate, smallest first."""
     cpu = estimate.placement.cpus[0][:1] if estimate.placement.cpus else ()
-    return sorted(
-        {
-            _Cache(cache.level, cache.size_bytes)
-            for cache in (machine.topology.caches if machine else ())
-            if cache.kind != "instruction" and set(cpu) & set(cache.cpus)
-        }
-    )
+    known = machine.topology.data_caches(cpu) if machine else ()
+    return sorted({_Cache(cache.level, cache.size_bytes) for cache in known})
 
 
 def _knees(stairs: _Staircase, draws: Samples, basis: Basis) -> tuple[Quantity, ...]:

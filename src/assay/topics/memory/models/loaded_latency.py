@@ -67,12 +67,13 @@ def _walk(estimate: Estimate) -> tuple[object, ...]:
 def _model(
     curve: Curve, drawn: dict[tuple[str, tuple[str, ...], str | None], Estimate], idle: Quantity | None
 ) -> Model:
-    name = "/".join([LAW, *curve.marks])
-    members = sorted((each.estimate for each in curve.members), key=lambda each: -float(each.params["delay"]))
-    of = tuple(each.id for each in members)
+    curve = curve._replace(
+        members=tuple(sorted(curve.members, key=lambda each: -float(each.estimate.params["delay"])))
+    )
+    members = [each.estimate for each in curve.members]
     if len(members) < _FEWEST:
         reason = text("{delays} delay: a curve needs {needed}", delays=len(members), needed=_FEWEST)
-        return Unfitted(id=name, of=of, state=curve.state, wanted=LAW, reason=reason)
+        return Unfitted(**curve.identity(LAW), wanted=LAW, reason=reason)
     beside = [drawn.get((each.case, each.placement.hosts, each.state)) for each in members]
     lightest = figure(members[0])
     points = tuple(
@@ -85,9 +86,7 @@ def _model(
         for each, load in zip(members, beside, strict=True)
     )
     return LoadedLatency(
-        id=name,
-        of=of,
-        state=curve.state,
+        **curve.identity(LAW),
         points=points,
         lightest=lightest,
         loaded=figure(members[-1]),

@@ -77,8 +77,7 @@ def fit(known: RunEstimates) -> Iterable[Model]:
         # Placements without their index: `all:numa`.
         for kind, alike in grouped(bound, lambda each: each.estimate.placement.word.kind).items():
             for curve in curves(alike, "label", "memory"):
-                name = "/".join([LAW, what, kind, *curve.marks])
-                yield from _matrix(name, what, curve, known)
+                yield from _matrix(curve, what, kind, known)
 
 
 def _cell(estimate: Estimate, known: RunEstimates) -> tuple[int, int] | None:
@@ -88,7 +87,7 @@ def _cell(estimate: Estimate, known: RunEstimates) -> tuple[int, int] | None:
     return (own, memory.nodes[0]) if bound and own is not None else None
 
 
-def _matrix(name: str, what: str, curve: Curve, known: RunEstimates) -> Iterable[Model]:
+def _matrix(curve: Curve, what: str, kind: str, known: RunEstimates) -> Iterable[Model]:
     cells = {cell: each.estimate for each in curve.members if (cell := _cell(each.estimate, known))}
     machine = known.machine(curve.members[0].estimate)
     if machine is None or len({memory for _, memory in cells}) < _FEWEST_DISTANCES:
@@ -98,20 +97,18 @@ def _matrix(name: str, what: str, curve: Curve, known: RunEstimates) -> Iterable
     points = []
     near: dict[str, tuple[int, int]] = {}
     for (cpu, memory), estimate in sorted(cells.items()):
-        kind, away = nodes.kind(cpu, memory), nodes.distance(cpu, memory)
+        lie, away = nodes.kind(cpu, memory), nodes.distance(cpu, memory)
         base = local[cpu].median if cpu in local else None
         ratio = estimate.median / base if base and estimate.median is not None else None
         at = {"cpu node": cpu, "memory node": memory} | ({"distance": away} if away is not None else {})
-        points.append(point(estimate, {**at, "class": kind}, ratio))
-        near.setdefault(kind, nearness(kind, away))
+        points.append(point(estimate, {**at, "class": lie}, ratio))
+        near.setdefault(lie, nearness(lie, away))
     classes = grouped(points, lambda each: str(each.at["class"]))
     yield NumaMatrix(
-        id=name,
-        of=tuple(each.id for each in cells.values()),
-        state=curve.state,
+        **curve.identity(LAW, what, kind),
         points=tuple(points),
         what=what,
-        classes=tuple(_class(kind, classes[kind]) for kind in sorted(near, key=lambda kind: near[kind])),
+        classes=tuple(_class(lie, classes[lie]) for lie in sorted(near, key=lambda each: near[each])),
         agreement=_agreement(cells, nodes),
     )
 

@@ -62,16 +62,15 @@ def fit(known: RunEstimates) -> Iterable[Model]:
         having = [each for each in triads if words[_label(each)] & {word} or _label(each) in _ENDS]
         if not any(words[_label(each)] & {word} for each in having):
             continue
-        counted = {
-            curve.marks: curve._replace(members=tuple(sorted(curve.members, key=_cores)))
-            for curve in curves(having, "label")
-        }
-        most = max(len(_numbers(curve.members)) for curve in counted.values())
-        for marks, curve in counted.items():
+        counted = [
+            curve._replace(members=tuple(sorted(curve.members, key=_cores))) for curve in curves(having, "label")
+        ]
+        most = max(len(_numbers(curve.members)) for curve in counted)
+        for curve in counted:
             of = tuple(each.estimate.id for each in curve.members)
             if of not in seen:
                 seen.add(of)
-                yield _model("/".join([LAW, order, *marks]), order, curve, most)
+                yield _model(order, curve, most)
 
 
 def _words(run: Run) -> Mapping[str, set[str]]:
@@ -95,10 +94,9 @@ def _cores(measured: Measured) -> int:
     return len(measured.estimate.placement.cpus[0])
 
 
-def _model(name: str, order: str, curve: Curve, most: int) -> Model:
+def _model(order: str, curve: Curve, most: int) -> Model:
     """`most`: how many numbers of cores were measured of the best known curve of this order."""
     members = curve.members
-    of = tuple(each.estimate.id for each in members)
     numbers = len(_numbers(members))
     if numbers < max(_FEWEST, _WHOLE * most):
         few = text(
@@ -109,7 +107,7 @@ def _model(name: str, order: str, curve: Curve, most: int) -> Model:
             needed=_FEWEST,
             most=most,
         )
-        return Unfitted(id=name, of=of, state=curve.state, wanted=LAW, reason=few)
+        return Unfitted(**curve.identity(LAW, order), wanted=LAW, reason=few)
     cores = np.array([_cores(each) for each in members], dtype=np.float64)
     medians = np.array([[each.estimate.median or 0.0 for each in members]])
     draws, basis = replicates(members)
@@ -128,9 +126,7 @@ def _model(name: str, order: str, curve: Curve, most: int) -> Model:
     )
     enough = float(fewest(medians)[0])
     return Saturation(
-        id=name,
-        of=of,
-        state=curve.state,
+        **curve.identity(LAW, order),
         points=points,
         order=order,
         cores=Quantity(enough, float(below.max()) + 1 if below.size else least, largest, "", basis),

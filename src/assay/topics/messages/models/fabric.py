@@ -83,9 +83,7 @@ def _model(curve: Curve, rounds: list[tuple[Measured, _Sums, _Sums]]) -> Model:
     one_by_one = [sum(one for _, one in each) / len(each) for each in sums]
     shares = [one / other for one, other in zip(together, one_by_one, strict=True)]
     return Fabric(
-        id="/".join([LAW, *curve.marks]),
-        of=tuple(member.estimate.id for member, _, _ in rounds),
-        state=curve.state,
+        **curve._replace(members=tuple(member for member, _, _ in rounds)).identity(LAW),
         points=tuple(points),
         all_rounds=median_interval(shares),
         worst_round=min(points, key=lambda each: each.value.value).value,

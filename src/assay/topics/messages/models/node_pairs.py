@@ -63,9 +63,7 @@ def _model(curve: Curve, points: list[Point]) -> NodePairs:
     found = [each.value.value for each in points]
     usual = spread(found, curve.members[0].estimate.unit)
     return NodePairs(
-        id="/".join([LAW, *curve.marks]),
-        of=tuple(each.estimate.id for each in curve.members),
-        state=curve.state,
+        **curve.identity(LAW),
         residual=max(abs(each / usual.value - 1) for each in found),
         points=tuple(Point(each.estimate, each.at, each.value, each.value.value / usual.value) for each in points),
         all_pairs=usual,
