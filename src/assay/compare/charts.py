@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from assay.analyse.messages.steps import MessageLaw
 from assay.compare.phrases import axis_title, unit, value
 from assay.compare.records import Curve, CurvePair, MessageCurve
 from assay.compare.sides import Sides
@@ -130,10 +129,9 @@ def _coloured(spec: Spec, sides: Sides, curves: tuple[Curve, ...], names: Mappin
 
 def _pieces(sides: Sides, each: Curve, name: str, factor: float) -> list[Spec]:
     """The law of a curve of messages between the sizes of each of its pieces, as the curve counts."""
-    law = each.law if isinstance(each, MessageCurve) else ""
-    model = next((model for model in sides.by_run[each.run].analysis.models if law and model.id == law), None)
     rows: list[Spec] = []
-    for number, (piece, first, last) in enumerate(ends_of(model, each) if isinstance(model, MessageLaw) else ()):
+    law = sides.law(each)
+    for number, (piece, first, last) in enumerate(ends_of(law, each) if law else ()):
         for size in _sizes(max(first, 1.0), last):
             seconds = piece.start.value + piece.per_byte.value * size
             drawn = seconds if each.unit == "s" else size / seconds if seconds > 0 else 0.0

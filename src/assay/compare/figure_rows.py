@@ -82,7 +82,12 @@ def _group(pairs: Sequence[ComparedPair], compared: Compared, page: Screen, *, w
     """What the same two words tell apart: a table of claims, or of all; and why the rest is silent."""
     first = pairs[0].comparison
     figures = formatting.count(len(pairs), "figure", "figures")
-    what = f"{first.differ} {first.level} against {first.base} (base), " if _is_named(compared) else ""
+    # What tells two runs apart is said above, unless it was declared.
+    what = (
+        ""
+        if compared.base and not compared.across
+        else f"{first.differ} {first.level} against {first.base} (base), "
+    )
     page.heading(f"{what}{figures}: {verdicts.counted(pair.comparison for pair in pairs)}")
     claims = [pair for pair in pairs if pair.comparison.verdict in verdicts.CLAIMS]
     shown = pairs if whole or verdicts.are_imported(pairs) else claims
@@ -95,11 +100,6 @@ def _group(pairs: Sequence[ComparedPair], compared: Compared, page: Screen, *, w
         _table(shown, _names(pairs), page, compared.yardsticks, whole=whole)
     for reason, members in verdicts.silent(pairs).items():
         page.say(Text(f"{len(members):,} inconclusive: {reason}.", "dim"), indent=2)
-
-
-def _is_named(compared: Compared) -> bool:
-    """Whether words tell the sides apart; two runs are named above."""
-    return not compared.base or bool(compared.across)
 
 
 def _names(pairs: Sequence[ComparedPair]) -> dict[str, list[str]]:

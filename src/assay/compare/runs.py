@@ -238,17 +238,17 @@ def _what(measured: Measured) -> Hashable:
 
 def _differing(one: Estimate, base: Estimate) -> dict[str, tuple[str, str]]:
     """Word in which two figures differ -> what it is for each of them."""
-    sides = _words(one), _words(base)
+    sides = _words(one, _usual(one)), _words(base, _usual(base))
     told = {name: tuple(side.get(name, UNSTATED) for side in sides) for name in sides[0] | sides[1]}
     return {name: (a, b) for name, (a, b) in told.items() if a != b}
 
 
-def _words(estimate: Estimate) -> dict[str, str]:
-    """What is said of a figure: axes as they usually are where nothing is, levels, place and memory."""
+def _words(estimate: Estimate, usual: Mapping[str, str]) -> dict[str, str]:
+    """What is said of a figure: chosen axes, `usual` where nothing is; levels, memory and place."""
     derived = benchmarks.of(estimate.benchmark).derived
     words = {name: str(value) for name, value in estimate.params.items() if name not in derived}
-    words |= {name: level for name, level in estimate.factors.items() if level != DEFAULT}
-    return {**_usual(estimate), **words, MEMORY: policy(estimate), PLACE: estimate.placement.label}
+    words = {**usual, **words, **{name: level for name, level in estimate.factors.items() if level != DEFAULT}}
+    return words | {MEMORY: words.get(MEMORY, policy(estimate)), PLACE: estimate.placement.label}
 
 
 def _contradictions(pairs: Sequence[ComparedPair]) -> Iterator[Difference]:
@@ -329,11 +329,7 @@ def _usual(estimate: Estimate) -> dict[str, str]:
 
 def _key(estimate: Estimate, across: str, usual: Mapping[str, str], *, hosts: bool = False) -> Hashable:
     """Kernel, place, memory, chosen axes and levels, without what is `across`; absent ones are `usual`."""
-    derived = benchmarks.of(estimate.benchmark).derived
-    words = {name: str(value) for name, value in estimate.params.items() if name not in derived}
-    words = {**usual, **words, **{name: level for name, level in estimate.factors.items() if level != DEFAULT}}
-    words.setdefault(MEMORY, policy(estimate))
-    words.setdefault(PLACE, estimate.placement.label)
+    words = _words(estimate, usual)
     host = estimate.placement.hosts if hosts else ()
     same = (estimate.benchmark, estimate.kernel, estimate.metric, host)
     words.pop(across, None)

@@ -12,6 +12,7 @@ from assay.analyse import conclude, examine
 from assay.analyse.comparisons.pairing import headline
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
+from assay.analyse.messages.steps import MessageLaw
 from assay.compare.analysis import side_by_side
 from assay.compare.curves import RANKS, cpus_of_rank
 from assay.compare.environment import differences, is_one_machine
@@ -65,9 +66,9 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
         return {curve.id: curve for curve in self.found.curves}
 
     @cached_property
-    def of_messages(self) -> tuple[MessageCurve, ...]:
-        """The curves of messages."""
-        return tuple(curve for curve in self.found.curves if isinstance(curve, MessageCurve))
+    def of_messages(self) -> dict[str, MessageCurve]:
+        """Id -> curve of messages."""
+        return {name: curve for name, curve in self.curves.items() if isinstance(curve, MessageCurve)}
 
     @cached_property
     def have_common(self) -> bool:
@@ -88,6 +89,12 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
         return any(
             e.basis == "imported" for side in self.sides for e in side.analysis.estimates if e.median is not None
         )
+
+    def law(self, curve: Curve) -> MessageLaw | None:
+        """The law that was fitted to a curve of messages; None without one."""
+        name = curve.law if isinstance(curve, MessageCurve) else ""
+        models = self.by_run[curve.run].analysis.models
+        return next((each for each in models if isinstance(each, MessageLaw) and each.id == name), None)
 
     @cached_property
     def _estimates(self) -> dict[str, dict[str, Estimate]]:
@@ -151,7 +158,7 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
         """`by TCP`, where the runs of the two have curves of several programs; else nothing."""
         base = self.curves[pair.b]
         runs = {base.run, self.curves[pair.a].run}
-        several = len({each.benchmark for each in self.of_messages if each.run in runs}) > 1
+        several = len({each.benchmark for each in self.of_messages.values() if each.run in runs}) > 1
         return text("by {program}", program=messages.BY[base.benchmark]) if several else ""
 
     def place(self, curve: Curve, *, bare: bool = False) -> str:

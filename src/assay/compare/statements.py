@@ -6,7 +6,6 @@ from typing import Literal
 
 import msgspec
 
-from assay.analyse.messages.steps import MessageLaw
 from assay.compare import contrast_statements
 from assay.compare.phrases import SAME, TWICE, figure, near, roughly, times, unit, value
 from assay.compare.records import (
@@ -60,13 +59,12 @@ def widest(sides: Sides) -> list[CurvePair]:
 
 def _saturated(sides: Sides) -> Iterator[str]:
     """For each kind of curve where it is saturated; times are not told beside rates, which follow from them."""
-    models = {(side.run.info.id, model.id): model for side in sides.sides for model in side.analysis.models}
     told: dict[str, list[str]] = {}
-    for pattern, curves in selection.grouped(sides.of_messages, lambda curve: curve.pattern).items():
+    for pattern, curves in selection.grouped(sides.of_messages.values(), lambda curve: curve.pattern).items():
         names = sides.series(curves)
         for curve in curves:
-            law = models.get((curve.run, curve.law))
-            if isinstance(law, MessageLaw) and law.saturation:
+            law = sides.law(curve)
+            if law and law.saturation:
                 size = near(law.saturation.value)
                 told.setdefault(pattern, []).append(text("{value} ({basis})", value=size, basis=names[curve.id]))
     if len(told) > 1:
@@ -233,7 +231,7 @@ def _crossed(sides: Sides, pair: CurvePair, each: Crossover) -> str:
 
 def jump(sides: Sides, each: CurveStep) -> str:
     """Where the time of a message jumps, by how much, and the possible causes."""
-    curve = sides.curves[each.curve]
+    curve = sides.of_messages[each.curve]
     seconds, prefixed = scale(each.seconds, "s")
     more = text(
         "{times} as long ({time} more)",
@@ -244,7 +242,7 @@ def jump(sides: Sides, each: CurveStep) -> str:
         "a message takes {more} from {size} on ({noun}). Possible causes: {causes}",
         more=more,
         size=near(each.bytes),
-        noun=messages.counted(curve.pattern) if isinstance(curve, MessageCurve) else curve.metric,
+        noun=messages.counted(curve.pattern),
         causes=joined("; ", each.rivals),
     )
     return formatting.sentence(joined(", ", (within(sides.label(curve.run), sides.place(curve)), said)))
@@ -254,12 +252,8 @@ def _largest(sides: Sides) -> Iterator[CurveStep]:
     """Of each run and pattern, between nodes and inside one, the step with the largest factor."""
 
     def key(each: CurveStep) -> tuple[str, str, bool]:
-        curve = sides.curves[each.curve]
-        return (
-            (curve.run, curve.pattern, curve.between)
-            if isinstance(curve, MessageCurve)
-            else (curve.run, "", False)
-        )
+        curve = sides.of_messages[each.curve]
+        return curve.run, curve.pattern, curve.between
 
     for members in selection.grouped(sides.found.steps, key).values():
         yield max(members, key=lambda each: each.factor.value)

@@ -148,11 +148,10 @@ def pair_name(sides: Sides, pair: CurvePair) -> str:
 
 def laws(sides: Sides) -> tuple[Table, ...]:
     """Latency, endless rate, half-rate size and pieces of each curve of messages that a law was fitted to."""
-    models = {(side.run.info.id, model.id): model for side in sides.sides for model in side.analysis.models}
     rows, pieces = [], []
-    for curve in sides.of_messages:
-        model = models.get((curve.run, curve.law))
-        if not isinstance(model, MessageLaw):
+    for curve in sides.of_messages.values():
+        model = sides.law(curve)
+        if model is None:
             continue
         name = joined(": ", [sides.label(curve.run), sides.place(curve)])
         counted = messages.counted(curve.pattern)
