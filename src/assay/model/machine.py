@@ -99,6 +99,11 @@ class Topology(msgspec.Struct, frozen=True, cache_hash=True):
         nodes = tuple(msgspec.structs.replace(node, memory_bytes=0) for node in self.numa_nodes)
         return msgspec.structs.replace(self, numa_nodes=nodes, held_bytes=0, held_rates=())
 
+    def data_caches(self, cpus: Collection[int]) -> tuple[Cache, ...]:
+        """The caches of data that some cpus use."""
+        used = set(cpus)
+        return tuple(each for each in self.caches if each.kind != "instruction" and used & set(each.cpus))
+
     def last_level_bytes(self, cpus: Collection[int]) -> int:
         """Bytes of the last-level caches that some cpus use, no more than was measured; 0 where none is known."""
         last = max((cache.level for cache in self.caches), default=0)

@@ -97,11 +97,7 @@ def _node(topology: Topology, index: int, cores: tuple[Core, ...], measured: Col
 
 def _cache_group(topology: Topology, cores: tuple[Core, ...], measured: Collection[int]) -> Box:
     """Cores under the largest cache that they have a part in: `L3 8 MiB`."""
-    seen = {
-        cache.level: cache.size_bytes
-        for cache in topology.caches
-        if cache.kind != "instruction" and cores[0].cpus[0] in cache.cpus
-    }
+    seen = {cache.level: cache.size_bytes for cache in topology.data_caches(cores[0].cpus[:1])}
     title = f"L{max(seen)} {format_size(seen[max(seen)])}" if seen else text("caches unknown")
     cells = tuple(_cell(core, measured, topology.allowed_cpus) for core in cores)
     return Box("group", title, cells=cells, columns=min(len(cells), max(4, round((1.6 * len(cells)) ** 0.5))))

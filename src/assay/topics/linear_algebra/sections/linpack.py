@@ -60,8 +60,7 @@ def _cache(scene: Scene, e: Estimate) -> str:
     size = _DOUBLE_BYTES * _number(e, "n") * _number(e, "leading")
     if machine is None or not size:
         return ""
-    cpus = {cpu for each in e.placement.cpus for cpu in each}
-    caches = (c for c in machine.topology.caches if c.kind != "instruction" and cpus & set(c.cpus))
+    caches = machine.topology.data_caches({cpu for each in e.placement.cpus for cpu in each})
     level = min((c.level for c in caches if c.size_bytes >= size), default=0)
     return f"L{level}" if level else text("memory")
 

@@ -46,9 +46,9 @@ def _stored(estimate: Estimate, bounds: Bounds) -> Limit | None:
     machine, clock, size = bounds.machine(estimate), bounds.loaded_clock(estimate), estimate.params.get("bytes")
     if machine is None or clock is None or size is None or not estimate.placement.cpus:
         return None
-    name, cpu = machine.fact("processor", "microarchitecture").value, estimate.placement.cpus[0][0]
+    name = machine.fact("processor", "microarchitecture").value
     width = _STORED.get(name) if isinstance(name, str) else None
-    data = (each for each in machine.topology.caches if each.kind != "instruction" and cpu in each.cpus)
+    data = machine.topology.data_caches(estimate.placement.cpus[0][:1])
     first = min((each.size_bytes for each in data if each.level == 1), default=0)
     if width is None or 2 * int(size) > first:
         return None

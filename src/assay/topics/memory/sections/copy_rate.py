@@ -58,13 +58,9 @@ def _boundaries(scene: Scene) -> tuple[Boundary, ...]:
     estimates, machine = _powers(scene), next(iter(scene.run.machines.values()), None)
     if machine is None or not estimates:
         return ()
-    cpu = estimates[0].placement.cpus[0][0]
     largest = max(float(e.params["bytes"]) for e in estimates)
-    sizes = {
-        cache.level: cache.size_bytes / 2
-        for cache in machine.topology.caches
-        if cache.kind != "instruction" and cpu in cache.cpus and cache.size_bytes
-    }
+    caches = machine.topology.data_caches(estimates[0].placement.cpus[0][:1])
+    sizes = {cache.level: cache.size_bytes / 2 for cache in caches if cache.size_bytes}
     return tuple(
         Boundary(size, f"½ L{level} = {format_size(size)}", f"½ L{level}")
         for level, size in sorted(sizes.items())

@@ -107,12 +107,9 @@ def _boundaries(
 ) -> tuple[Boundary, ...]:
     """Sizes that the data caches of the core that walked claim, and what they and a TLB were measured to hold."""
     machine = next(iter(run.machines.values()), None)
-    cpu, largest = curves[0].placement.cpus[0][0], max(float(e.params["bytes"]) for e in curves)
-    sizes = {
-        f"L{cache.level}": float(cache.size_bytes)
-        for cache in (machine.topology.caches if machine else ())
-        if cache.kind != "instruction" and cpu in cache.cpus and 0 < cache.size_bytes < largest
-    }
+    largest = max(float(e.params["bytes"]) for e in curves)
+    caches = machine.topology.data_caches(curves[0].placement.cpus[0][:1]) if machine else ()
+    sizes = {f"L{each.level}": float(each.size_bytes) for each in caches if 0 < each.size_bytes < largest}
     lines = [Boundary(size, f"{name} = {format_size(size)}", name) for name, size in sizes.items()]
     lines += [
         Boundary(size, text("{level} holds {size}", level=cause, size=format_size(size)), cause, measured=True)
