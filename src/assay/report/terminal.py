@@ -123,10 +123,9 @@ def _rows(estimates: tuple[Estimate, ...]) -> tuple[list[tuple[str, ...]], int]:
     headline = selection.measured(selection.headline_kernel(estimates))
     axis = selection.swept(headline[0].benchmark) if headline else ""
     names = tuple(name for name in selection.varied(headline) if name != axis)
-    if axis:
-        curves = selection.grouped(headline, lambda e: (formatting.placed(e), selection.series(e, names)))
-        return [_curve_row(members, axis, names) for members in curves.values()], 0
     groups = selection.grouped(headline, lambda e: (formatting.placed(e), selection.series(e, names)))
+    if axis:
+        return [_curve_row(members, axis, names) for members in groups.values()], 0
     rows = [_row(members, names) for members in groups.values()]
     return rows[:_ROWS], max(0, len(rows) - _ROWS)
 

@@ -91,14 +91,10 @@ def benjamini_yekutieli(p: Sequence[float]) -> list[float]:
     """
     count = len(p)
     penalty = count * sum(1 / rank for rank in range(1, count + 1))
-    adjusted = [1.0] * count
-    least = 1.0
-    for rank, at in zip(
-        range(count, 0, -1), sorted(range(count), key=lambda at: p[at], reverse=True), strict=True
-    ):
-        least = min(least, penalty * p[at] / rank)
-        adjusted[at] = least
-    return adjusted
+    falling = sorted(range(count), key=lambda at: p[at], reverse=True)
+    scaled = (min(1.0, penalty * p[at] / rank) for rank, at in zip(range(count, 0, -1), falling, strict=True))
+    adjusted = dict(zip(falling, itertools.accumulate(scaled, min), strict=True))
+    return [adjusted[at] for at in range(count)]
 
 
 def null_effects(differences: ArrayLike) -> Samples:

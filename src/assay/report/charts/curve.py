@@ -21,6 +21,7 @@ from assay.report.charts.theme import (
     numeric,
     series_scales,
     tooltip,
+    with_legend,
 )
 
 _SIZE = (
@@ -168,9 +169,8 @@ def curve(
         **({"resolve": {"axis": {"y": "independent"}}} if guides.second else {}),
     )
     rows = 1 + max((row["row"] for row in above), default=0)
-    legend = {**spec["config"]["legend"], "symbolStrokeWidth": 0}  # a dash around a symbol deforms it
-    legend |= {"offset": _GAP + rows * _ROW if guides.boundaries else 10}
-    return {**spec, "config": {**spec["config"], "legend": legend}}
+    offset = _GAP + rows * _ROW if guides.boundaries else 10
+    return with_legend(spec, symbolStrokeWidth=0, offset=offset)  # a dash around a symbol deforms it
 
 
 def _frame(points: list[CurvePoint], guides: Guides) -> Spec:

@@ -95,6 +95,11 @@ def panels(values: list[Spec], drawn: list[Spec], **parts: Any) -> Spec:  # noqa
     return {**spec, "vconcat": drawn, "spacing": 10, "config": {**_CONFIG, "view": view}}
 
 
+def with_legend(spec: Spec, **parts: Any) -> Spec:  # noqa: ANN401 (any part of a legend)
+    """The same chart with other parts of its legend."""
+    return {**spec, "config": {**spec["config"], "legend": {**spec["config"]["legend"], **parts}}}
+
+
 def narrowed(spec: Spec) -> Spec:
     """The same chart for a phone: narrower, its legend in one column, its texts short (`narrow` is true)."""
     legend = {**spec["config"]["legend"], "columns": 1, "labelLimit": 240}

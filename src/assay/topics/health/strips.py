@@ -18,6 +18,7 @@ from assay.report.charts.theme import (
     series_scales,
     slots,
     tooltip,
+    with_legend,
 )
 
 _STEP = 26
@@ -95,14 +96,7 @@ def cumulative(shares: list[Share], title: str) -> Spec:
         height=260,
         usermeta={"narrow": 284},
     )
-    legend = {
-        **spec["config"]["legend"],
-        "columns": 2,
-        "labelLimit": 380,
-        "symbolType": "stroke",
-        "symbolSize": 300,
-    }
-    return {**spec, "config": {**spec["config"], "legend": legend}}
+    return with_legend(spec, columns=2, labelLimit=380, symbolType="stroke", symbolSize=300)
 
 
 def _ratio_axis(reached: list[float], title: str) -> tuple[Spec, Spec]:

@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 
 from assay.model.exports import Export
 from assay.model.result import Analysis, Estimate
@@ -14,6 +15,22 @@ COLUMNS = (
     "median", "lo", "hi", "basis", "confidence", "mean", "min", "max", "p99", "launches", "samples", "stop",
     "precision", "steady", "modes", "limit", "limit_source", "limit_of", "status", "reason",
 )  # fmt: skip
+#: Columns that are no attributes of an estimate -> their values.
+_VALUES: dict[str, Callable[[Estimate], object]] = {
+    "params": lambda e: _pairs(e.params),
+    "factors": lambda e: _pairs(e.factors),
+    "placement": lambda e: e.placement.label,
+    "hosts": lambda e: " ".join(e.placement.hosts),
+    "cpus": lambda e: _lists(e.placement.cpus),
+    "memory": lambda e: e.placement.memory,
+    "as_asked": lambda e: e.placement.proven and e.placement.proven.as_asked,
+    "proven_cpus": lambda e: e.placement.proven and _lists(e.placement.proven.cpus),
+    "page_nodes": lambda e: e.placement.proven and _pairs(e.placement.proven.page_nodes),
+    "modes": lambda e: " ".join(map(str, e.modes)),
+    "limit": lambda e: e.limit and e.limit.value,
+    "limit_source": lambda e: e.limit and e.limit.source,
+    "limit_of": lambda e: e.limit and e.limit.of,
+}
 SAMPLE_COLUMNS = (
     "launch", "attempt", "case", "kernel", "host", "phase", "iterations", "sample", "start_s", "seconds",
 )  # fmt: skip
@@ -22,9 +39,10 @@ SAMPLE_COLUMNS = (
 def figures(_run: Run, analysis: Analysis) -> Iterator[str]:
     """Estimates as CSV (RFC 4180) in SI base units; absent values are empty, lists have blanks."""
     lines = io.StringIO(newline="")
-    writer = csv.DictWriter(lines, COLUMNS)
-    writer.writeheader()
-    writer.writerows(_row(estimate) for estimate in analysis.estimates)
+    writer = csv.writer(lines)
+    writer.writerow(COLUMNS)
+    values = [_VALUES.get(name, attrgetter(name)) for name in COLUMNS]
+    writer.writerows([value(each) for value in values] for each in analysis.estimates)
     yield lines.getvalue()
 
 
@@ -56,30 +74,6 @@ def _samples(run: Run) -> Iterator[tuple[object, ...]]:
                 )
                 for number, (start, seconds) in enumerate(zip(series.start_s, series.seconds, strict=True)):
                     yield (*head, number, start, seconds)
-
-
-def _row(e: Estimate) -> dict[str, object]:
-    proven = e.placement.proven
-    same = (
-        "id", "case", "benchmark", "kernel", "metric", "unit", "better", "state", "median", "lo", "hi", "basis",
-        "confidence", "mean", "min", "max", "p99", "launches", "samples", "stop", "precision", "steady", "status",
-        "reason",
-    )  # fmt: skip
-    return {name: getattr(e, name) for name in same} | {
-        "params": _pairs(e.params),
-        "factors": _pairs(e.factors),
-        "placement": e.placement.label,
-        "hosts": " ".join(e.placement.hosts),
-        "cpus": _lists(e.placement.cpus),
-        "memory": e.placement.memory,
-        "as_asked": "" if proven is None else proven.as_asked,
-        "proven_cpus": "" if proven is None else _lists(proven.cpus),
-        "page_nodes": "" if proven is None else _pairs(proven.page_nodes),
-        "modes": " ".join(map(str, e.modes)),
-        "limit": "" if e.limit is None else e.limit.value,
-        "limit_source": "" if e.limit is None else e.limit.source,
-        "limit_of": "" if e.limit is None else e.limit.of,
-    }
 
 
 def _pairs(values: Mapping[str, object]) -> str:

@@ -14,13 +14,13 @@ from assay.model.units import format_share
 from assay.report import formatting, messages, selection
 from assay.report.section import Card, CardRow
 from assay.report.vocabulary import known
+from assay.topics.messages.limiting import REACHED
 
 #: More paths than these are told by the sections alone.
 MOST = 6
 #: Both directions over one: from here on each goes as if alone; up to here they share.
 _FREE, _SHARED = 1.8, 1.2
-#: Who gets so much of a limit stands at it; limits that shares are of.
-_REACHED = 0.90
+#: Limits that shares are of.
 _STANDING = frozenset({"wire", "shaper", "slot", "given", "memory"})
 #: A wire that needs no more than this share of a message's time does not limit it.
 _HARDLY = 0.1
@@ -122,7 +122,7 @@ _STANDS = (
     Sentence(_limit),
     Sentence(
         text("Not always: the lower end is {least} of it."),
-        lambda each: each.limited_by in _STANDING and each.share and each.share.value.lo < _REACHED,
+        lambda each: each.limited_by in _STANDING and each.share and each.share.value.lo < REACHED,
     ),
 )
 #: Heading of a row -> its sentences.

@@ -15,6 +15,7 @@ from assay.model.grouping import grouped
 from assay.model.profile import Profile, ProfileFigure
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Finding
+from assay.report import messages
 from assay.topics.messages import limiting
 from assay.topics.messages.models import max_rate, mpi_over_tcp
 from assay.topics.messages.models.duplex import Duplex
@@ -23,8 +24,8 @@ from assay.topics.messages.models.mpi_over_tcp import MpiOver
 from assay.topics.messages.rules import delayed_ack
 
 _LATENCY, _ONE, _MANY = "latency", "bandwidth", "multi-bandwidth"
-#: The message that small ones are judged by, and the least that long ones have.
-_SMALL_BYTES, _LONG_BYTES = 8, 65536
+#: The least that long messages have.
+_LONG_BYTES = 65536
 #: Of curves of one path those whose axes have their defaults are told; these axes tell patterns and sizes apart.
 _APART = frozenset({curves.PATTERN, curves.BYTES, "calls", "waiting"})
 
@@ -195,14 +196,14 @@ def _longest(one: Sequence[Estimate]) -> Estimate | None:
 
 
 def _small(latency: Sequence[Estimate]) -> Estimate | None:
-    """8 B, else the smallest that is not empty, else the empty one; none that is long."""
-    ordered = sorted(latency, key=lambda e: (curves.size(e) == 0, curves.size(e) != _SMALL_BYTES, curves.size(e)))
-    return ordered[0] if ordered and curves.size(ordered[0]) < _LONG_BYTES else None
+    """The small message of a curve, none that is long."""
+    found = messages.small(latency)
+    return found if found and curves.size(found) < _LONG_BYTES else None
 
 
 def _at_once(path: _Path, small: Estimate | None) -> Estimate | None:
     """Messages a second of the size that small ones are judged by, many in flight at once."""
-    size = curves.size(small) if small else _SMALL_BYTES
+    size = curves.size(small) if small else messages.SMALL_BYTES
     cases = {each.case for each in path.of(_ONE) if curves.size(each) == size}
     rates = (each for each in path.evidence.having("message-rate") if each.case in cases and each.median)
     return next((each for each in rates if each.state in {None, path.key.state}), None)

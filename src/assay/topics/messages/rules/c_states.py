@@ -105,9 +105,11 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             yield msgspec.structs.replace(found, severity="fact") if small else found
 
 
-def _has_pairs(evidence: Evidence) -> object:
-    """Transfers between cores and loads tell of such states, too."""
-    return place.passed(evidence) or _levels.pairs(evidence) or _gaps.pairs(evidence)
-
-
-rule = Rule("c_states", _ASKS, _gaps.threshold, _assess, applies=_has_pairs)
+rule = Rule(
+    "c_states",
+    _ASKS,
+    _gaps.threshold,
+    _assess,
+    # transfers between cores and loads tell of such states, too
+    applies=lambda evidence: place.passed(evidence) or _levels.pairs(evidence) or _gaps.pairs(evidence),
+)
