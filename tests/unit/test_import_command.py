@@ -57,6 +57,16 @@ def test_an_import_is_shown_compared_and_listed(
     assert "passed verification" not in (Path("runs") / run_id / "report.html").read_text()  # nobody measured here
 
 
+def test_each_figure_carries_the_line_that_it_stood_in() -> None:
+    lines = PASTED.splitlines()
+    for estimate in analyse(imported()).estimates:
+        assert estimate.printed
+        assert (estimate.printed.tool, estimate.printed.source) == ("OSU Micro-Benchmarks", "pasted.txt")
+        size, value = map(float, lines[estimate.printed.line - 1].split())
+        assert size == estimate.params["bytes"]
+        assert estimate.median == pytest.approx(value * (1e-6 if estimate.metric == "latency" else 1e6))
+
+
 @pytest.mark.parametrize(
     ("line", "placement"),
     [

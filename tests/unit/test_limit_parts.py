@@ -9,8 +9,9 @@ from tests.simulation import EPYC_7601, described, simulated_run
 from assay import store
 from assay.analyse import analyse, parts
 from assay.model.facts import Fact
+from assay.model.placed import Placed, Proof
 from assay.model.plan import Measure, Study
-from assay.model.result import Analysis, Estimate, Limit, Placed, Proof
+from assay.model.result import Analysis, Estimate, Limit
 from assay.model.run import Run
 from assay.simulation import Law
 from assay.topics.memory.limits import memory

@@ -7,8 +7,9 @@ import pytest
 
 from assay.model import benchmarks
 from assay.model.noise import Noise
+from assay.model.placed import Placed
 from assay.model.quantity import Quantity
-from assay.model.result import RESULT_SCHEMA, Analysis, Estimate, Placed
+from assay.model.result import RESULT_SCHEMA, Analysis, Estimate
 from assay.topics.messages.formats import osu
 
 QUIET = Noise(None, None, None, None, None, {}, 0, 0)

@@ -20,11 +20,12 @@ from assay.analyse.statistics import FEWEST_FOR_TAIL, Samples, median_interval, 
 from assay.model import benchmarks
 from assay.model.benchmark import Benchmark, Metric
 from assay.model.grouping import grouped
+from assay.model.placed import Placed, Proof
 from assay.model.placement import Placement
 from assay.model.plan import Case
 from assay.model.quantity import Quantity
 from assay.model.rank import Rank
-from assay.model.result import Estimate, Outcome, Placed, Proof
+from assay.model.result import Estimate, Outcome
 from assay.model.run import Run
 
 

@@ -7,9 +7,10 @@ import msgspec
 from assay.analyse.curves import headline
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.model import benchmarks
-from assay.model.imported import Imported, Table, case_of
+from assay.model.imported import Imported, Printed, Table, case_of
+from assay.model.placed import Placed
 from assay.model.quantity import Quantity
-from assay.model.result import Estimate, Limit, Outcome, Placed
+from assay.model.result import Estimate, Limit, Outcome
 
 
 def measured(imported: Imported) -> list[Measured]:
@@ -82,4 +83,5 @@ def _estimates(table: Table) -> Iterator[Estimate]:
             value=None if problem else Quantity(figure.value, figure.value, figure.value, figure.unit, "imported"),
             status="invalid" if table.failed else "skipped" if senseless else "complete",
             reason=problem or figure.remark or None,
+            printed=Printed(table.tool, table.source, figure.where or table.where, figure.line),
         )

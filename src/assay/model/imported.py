@@ -83,6 +83,22 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     limit_of: str = ""
 
 
+class Printed(msgspec.Struct, frozen=True):
+    """Where an estimate stood that was not measured here.
+
+    Attributes:
+        tool: that printed it.
+        source: name of the file, or the publication.
+        place: in it: `lines 40 to 63`, or table and paragraph of a publication.
+        line: in the file, from 1; 0 where lines mean nothing.
+    """
+
+    tool: str
+    source: str
+    place: str
+    line: int = 0
+
+
 class Source(msgspec.Struct, frozen=True, omit_defaults=True):
     """A file that was read, or a publication.
 
@@ -161,21 +177,6 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
     titled: bool = True
     skipped: tuple[Skipped, ...] = ()
     label: str = ""
-
-
-def origin(imported: Imported, case: str, wanted: tuple[str, str, float | None]) -> tuple[str, str]:
-    """The tool that printed a figure, and where: `osu.txt:12`, or the place in a publication; empty if unknown.
-
-    Args:
-        imported: that has it.
-        case: id of its case.
-        wanted: its kernel, metric and value.
-    """
-    for table in imported.tables:
-        for each in table.figures:
-            if (each.kernel, each.metric, each.value) == wanted and case_of(table, each).id == case:
-                return table.tool, f"{table.source}:{each.line}" if each.line else each.where or table.where
-    return "", ""
 
 
 def case_of(table: Table, figure: Figure) -> Case:

@@ -13,7 +13,7 @@ import msgspec
 
 from assay.analyse.findings import concerning
 from assay.model import benchmarks, roles
-from assay.model.imported import UNSTATED
+from assay.model.imported import UNSTATED, Printed
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.run import Run
@@ -184,13 +184,19 @@ def _details(headline: Headline, analysis: Analysis) -> str:
 
 def _told(run: Run, headline: Headline) -> Headline:
     """The headline with its nodes, which a reader of several must know; of an import what printed it where."""
-    placed, (tool, where) = headline.estimate.placement, selection.printed(run, headline.estimate)
+    placed, printed = headline.estimate.placement, headline.estimate.printed
     is_said = headline.counts_nodes or placed.word.over or placed.label == UNSTATED or provenance.nodes(run) <= 1
     nodes = "" if is_said else formatting.count(placed.nodes, "node", "nodes")
-    if tool and not run.info.command and benchmarks.of(run.plan.case(headline.estimate.case).benchmark).is_known:
-        where = ""  # a place in a publication is long: it stands beside what only its authors name so
-    told = (headline.told, nodes, "" if tool in headline.label else tool, where)
+    told = (headline.told, nodes, *(_printed(run, headline, printed) if printed else ()))
     return msgspec.structs.replace(headline, told=joined(", ", told))
+
+
+def _printed(run: Run, headline: Headline, printed: Printed) -> tuple[str, str]:
+    """What printed a headline, and where."""
+    tool = "" if printed.tool in headline.label else printed.tool
+    if not run.info.command and benchmarks.of(run.plan.case(headline.estimate.case).benchmark).is_known:
+        return tool, ""  # a place in a publication is long: it stands beside what only its authors name so
+    return tool, f"{printed.source}:{printed.line}" if printed.line else printed.place
 
 
 def _points(analysis: Analysis) -> int:

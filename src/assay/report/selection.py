@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 
 from assay.model import benchmarks, grouping, roles
-from assay.model.imported import origin
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
@@ -31,14 +30,9 @@ def named(run: Run, estimate: Estimate) -> str:
     metric = known(estimate.metric)
     if benchmarks.of(program).is_known:
         return text("{program}: {metric}", program=title(program), metric=metric)
-    tool = printed(run, estimate)[0] or program
+    tool = estimate.printed.tool if estimate.printed else program
     told = text("{program}: {metric}", program=tool, metric=metric)
     return told if program.casefold() in tool.casefold() else joined(", ", (told, program))
-
-
-def printed(run: Run, e: Estimate) -> tuple[str, str]:
-    """What printed an imported figure, and where; both empty for what was measured."""
-    return origin(run.imported, e.case, (e.kernel, e.metric, e.median)) if run.imported else ("", "")
 
 
 def swept(name: str) -> str:

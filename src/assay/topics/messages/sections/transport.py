@@ -2,7 +2,8 @@
 
 from assay.launch.starter import network_of
 from assay.model import benchmarks
-from assay.model.result import Estimate, Proof
+from assay.model.placed import Proof
+from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import formatting, messages, selection
 from assay.report.declared import Declared, Listing, Scene
