@@ -115,6 +115,22 @@ def test_a_command_is_ended_by_what_it_prints() -> None:
     assert (outcome.stdout, outcome.exit_code) == (b"a\nb\n", None)
 
 
+def test_one_that_hangs_takes_no_time_from_others_that_were_started_with_it() -> None:
+    hangs, ends, fails = python("import time; time.sleep(600)"), python("print(1)"), python("exit(3)")
+    outcomes = Processes().execute_together((hangs, ends, fails), 5.0)
+    assert [each.exit_code for each in outcomes] == [None, 0, 3]
+    assert [each.involuntary_switches >= 0 for each in outcomes] == [False, True, True]
+
+
+def test_launchers_that_stay_are_waited_for_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "LINGER_S", 2.0)
+    stays = python('import time; print(\'{"type":"end"}\', flush=True); time.sleep(600)')
+    begun = time.monotonic()
+    outcomes = Processes().execute_together((msgspec.structs.replace(stays, ends=1),) * 4, LONG)
+    assert all(each.lingered for each in outcomes)
+    assert time.monotonic() - begun < 4 * 2 * 2.0  # of one after the other
+
+
 def test_children_left_behind_by_a_program_are_ended_too(tmp_path: Path) -> None:
     script = f"""
 import subprocess, sys

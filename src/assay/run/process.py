@@ -87,14 +87,14 @@ class Processes:
         with contextlib.ExitStack() as ended:
             # Files, not pipes: nobody has to read while the program is timing, and no pipe can fill up.
             started = [_Started.of(command, ended) for command in commands]
-            deadline = time.monotonic() + timeout
-            switches = [_wait(one, deadline - time.monotonic(), self._is_over) for one in started]
+            switches = _wait(started, timeout, self._is_over)
             stayed = [one.process.returncode is None for one in started]
             if None in switches:
                 at_limit()
             _ask_to_end(one.process for one in started)
+            asked = time.monotonic()
             for one in started:
-                _end_group(one.process, one.grace_s)
+                _end_group(one.process, max(0.0, asked + one.grace_s - time.monotonic()))
             counted = zip(started, switches, stayed, strict=True)
             return tuple(one.outcome(count, stayed=stays) for one, count, stays in counted)
 
@@ -176,41 +176,57 @@ def _start(
         ) from error
 
 
-def _wait(one: _Started, timeout: float, is_over: Callable[[bytes], bool] | None) -> int | None:
-    """Involuntary context switches of the process, None when its time was up; -1 where it stays and is through."""
+def _wait(
+    started: Sequence[_Started], timeout: float, is_over: Callable[[bytes], bool] | None
+) -> list[int | None]:
+    """Involuntary switches of each process, None when its time was up; -1 where it stays and is through."""
     begun = time.monotonic()
-    deadline, look, through = begun + timeout, begun + LINGER_S, False
-    with _sleeping_until_ended(one.process.pid) as sleep:
-        while (left := deadline - time.monotonic()) > 0:
+    deadline, look = begun + timeout, begun + LINGER_S
+    waiting, through = dict(enumerate(started)), set[int]()
+    switches: list[int | None] = [None] * len(started)
+    with _sleeping_until_one_ends([one.process.pid for one in started]) as sleep:
+        while waiting and (left := deadline - time.monotonic()) > 0:
             often = min(left, _OFTEN_S) if is_over else left
-            sleep(min(often, max(0.0, look - time.monotonic())) if one.ends else often)
-            pid, status, usage = os.wait4(one.process.pid, os.WNOHANG)
-            if pid:
-                one.process.returncode = os.waitstatus_to_exitcode(status)
-                return usage.ru_nivcsw
-            if is_over and is_over(one.printed()):
-                return None
-            if one.ends and time.monotonic() >= look:
-                if through:
-                    return -1
-                through, look = one.is_through(), time.monotonic() + LINGER_S
-    return None
+            if any(one.ends for one in waiting.values()):
+                often = min(often, max(0.0, look - time.monotonic()))
+            sleep(often, [one.process.pid for one in waiting.values()])
+            is_late = time.monotonic() >= look
+            for at, one in tuple(waiting.items()):
+                pid, status, usage = os.wait4(one.process.pid, os.WNOHANG)
+                if pid:
+                    one.process.returncode = os.waitstatus_to_exitcode(status)
+                    switches[at] = usage.ru_nivcsw
+                elif is_late and at in through:
+                    switches[at] = -1
+                elif not (is_over and is_over(one.printed())):
+                    if is_late and one.ends and one.is_through():
+                        through.add(at)
+                    continue
+                del waiting[at]
+            look = time.monotonic() + LINGER_S if is_late else look
+    return switches
 
 
 @contextlib.contextmanager
-def _sleeping_until_ended(pid: int) -> Iterator[Callable[[float], object]]:
-    """Sleep until the process ends or the seconds are over, without taking the cpus that it is timing on."""
-    try:
-        handle = os.pidfd_open(pid)
-    except OSError:  # Linux before 5.3: look again and again
-        yield lambda left: time.sleep(min(left, _LOOK_S))
-        return
-    try:
-        poll = select.poll()
-        poll.register(handle, select.POLLIN)
-        yield lambda left: poll.poll(math.ceil(1000 * left))
-    finally:
-        os.close(handle)
+def _sleeping_until_one_ends(pids: Iterable[int]) -> Iterator[Callable[[float, Iterable[int]], object]]:
+    """Sleep until one of the processes ends or the seconds are over, without taking the cpus that they time on."""
+    with contextlib.ExitStack() as closed:
+        handles = {}
+        try:
+            for pid in pids:
+                handles[pid] = os.pidfd_open(pid)
+                closed.callback(os.close, handles[pid])
+        except OSError:  # Linux before 5.3, or too many of them: look again and again
+            yield lambda left, _: time.sleep(min(left, _LOOK_S))
+            return
+
+        def sleep(left: float, waiting: Iterable[int]) -> None:
+            poll = select.poll()
+            for pid in waiting:
+                poll.register(handles[pid], select.POLLIN)
+            poll.poll(math.ceil(1000 * left))
+
+        yield sleep
 
 
 def _end_group(process: subprocess.Popen[bytes], grace_s: float) -> None:
