@@ -199,6 +199,22 @@ def test_looking_at_what_remains_takes_a_time_that_grows_as_the_launches_do(
     assert looks[40] < 1.5 * 4 * looks[10]
 
 
+def test_a_resumed_run_has_used_what_passed_between_launches_and_foresees_it(tmp_path: Path) -> None:
+    plan = plan_for(study=SIZES, options=Options(launches=2))
+    directory = begin(tmp_path, plan)
+    took_s = carry_on(directory, plan, SimulatedMachine(described().topology, Law(spawn_s=2.0))).elapsed_s
+    run = store.load(directory.path)
+    ledger = Ledger(plan, run.launches, 0.0)
+    assert ledger.elapsed_s(0.0) == pytest.approx(took_s)
+    starts = {each.start_s for each in ledger.costs.overheads.values()}
+    assert min(starts) > 2.9 * 2.0, "a launch starts its program and two probes"
+    older = [
+        msgspec.structs.replace(each, launch=msgspec.structs.replace(each.launch, began_s=0.0, ended_s=0.0))
+        for each in run.launches
+    ]
+    assert sum(each.launch.bracket.elapsed_s for each in older) < Ledger(plan, older, 0.0).elapsed_s(0.0) < took_s
+
+
 class _Patient(SimulatedMachine):
     """Remembers the longest that it was to wait."""
 

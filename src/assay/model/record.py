@@ -295,6 +295,8 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
         prepared: factor -> command that was run just before it to set the factor's level.
         waited_s: seconds that were waited before it until other processes used little.
         lost: its hosts that did not answer any more when it ended, or that their scheduler gave up.
+        began_s: seconds that the study, or its experiments, had used over all parts of the run when it began.
+        ended_s: the same when it was through; 0 in runs of earlier versions, which do not say it.
     """
 
     id: str
@@ -313,6 +315,8 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
     prepared: dict[str, tuple[str, ...]] = {}
     waited_s: float = 0.0
     lost: tuple[Host, ...] = ()
+    began_s: float = 0.0
+    ended_s: float = 0.0
 
 
 class Shared(msgspec.Struct, frozen=True, tag="shared"):

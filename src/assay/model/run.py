@@ -1,6 +1,6 @@
 """An executed plan: what a run directory holds, as one value."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import msgspec
@@ -24,6 +24,8 @@ from assay.model.record import (
 from assay.model.toolchain import Build
 
 RUN_SCHEMA = 1
+#: Probes around a launch of an earlier version, of which only the launch itself was timed.
+_PROBES_S = 0.05
 
 
 class RunInfo(msgspec.Struct, frozen=True):
@@ -184,10 +186,28 @@ class Run(msgspec.Struct, frozen=True):
         """Seconds that the study took, which its budget is for: without its experiments; None where it goes on."""
         if self.ending is None:
             return None
-        of_trials = sum(each.launch.bracket.elapsed_s + each.launch.waited_s for each in self.trials)
-        return self.ending.elapsed_s - of_trials
+        return self.ending.elapsed_s - sum(seconds_used(self.of(trial)) for trial in self.plan.trials)
 
     def of(self, plan: Plan) -> tuple[LaunchRecords, ...]:
         """The launches of one of its plans, the study's or that of experiments, in the order they were made."""
         names = {launch.id for launch in plan.order}
         return tuple(each for each in self.made if each.launch.id in names)
+
+
+def seconds_used(launches: Iterable[LaunchRecords], before_s: float = 0.0) -> float:
+    """Seconds that a plan has used when the last of its launches is through, over all parts of a run.
+
+    What passed between launches is not known of runs of earlier versions.
+
+    Args:
+        launches: of the plan, in the order they were made.
+        before_s: seconds that it had used before the first.
+    """
+    for launch in (each.launch for each in launches):
+        before_s = launch.ended_s or before_s + wall_s(launch) + launch.waited_s
+    return before_s
+
+
+def wall_s(launch: Launch) -> float:
+    """Seconds that a launch took with its levels and probes."""
+    return launch.ended_s - launch.began_s if launch.ended_s else launch.bracket.elapsed_s + _PROBES_S

@@ -146,6 +146,7 @@ class _Session:
     ) -> LaunchRecords:
         """Set its levels; bracket, launch, bracket; check what the program wrote; save it."""
         cases = tuple(self.cases[case_id] for case_id in launch.cases)
+        began_s = self.ledger.elapsed_s(self.executor.now())
         prepared = self.levels.set(cases, _name(launch.id, attempt))
         build = self.builds[launch.toolchain]
         much = sampling(self.plan, cases, seconds)
@@ -199,6 +200,8 @@ class _Session:
             prepared=prepared,
             waited_s=waited_s,
             lost=lost,
+            began_s=began_s,
+            ended_s=self.ledger.elapsed_s(self.executor.now()),
         )
         self._log(record, answer, outcome)
         for file, output in outputs.items():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.model.plan import Plan, PlannedLaunch
-from assay.model.run import LaunchRecords, Run, Shortfall
+from assay.model.run import LaunchRecords, Run, Shortfall, seconds_used, wall_s
 from assay.run.budget import CostHistory, Outstanding
 from assay.run.records import failures
 from assay.run.remaining import Remaining
@@ -34,8 +34,6 @@ _ROOM = 1.2 + _WAITED_SHARE + _REPEATED_TIME
 _FAILED_SHARE = 0.25
 #: Costs of a launch that differ this much from those foreseen, as a share of them, have the budget spread anew.
 _DIFFERS = 0.25
-#: Probes around a launch of an earlier session, which only the launch itself was timed of.
-_PROBES_S = 0.05
 #: Each factor of a case with its level.
 _Levels = frozenset[tuple[str, str]]
 
@@ -89,7 +87,7 @@ class Ledger:
     def __init__(self, plan: Plan, history: Sequence[LaunchRecords], began_s: float) -> None:
         self.plan = plan
         self.began_s = began_s
-        self.earlier_s = plan.prepared_s
+        self.earlier_s = seconds_used(history, plan.prepared_s)
         self.waited_s = 0.0
         self.costs = CostHistory(plan)
         self.left = Remaining(plan)
@@ -118,12 +116,10 @@ class Ledger:
         shares = len({self._levels[case.id] for case in plan.studied})
         self._share_s = math.inf if plan.grows else (plan.budget_s or math.inf) / max(1, shares)
         for records in history:
-            wall_s = records.launch.bracket.elapsed_s + _PROBES_S
-            self.earlier_s += wall_s + records.launch.waited_s
             if records.launch.lost:
                 self._book_lost(records)
             else:
-                self.book(records, {}, wall_s)
+                self.book(records, {}, wall_s(records.launch))
         self._kept_s = plan.later_share * max(0.0, (plan.budget_s or 0.0) - self.earlier_s)
 
     def _book_lost(self, records: LaunchRecords) -> None:
