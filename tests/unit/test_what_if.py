@@ -128,7 +128,10 @@ def test_of_several_networks_one_has_to_be_named(fast: Path, tmp_path: Path) -> 
     code, page = command(str(fast), "--network", str(both))
     assert code != 0
     assert "the networks quick, slow" in page
-    assert command(str(fast), "--network", f"{both}:slow")[0] == 0
+    for name in ("other", "12:30", "of:slow", "nodes=2:12"):
+        both = both.rename(tmp_path / name)
+        assert "the networks quick, slow" in command(str(fast), "--network", str(both))[1]
+        assert command(str(fast), "--network", f"{both}:slow")[0] == 0
 
 
 @pytest.mark.parametrize(

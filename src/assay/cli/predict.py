@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -75,8 +76,8 @@ def _law(network: str, of: str) -> MessageLaw:
     from assay.model.units import parse_quantity
     from assay.topics.scaling import what_if
 
-    if "=" not in network:
-        run, _, name = network.rpartition(":") if ":" in network else (network, "", "")
+    if named := _run_and_network(network):
+        run, name = named
         laws = what_if.network_laws(examine(store.load(store.find(run))))
         if not laws:
             raise UsageError(
@@ -88,7 +89,7 @@ def _law(network: str, of: str) -> MessageLaw:
             raise UsageError(
                 f"run '{run}' has the networks {', '.join(laws)}" + (f", none named {name}" if name else ""),
                 why="a prediction is for one of them",
-                remedy=f"assay predict {of} --network {run}:{next(iter(laws))}",
+                remedy=shlex.join(("assay", "predict", of, "--network", f"{run}:{next(iter(laws))}")),
             )
         return laws.get(name) or next(iter(laws.values()))
     told = dict(word.partition("=")[::2] for word in network.split())
@@ -99,6 +100,14 @@ def _law(network: str, of: str) -> MessageLaw:
             f"'{network}' tells no network", why="it needs a latency and a bandwidth in B/s", remedy=_EXAMPLE
         )
     return what_if.stated_law(values["latency"][0], values["bandwidth"][0])
+
+
+def _run_and_network(text: str) -> tuple[str, str] | None:
+    """RUN, of any letters, and NETWORK, empty for none; None for a latency and a bandwidth."""
+    from pathlib import Path
+
+    run, network = (text, "") if Path(text).exists() or ":" not in text else text.rpartition(":")[::2]
+    return (run, network) if Path(run).exists() or "=" not in text else None
 
 
 def _on(known: RunEstimates, nodes: int, *, far: bool) -> tuple[WhatIf, ...]:
