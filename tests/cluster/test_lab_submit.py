@@ -97,13 +97,17 @@ def nothing_is_left(lab: Lab) -> None:
     assert lab.strangers("node01") == lab.strangers("node02") == []
 
 
-def test_a_job_measures_between_its_nodes_with_no_further_option(lab: Lab, assay: Assay, mpi: str) -> None:
+def test_a_job_measures_between_its_nodes_with_no_further_option(
+    lab: Lab, assay: Assay, mpi: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tiny = study(lab, "tiny", launches=2, precision=0.2, budget=20)
     refused = assay("submit", tiny, "-N9", "--mpi", mpi)
     assert refused.returncode == 4, refused.stderr
     assert "no job of 9 nodes can start" in refused.stderr
     assert "partition lab has 2" in refused.stderr
     assert f"next: assay submit {tiny} -N 2 --mpi {mpi}" in refused.stderr
+    monkeypatch.setenv("SBATCH_PARTITION", "elsewhere")  # what is typed counts
+    monkeypatch.setenv("SBATCH_TIMELIMIT", "1")
     done = assay("submit", tiny, "-N2", "--partition", "lab", "--mpi", mpi)
     assert done.returncode == 0, done.stderr
     job = done.stdout.strip()

@@ -141,7 +141,10 @@ def test_the_prologue_runs_first_in_a_shell_that_has_modules_and_ends_the_job_wh
     [
         (
             "slurm",
-            "sbatch --parsable job.sh",
+            (
+                "sbatch --parsable --job-name=n --nodes=1 --exclusive --time=0:01:00 --signal=B:TERM@60 "
+                "--no-requeue --chdir=/f --output=/f/o job.sh"
+            ),
             [
                 "squeue --noheader --states=all --jobs=7 '--Format=State:|,Reason:|,exit_code:'",
                 "sacct --noheader --parsable2 --allocations --jobs=7 --format=State,ExitCode",
@@ -157,8 +160,14 @@ def test_the_prologue_runs_first_in_a_shell_that_has_modules_and_ends_the_job_wh
 )
 def test_the_commands(name: str, submit: str, status: list[str]) -> None:
     scheduler = batch.get(name)
-    assert shlex.join(scheduler.submit("job.sh")) == submit
+    assert shlex.join(scheduler.submit("job.sh", LEAST)) == submit
     assert [shlex.join(argv) for argv in scheduler.status("7")] == status
+
+
+def test_no_variable_of_slurm_overrules_what_is_asked_of_a_job() -> None:
+    words = [line.removeprefix("#SBATCH ") for line in SLURM.splitlines() if line.startswith("#SBATCH ")]
+    submit = shlex.join(batch.get("slurm").submit("job.sh", JOB))
+    assert submit == f"sbatch --parsable {' '.join(words)} job.sh"
 
 
 @pytest.mark.parametrize(

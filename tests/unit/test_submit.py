@@ -104,9 +104,12 @@ def test_one_script_runs_the_whole_study_with_the_options_that_were_typed(monkey
     assert result.stdout == "12\n"
     job = jobs(Path("runs"))[-1]
     script = Path(f"runs/jobs/{job.name}.sh").read_text()
-    assert Path("calls").read_text() == f"sbatch --parsable {Path(f'runs/jobs/{job.name}.sh').absolute()}\n"
+    called, _, path = Path("calls").read_text().rpartition(" ")
+    assert called.startswith("sbatch --parsable ")
+    assert path == f"{Path(f'runs/jobs/{job.name}.sh').absolute()}\n"
     for word in ("--nodes=2", "--partition=long", "--account=proj", "--time=1:30:00", "--signal=B:TERM@60"):
         assert f"#SBATCH {word}\n" in script
+        assert f" {word} " in f"{called} "
     assert " -P -m assay run tiny.toml --launches 3 --budget 5070s\n" in script  # all but a minute and 5 %
     assert (
         f"exec env ASSAY_CACHE=/shared/cache ASSAY_JOB={job.name} ASSAY_RUNS={Path('runs').absolute()} " in script
@@ -210,12 +213,16 @@ def test_more_nodes_than_a_queue_has_are_refused(
     assert not Path("calls").exists()
 
 
-def test_a_queue_that_the_environment_names_overrules_that_of_the_script(
+def test_a_partition_of_the_environment_counts_where_none_is_typed(
     site: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site("sinfo", "printf '%s\\n' 'lab*|2' 'big|16'")
     monkeypatch.setenv("SBATCH_PARTITION", "big")
-    assert typed("submit", "tiny.toml", "-N9", "-plab").exit_code == 0
+    assert failure(typed("submit", "tiny.toml", "-N9", "-plab")).why == "partition lab has 2"
+    assert typed("submit", "tiny.toml", "-N9").exit_code == 0
+    assert "--partition" not in Path("calls").read_text()
+    assert typed("submit", "tiny.toml", "-N2", "-plab").exit_code == 0
+    assert " --partition=lab " in Path("calls").read_text()
 
 
 def test_a_scheduler_that_refuses_is_quoted(site: Script) -> None:
@@ -223,7 +230,7 @@ def test_a_scheduler_that_refuses_is_quoted(site: Script) -> None:
     refused = failure(typed("submit", "tiny.toml"))
     assert isinstance(refused, UnfitEnvironmentError)
     assert (refused.what, refused.why) == ("slurm refuses the job", "sbatch: error: invalid account")
-    assert refused.remedy.startswith("sbatch --parsable /")
+    assert refused.remedy.startswith("sbatch --parsable --job-name=")
     assert jobs(Path("runs")) == ()
 
 

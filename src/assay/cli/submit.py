@@ -137,11 +137,11 @@ def command(
         folder, wanted = path.absolute().parent, _rest(path, study, asked)
     folder = Path(folder).absolute()
     order = _order(wanted, limit_s, asked, scheduler)
-    script = scheduler.script(_job(order, asked["cpus"] or 0, folder))
+    job = _job(order, asked["cpus"] or 0, folder)
     if dry_run:
-        output.hand_over(script, newline=False)
+        output.hand_over(scheduler.script(job), newline=False)
         return
-    output.echo(_submit(order, script, scheduler, folder))
+    output.echo(_submit(order, job, scheduler, folder))
 
 
 command.params += [one for one in running.command.params if one.name not in _OF_JOB]
@@ -186,7 +186,7 @@ def _require_nodes(study: str, nodes: int, asked: Mapping[str, Any], scheduler: 
     except UnfitEnvironmentError:
         return
     queues = scheduler.read_queues(outcome.stdout.decode(errors="replace"))
-    wanted = os.environ.get(scheduler.queue_variable) or asked["queue"]
+    wanted = asked["queue"] or os.environ.get(scheduler.queue_variable)
     chosen = [each for each in queues if (each.name in wanted.split(",") if wanted else each.usual)]
     most = max(chosen or [each for each in queues if not each.name], key=lambda each: each.nodes, default=None)
     if most is None or most.nodes >= nodes:
@@ -385,8 +385,8 @@ def _job(order: Submitted, cpus: int, folder: Path) -> Job:
     )
 
 
-def _submit(order: Submitted, script: str, scheduler: Scheduler, folder: Path) -> str:
-    """Hand the script over and keep the job's record; its id.
+def _submit(order: Submitted, job: Job, scheduler: Scheduler, folder: Path) -> str:
+    """Hand the job's script over and keep the job's record; its id.
 
     Raises:
         UnfitEnvironmentError: the scheduler refuses.
@@ -398,8 +398,8 @@ def _submit(order: Submitted, script: str, scheduler: Scheduler, folder: Path) -
     from assay.run.process import Processes
     from assay.store.jobs import save_job, save_script
 
-    path = save_script(order.name, script, folder)
-    argv = scheduler.submit(str(path))
+    path = save_script(order.name, scheduler.script(job), folder)
+    argv = scheduler.submit(str(path), job)
     outcome = Processes().execute(Command(argv, {}), _PATIENCE_S)
     if outcome.exit_code != 0:
         said = (outcome.stderr or outcome.stdout).decode(errors="replace").strip().splitlines()

@@ -44,7 +44,7 @@ class Flux:
         )
         return job_script("#flux:", directives, job)
 
-    def submit(self, script: str) -> tuple[str, ...]:
+    def submit(self, script: str, job: Job) -> tuple[str, ...]:  # noqa: ARG002 (the script says it all)
         """It prints the id."""
         return ("flux", "batch", script)
 

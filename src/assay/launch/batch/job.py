@@ -79,7 +79,7 @@ class Scheduler(Protocol):
     Attributes:
         name: as users say it.
         submits: program that submits; where it is on the path, the scheduler is there.
-        queue_variable: variable of the environment that overrules the queue of a script; empty where none does.
+        queue_variable: variable of the environment that names the queue of jobs that name none; empty for none.
         queues: command that lists queues with their nodes.
     """
 
@@ -94,8 +94,8 @@ class Scheduler(Protocol):
     def script(self, job: Job) -> str:
         """The job script."""
 
-    def submit(self, script: str) -> tuple[str, ...]:
-        """The command that submits the script of that path."""
+    def submit(self, script: str, job: Job) -> tuple[str, ...]:
+        """The command that submits the script of a job, which is at that path."""
 
     def job_id(self, output: str) -> str:
         """The id in what the submitting command printed; UsageError where there is none."""

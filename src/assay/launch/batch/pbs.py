@@ -68,7 +68,7 @@ class Pbs:
         )
         return job_script("#PBS", directives, job)
 
-    def submit(self, script: str) -> tuple[str, ...]:
+    def submit(self, script: str, job: Job) -> tuple[str, ...]:  # noqa: ARG002 (the script says it all)
         """It prints the id."""
         return ("qsub", script)
 

@@ -37,24 +37,14 @@ class Slurm:
 
     def script(self, job: Job) -> str:
         """Whole nodes; SIGTERM to the command, which stands in the place of the shell, before the time limit."""
-        directives = (
-            f"--job-name={job.name}",
-            f"--nodes={job.nodes}",
-            *optional("--nodelist=", ",".join(job.hosts)),
-            "--exclusive",
-            f"--time={format_clock(job.seconds)}",
-            f"--signal=B:TERM@{_WARNING_S}",
-            "--no-requeue",  # it would begin anew where it shall be resumed
-            *optional("--partition=", job.queue),
-            *optional("--account=", job.account),
-            f"--chdir={job.folder}",
-            f"--output={job.output}",
-        )
-        return job_script("#SBATCH", directives, job)
+        return job_script("#SBATCH", _directives(job), job)
 
-    def submit(self, script: str) -> tuple[str, ...]:
-        """It prints the id and, on sites of several clusters, the cluster."""
-        return ("sbatch", "--parsable", script)
+    def submit(self, script: str, job: Job) -> tuple[str, ...]:
+        """It prints the id and, on sites of several clusters, the cluster.
+
+        Variables of the environment (SBATCH_PARTITION, SBATCH_TIMELIMIT) overrule a script, but no command line.
+        """
+        return ("sbatch", "--parsable", *_directives(job), *job.options, script)
 
     def job_id(self, output: str) -> str:
         """`1234` of `1234` or `1234;cluster`."""
@@ -82,6 +72,22 @@ class Slurm:
         told += [f"exit code {code}"] if code else []
         told += [f"signal {number}"] if number else []
         return Status(_STATES.get(word.split()[0], "failed"), word, ", ".join(told), code)
+
+
+def _directives(job: Job) -> tuple[str, ...]:
+    return (
+        f"--job-name={job.name}",
+        f"--nodes={job.nodes}",
+        *optional("--nodelist=", ",".join(job.hosts)),
+        "--exclusive",
+        f"--time={format_clock(job.seconds)}",
+        f"--signal=B:TERM@{_WARNING_S}",
+        "--no-requeue",  # it would begin anew where it shall be resumed
+        *optional("--partition=", job.queue),
+        *optional("--account=", job.account),
+        f"--chdir={job.folder}",
+        f"--output={job.output}",
+    )
 
 
 scheduler = Slurm()
