@@ -1,13 +1,16 @@
 """Hosts of different topology in one run: each is placed by its own machine, and every record proves where."""
 
+import io
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
+from assay.cli.plan import _show
 from assay.model.plan import Measure, Study
 from assay.model.record import Header
 from assay.model.run import Run
@@ -84,3 +87,19 @@ def test_every_case_is_complete_and_has_figures_of_its_hosts(path: Path) -> None
     assert laid == ((0, 1, 16, 17), (0, 1, 2, 3))
     assert {each.placement.ranks for each in found.estimates if each.placement.label == "rank-per:numa@2"} == {5}
     assert "n2" in html.render(run, found)
+
+
+def test_a_plan_shows_the_cpus_of_each_node_where_they_differ(path: Path) -> None:
+    plan = store.load(path).plan
+    for every in (False, True):
+        console = Console(width=120, file=io.StringIO())
+        _show(plan, console, every=every)
+        assert isinstance(console.file, io.StringIO)
+        lines = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
+        if every:
+            assert any(line.startswith("cpus 0-1,16-17 of n1; 0-3 of n2; needs ") for line in lines)
+            assert any(line.startswith("cpus 0; needs ") for line in lines)
+        else:
+            assert "2x2@2: cpus 0-1,16-17 of n1; 0-3 of n2" in lines
+            assert "all: cpus 0-31 of n1; 0-3 of n2" in lines
+            assert not any(line.startswith("one-core@2:") for line in lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -168,7 +169,7 @@ def _show(plan: Plan, console: Console, *, every: bool) -> None:
             console.print()
             _every_case(cases, console)
         else:
-            console.print(_placements(cases))
+            _placements(cases, console)
             if points := _points(benchmarks.get(name), cases):
                 console.print()
                 console.print(points)
@@ -229,10 +230,12 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _placements(cases: list[Case]) -> Table:
-    """A row for each placement and memory policy; many that differ in their indices only share one."""
-    from assay.model.units import format_cpu_list
+def _placements(cases: list[Case], console: Console) -> None:
+    """A row for each placement and memory policy; many that differ in their indices only share one.
 
+    Below it stand the cpus of each node where nodes are placed differently.
+    """
+    by_node: list[str] = []
     table = _table("placement", "where", "cpus", "memory", "cases")
     table.columns[0].no_wrap = table.columns[3].no_wrap = True
     table.columns[2].no_wrap, table.columns[2].max_width, table.columns[2].overflow = True, 14, "ellipsis"
@@ -249,9 +252,35 @@ def _placements(cases: list[Case]) -> Table:
                     meaning = "; ".join(dict.fromkeys(case.placement.meaning for case in same))
                     rows += [(one, meaning, _policy(policy), same)] if same else []
         for word, where, shown, group in rows:
-            cpus = format_cpu_list(tuple({cpu for case in group for cpu in case.placement.cpus}))
-            table.add_row(_plain(word), _plain(where), cpus, shown, str(len(group)))
-    return table
+            cpus = _cpus(group)
+            if len(cpus) > 1:
+                by_node.append(f"{word}: {_of_nodes(cpus)}")
+            table.add_row(
+                _plain(word), _plain(where), "by node" if cpus[1:] else cpus[0][0], shown, str(len(group))
+            )
+    console.print(table)
+    for line in by_node:
+        _say(line, console, indent="  ")
+
+
+def _cpus(cases: Sequence[Case]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The cpus that cases use of a node, and the nodes that have these."""
+    from assay.model.grouping import grouped
+    from assay.model.units import format_cpu_list
+
+    used: dict[str, set[int]] = {}
+    for case in cases:
+        for host, ranks in zip(case.placement.hosts, case.placement.host_ranks, strict=True):
+            used.setdefault(host, set()).update(chain.from_iterable(ranks))
+    return tuple(grouped(used, lambda host: format_cpu_list(tuple(used[host]))).items())
+
+
+def _of_nodes(cpus: Sequence[tuple[str, tuple[str, ...]]]) -> str:
+    """`cpus 0-1,16-17 of n1; 0-3 of n[2-8]`."""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+    nodes = (NodeSet.fromlist(list(hosts), resolver=RESOLVER_NOGROUP) for _, hosts in cpus)
+    return "cpus " + "; ".join(f"{of} of {named}" for (of, _), named in zip(cpus, nodes, strict=True))
 
 
 def _points(benchmark: Benchmark, cases: list[Case]) -> Table | None:
@@ -297,12 +326,13 @@ def _alike(cases: list[Case]) -> dict[tuple[str, str], list[Case]]:
 
 
 def _every_case(cases: list[Case], console: Console) -> None:
-    from assay.model.units import format_cpu_list, format_size
+    from assay.model.units import format_size
 
     for case in cases:
         console.print(f"  {_plain(case.id)}", soft_wrap=True)
-        cpus = format_cpu_list(case.placement.cpus)
-        console.print(f"    cpus {cpus}; needs {format_size(case.memory_bytes)}", style="dim", soft_wrap=True)
+        cpus = _cpus((case,))
+        of = _of_nodes(cpus) if len(cpus) > 1 else f"cpus {cpus[0][0]}"
+        console.print(f"    {of}; needs {format_size(case.memory_bytes)}", style="dim", soft_wrap=True)
 
 
 def _policy(memory: Memory) -> str:
