@@ -390,7 +390,7 @@ def test_a_launch_on_fewer_ranks_than_planned_is_refused(tmp_path: Path) -> None
     plan = plan_for(study=FEW, options=Options(hosts=("n1", "n2")))
     alone = SimulatedMachine(described().topology, hosts=("n1",))
     end = carry_on(begin(tmp_path, plan), plan, alone)
-    assert "1 ranks, asked for were 2" in end.cut[plan.cases[0].id].why
+    assert "1 rank, asked for were 2" in end.cut[plan.cases[0].id].why
     assert end.cut.keys() == {case.id for case in plan.cases}
 
 

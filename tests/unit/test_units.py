@@ -195,3 +195,18 @@ def test_a_quantity_is_read_in_si_base_units(text: str, value: float, unit: str)
 def test_what_is_no_quantity_is_refused_by_name(text: str) -> None:
     with pytest.raises(UsageError, match="quantity"):
         units.parse_quantity(text)
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "shown"),
+    [
+        (1, "core", "1 core"),
+        (2, "core", "2 cores"),
+        (0, "memory node", "0 memory nodes"),
+        (1, "launch", "1 launch"),
+        (3, "launch", "3 launches"),
+        (2, "process", "2 processes"),
+    ],
+)
+def test_one_is_singular_and_all_other_numbers_are_plural(number: int, noun: str, shown: str) -> None:
+    assert units.count_of(number, noun) == shown

@@ -42,6 +42,7 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
     from assay.importing import application as reading
     from assay.model import application_files
     from assay.model.errors import MeasurementError, UnfitEnvironmentError
+    from assay.model.units import count_of
 
     declared = application_files.named(application)
     if kept is None:
@@ -49,7 +50,8 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
         if as_json:
             output.print_json({"schema": 1, "application": declared.name, "absent": why})
         else:
-            output.echo(f"{declared.name}: {len(declared.figures)} figures, {len(declared.verify)} checks")
+            figures, checks = count_of(len(declared.figures), "figure"), count_of(len(declared.verify), "check")
+            output.echo(f"{declared.name}: {figures}, {checks}")
         if why:
             raise UnfitEnvironmentError(f"'{declared.name}' cannot run here", why=why, remedy="assay build --help")
         return

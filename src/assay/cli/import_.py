@@ -61,6 +61,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     import msgspec
 
     from assay import importing, store
+    from assay.model.units import count_of
 
     tool = files[0] if files[0] in importing.FORMATS and len(files) > 1 else ""
     wanted = importing.ImportOptions(title=title, machine=machine, test=test, placement=placement, strict=strict)
@@ -74,8 +75,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
         return
     output.echo(kept.name)
     name = store.typed(kept)
-    tables = f"{len(imported.tables)} table{'s' * (len(imported.tables) > 1)}"
-    told = f"{figures} figure{'s' * (figures > 1)} in {tables}"
+    told = f"{count_of(figures, 'figure')} in {count_of(len(imported.tables), 'table')}"
     for each in imported.skipped[:_SHOWN]:
         output.say(f"not read: {', '.join(filter(None, (each.source, each.where)))}: {each.reason}")
     if len(imported.skipped) > _SHOWN:

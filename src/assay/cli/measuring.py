@@ -165,6 +165,7 @@ def following(run: Run, stage: Stage, analysis: Callable[[], Analysis]) -> Plan 
         stage: that may follow.
         analysis: what may be said of the run.
     """
+    from assay.model.units import count_of
     from assay.plan.order import estimate_seconds
 
     part = stage.following(run, analysis)
@@ -178,7 +179,8 @@ def following(run: Run, stage: Stage, analysis: Callable[[], Analysis]) -> Plan 
     launches = tuple(launch for launch in part.order if launch.id not in made)
     if cases:
         seconds = part.estimate_s if part.experiments else estimate_seconds(part.cases, launches)
-        output.say(f"{stage.why}: {len(cases)} more cases in {len(launches)} launches, about {seconds:.0f} s")
+        more = f"{count_of(len(cases), 'more case')} in {count_of(len(launches), 'launch')}"
+        output.say(f"{stage.why}: {more}, about {seconds:.0f} s")
     elif stage.nothing and not part.left_out:
         output.say(stage.nothing)
     return part if part.order else None

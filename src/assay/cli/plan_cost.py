@@ -25,18 +25,19 @@ _CLOCKS: dict[Clock, str] = {
 
 def order_and_cost(plan: Plan) -> list[str]:
     """How a plan goes on, and what it takes: a line each."""
+    from assay.model.units import count_of
     from assay.plan.experiments import FEWEST, MOST
     from assay.plan.later import with_every_round
     from assay.plan.order import longest_seconds, quiet_and_noisy_seconds
 
     measured = len(plan.studied)
-    in_each_block = sum(launch.block == 0 for launch in plan.order) - 1
-    word = "launch" if in_each_block == 1 else "launches"
+    in_each = count_of(sum(launch.block == 0 for launch in plan.order) - 1, "launch")
+    launches = count_of(plan.launches, "launch")
     probe = f"cpus {plan.probe_cpus[0]} and {plan.probe_cpus[1]}" if plan.probe_cpus else "none: one core"
     within = f"{100 * plan.precision:.3g} %"
     lines = [
-        f"{measured} cases, {plan.launches} launches each, sampled to a precision of {within}",
-        f"{plan.launches} blocks of about {in_each_block} {word} in random order (seed {plan.seed})",
+        f"{count_of(measured, 'case')}, {launches} each, sampled to a precision of {within}",
+        f"{count_of(plan.launches, 'block')} of about {in_each} in random order (seed {plan.seed})",
         "sentinel, a small fixed kernel, before each block and after the last",
         f"cache-line probe around every launch: {probe}",
     ]
@@ -44,7 +45,8 @@ def order_and_cost(plan: Plan) -> list[str]:
         waiting = len({case.id for case in plan.studied} - plan.launched)
         kept = f"; {100 * plan.later_share:.0f} % of the budget is kept for them" if plan.budget_s else ""
         why = "what is known by then predicts them"
-        lines.append(f"{waiting} cases wait until the others are through: {why}{kept}")
+        wait = "case waits" if waiting == 1 else "cases wait"
+        lines.append(f"{waiting} {wait} until the others are through: {why}{kept}")
     if plan.factors:
         varied = "; ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in plan.factors)
         lines.append(f"varied in each block, launches side by side in random order: {varied}")
@@ -84,7 +86,7 @@ def order_and_cost(plan: Plan) -> list[str]:
 def _by_operations(plan: Plan) -> list[str]:
     """What is assumed of the rate of a core, and why, where that decides how long cases take."""
     from assay.model import benchmarks
-    from assay.model.units import format_quantity
+    from assay.model.units import count_of, format_quantity
 
     names = dict.fromkeys(case.benchmark for case in plan.studied)
     found = {name: of.share for name in names if (of := benchmarks.get(name).operations)}
@@ -93,7 +95,8 @@ def _by_operations(plan: Plan) -> list[str]:
     core = plan.core
     peak, clock = format_quantity(core.flops, "flop/s"), format_quantity(core.hertz, "Hz")
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in found.items())
-    told = f"{core.units} units of {core.bits} bits ({core.of or 'assumed'}) at {clock} ({_CLOCKS[core.clock]})"
+    units = f"{count_of(core.units, 'unit')} of {core.bits} bits ({core.of or 'assumed'})"
+    told = f"{units} at {clock} ({_CLOCKS[core.clock]})"
     return [f"time of operations: assumed shares ({shares}) of the {peak} that a core can do by {told}"]
 
 

@@ -30,10 +30,6 @@ def shown(plan: Plan) -> AbstractContextManager[Watcher]:
     return _Bar(console, plan) if console.is_terminal else _Lines(plan)
 
 
-def _cases(count: int) -> str:
-    return f"{count} case{'s' * (count > 1)}"
-
-
 def _left(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
 
@@ -71,7 +67,9 @@ def _figure(records: CaseRecords, case: Case) -> str:
 
 
 def _launches(progress: Progress) -> str:
-    return f"{progress.planned} launches{_without(progress)}"
+    from assay.model.units import count_of
+
+    return f"{count_of(progress.planned, 'launch')}{_without(progress)}"
 
 
 def _without(progress: Progress) -> str:
@@ -149,8 +147,10 @@ class _Bar:
 
     def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
         """What is measured now."""
+        from assay.model.units import count_of
+
         again = " (again: disturbed)" if attempt else ""
-        self._show(progress, f"{launch.program}, {_cases(len(launch.cases))}{again}")
+        self._show(progress, f"{launch.program}, {count_of(len(launch.cases), 'case')}{again}")
 
     def waits(self, disturbed: Launch) -> None:
         """Why nothing goes on."""

@@ -186,13 +186,15 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> OpenRun:
     from assay.cli import measuring
     from assay.cli.together import require_together
     from assay.launch.starter import Starter
+    from assay.model.units import count_of
     from assay.run.dry_run import require_launchers
 
     plan, builds = prepared.plan, prepared.builds
     require_launchers(plan, Starter(site), builds)
     require_together(plan, builds, Starter(site))
     directory = store.create(plan, prepared.machines, builds, ("assay", *sys.argv[1:]), folder)
-    output.say(f"{plan.title}: {len(plan.studied)} cases in {len(plan.order)} launches, into {directory.path}")
+    cases, launches = count_of(len(plan.studied), "case"), count_of(len(plan.order), "launch")
+    output.say(f"{plan.title}: {cases} in {launches}, into {directory.path}")
     with measuring.OpenRun(directory.run, site, directory) as opened:
         measuring.measure_all(opened)
     return opened

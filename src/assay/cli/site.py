@@ -297,5 +297,7 @@ def _tell_unlike(known: Machines, first: str) -> None:
 
 
 def _shape(machine: Machine) -> str:
+    from assay.model.units import count_of
+
     topology = machine.topology
-    return f"{len(topology.cores)} cores, {len(topology.numa_nodes)} memory nodes"
+    return f"{count_of(len(topology.cores), 'core')}, {count_of(len(topology.numa_nodes), 'memory node')}"

@@ -8,6 +8,7 @@ from rich.text import Text
 from assay.compare import tables
 from assay.compare.yardsticks import NO_SPEED, speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick
+from assay.model.units import count_of
 from assay.report import formatting, selection, verdicts
 from assay.report.screen import Screen
 
@@ -199,7 +200,7 @@ def _folded(pairs: Sequence[ComparedPair], names: dict[str, list[str]]) -> tuple
         most, min(each.lo for each in told), max(each.hi for each in told), sure=True
     )
     return (
-        f"{what}, {len(pairs)} points",
+        f"{what}, {count_of(len(pairs), 'point')}",
         "",
         formatting.changes(most, least, most, sure=False),
         ends,

@@ -28,6 +28,7 @@ from assay.importing.lines import LONGEST, Format, Lines
 from assay.importing.text import Text
 from assay.model.errors import UsageError
 from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Imported, Skipped, Source, Table, case_of
+from assay.model.units import count_of
 
 #: Name of a tool -> what reads its output.
 FORMATS: dict[str, Format] = {
@@ -140,7 +141,7 @@ def _without_output(text: Text, tool: str) -> Skipped:
 def _refusal(skipped: Sequence[Skipped]) -> UsageError:
     """What the first place is and how many others cannot be read."""
     first, others = skipped[0], len(skipped) - 1
-    more = f"; and {others} more place{'s' * (others > 1)}" if others else ""
+    more = f"; and {count_of(others, 'more place')}" if others else ""
     return UsageError(
         f"cannot import '{first.source}'",
         why=(f"line {first.line}: " if first.line else "") + first.reason + more,

@@ -14,7 +14,7 @@ from assay.machine.verdicts import Verdict
 from assay.model.check import Check
 from assay.model.ranks_seen import RankSeen, RanksSeen
 from assay.model.toolchain import SLURM_PMI, Mpi
-from assay.model.units import format_cpu_list, format_size, parse_cpu_list
+from assay.model.units import count_of, format_cpu_list, format_size, parse_cpu_list
 
 #: Launcher, or family of MPI whose own launcher it is -> what binds each rank to so many cores.
 _BINDING: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -110,8 +110,8 @@ def _ranks(seen: RanksSeen, line: LaunchLine) -> Verdict:
     for each in seen.ranks:
         counts[each.host] += 1
     shown = ", ".join(f"{count} on {host}" for host, count in list(counts.items())[:_SHOWN])
-    more = f" and {len(counts) - _SHOWN} hosts more" if len(counts) > _SHOWN else ""
-    return Verdict("ok", f"{len(seen.ranks)} ranks: {shown}{more}")
+    more = f" and {count_of(len(counts) - _SHOWN, 'host')} more" if len(counts) > _SHOWN else ""
+    return Verdict("ok", f"{count_of(len(seen.ranks), 'rank')}: {shown}{more}")
 
 
 def _threads(seen: RanksSeen, line: LaunchLine) -> Verdict:
@@ -119,12 +119,10 @@ def _threads(seen: RanksSeen, line: LaunchLine) -> Verdict:
     most = max((sum(each.threads.values()) for each in seen.ranks), default=1)
     if crowded:
         one = crowded[0]
-        cores = f"{one.cores} core{'s' * (one.cores != 1)}"
-        found = (
-            f"rank {one.rank} on {one.host} has {sum(one.threads.values())} threads on {cores} (cpus {one.cpus})"
-        )
+        threads, cores = count_of(sum(one.threads.values()), "thread"), count_of(one.cores, "core")
+        found = f"rank {one.rank} on {one.host} has {threads} on {cores} (cpus {one.cpus})"
         return Verdict("problem", _and_others(found, crowded), line.bound(most))
-    return Verdict("ok", f"at most {most} thread{'s' * (most != 1)} a rank, no more than its cores")
+    return Verdict("ok", f"at most {count_of(most, 'thread')} a rank, no more than its cores")
 
 
 def _cpus(seen: RanksSeen, line: LaunchLine) -> Verdict:
@@ -137,8 +135,8 @@ def _cpus(seen: RanksSeen, line: LaunchLine) -> Verdict:
         whole = frozenset(parse_cpu_list(ranks[0].node.get("cpus", "")))
         held = sum({each.cpus: each.cores for each in ranks}.values())
         if len(ranks) > held:
-            found = f"{len(ranks)} ranks on {host} have {held} core{'s' * (held != 1)}: they take turns"
-            return Verdict("problem", found, f"start at most {held} rank{'s' * (held != 1)} on a node")
+            found = f"{len(ranks)} ranks on {host} have {count_of(held, 'core')}: they take turns"
+            return Verdict("problem", found, f"start at most {count_of(held, 'rank')} on a node")
         if len(ranks) > 1 and all(mask == whole for mask in masks):
             cores = max(1, ranks[0].cores // len(ranks))
             return Verdict(
@@ -205,7 +203,7 @@ def _alike(seen: RanksSeen, _line: LaunchLine) -> Verdict:
             if mine != theirs:
                 found = f"{name}: {mine} on {host}, {theirs} on {first[0]}"
                 return Verdict("warning", found, "ask for nodes of one kind: --constraint, or a partition of them")
-    return Verdict("ok", f"{len(nodes)} host{'s' * (len(nodes) != 1)} of one kind")
+    return Verdict("ok", f"{count_of(len(nodes), 'host')} of one kind")
 
 
 def _transport(seen: RanksSeen, _line: LaunchLine) -> Verdict:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from assay.model.machine import Cache, Core, NumaNode, Topology
-from assay.model.units import format_cpu_list, format_size
+from assay.model.units import count_of, format_cpu_list, format_size
 
 #: The cpus of so many groups are listed apart; of more only together, at their memory node.
 _APART = 16
@@ -34,7 +34,7 @@ def _package(topology: Topology, index: int) -> Line:
     cores = [core for core in topology.cores if core.package == index]
     cpus = {cpu for core in cores for cpu in core.cpus}
     nodes = [node for node in topology.numa_nodes if cpus & set(node.cpus) or node.package == index]
-    text = f"package {index}  {_plural(len(cores), 'core')}, cpus {_listed(cpus)}"
+    text = f"package {index}  {count_of(len(cores), 'core')}, cpus {_listed(cpus)}"
     usable = cpus.intersection(topology.allowed_cpus)
     if usable != cpus:
         text += f" (may be used: {_listed(usable) or 'none'})"
@@ -122,7 +122,3 @@ def _cache(cache: Cache, sharers: int) -> str:
 
 def _listed(cpus: Iterable[int]) -> str:
     return format_cpu_list(tuple(cpus))
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from assay.model.check import State
 from assay.model.facts import Fact
 from assay.model.machine import Machine
-from assay.model.units import format_cpu_list, format_size
+from assay.model.units import count_of, format_cpu_list, format_size
 
 #: Above these shares of all cpus' time a launch counts as disturbed, and is repeated.
 _FOREIGN_SHARE = 0.08
@@ -151,7 +151,7 @@ def quota(machine: Machine, fact: Fact) -> Verdict:
         return Verdict(
             "ok", "none" if _number(fact) == 0 else f"{_number(fact):g} cpus, at least as many as are usable"
         )
-    found = f"{_number(fact):.3g} cpus of quota for {allowed} cpus"
+    found = f"{_number(fact):.3g} cpu{'s' * (_number(fact) != 1)} of quota for {count_of(allowed, 'cpu')}"
     return Verdict("warning", found, "give the container or job a quota for all its cpus")
 
 

@@ -165,6 +165,12 @@ def format_cpu_list(cpus: tuple[int, ...]) -> str:
     return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in runs)
 
 
+def count_of(number: int, noun: str) -> str:
+    """`1 core`, `2 cores`, `1 launch`, `2 launches`."""
+    many = "es" if noun.endswith(("ch", "s")) else "s"
+    return f"{number} {noun}{many * (number != 1)}"
+
+
 def format_share(share: float) -> str:
     """A share in percent, without its sign of percent: `97`, `0.4`, `0`."""
     percent = 100 * share

@@ -11,6 +11,7 @@ from assay.model.launch_errors import CPU_BINDING, pick_cause
 from assay.model.plan import Case
 from assay.model.record import RECORD_SCHEMA, End, Header, RecordError, Series, decode_program_record
 from assay.model.run import CaseRecords, LaunchRecords
+from assay.model.units import count_of
 from assay.store.grouping import Grouping
 
 #: Open MPI draws lines around what it says, Hydra boxes.
@@ -109,7 +110,7 @@ def _check_header(header: Header, asked: dict[str, Case]) -> None:
         raise RecordError(f"records of benchmark '{header.benchmark}', asked for was '{case.benchmark}'")
     found, wanted = len(header.ranks), len(case.placement.rank_cpus)
     if found != wanted:
-        raise RecordError(f"'{header.case}' ran on {found} ranks, asked for were {wanted}")
+        raise RecordError(f"'{header.case}' ran on {count_of(found, 'rank')}, asked for were {wanted}")
 
 
 def read_handover(stdout: bytes, cpus: tuple[int, ...], counted: str) -> Handover | None:

@@ -15,6 +15,7 @@ from assay.model.record import (
     Verdict,
 )
 from assay.model.run import CaseRecords
+from assay.model.units import count_of
 
 
 class Grouping:
@@ -105,4 +106,6 @@ def _check(header: Header, record: Series) -> None:
             f"samples of kernel '{record.kernel}', of which the header of '{header.case}' says nothing"
         )
     if not 0 <= record.rank < len(header.ranks):
-        raise RecordError(f"samples of rank {record.rank}, but '{header.case}' has {len(header.ranks)} ranks")
+        raise RecordError(
+            f"samples of rank {record.rank}, but '{header.case}' has {count_of(len(header.ranks), 'rank')}"
+        )

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 from assay.model.exports import Export
 from assay.model.result import Analysis, Estimate, Finding, Outcome
 from assay.model.run import Run
+from assay.model.units import count_of
 
 #: What XML 1.0 cannot hold.
 _NO_CHARACTER = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -48,7 +49,7 @@ def _figure(e: Estimate) -> ET.Element:
     if e.exceeds:
         _verdict(made, "failure", "exceeds", f"{e.median!r} {e.unit} exceeds {e.exceeds.value!r}: {e.exceeds.of}")
     limit = f"\nlimit: {e.limit.value!r} {e.unit} ({e.limit.of})" if e.limit else ""
-    told = f"{e.median!r} {e.unit}{ends}, {e.launches} launches{limit}"
+    told = f"{e.median!r} {e.unit}{ends}, {count_of(e.launches, 'launch')}{limit}"
     ET.SubElement(made, "system-out").text = _whole(told)
     return made
 
