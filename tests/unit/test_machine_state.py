@@ -31,7 +31,9 @@ def write(root: Path, tree: dict[str, str]) -> None:
 
 
 def read(root: Path, pause: Callable[[], None] = lambda: None) -> dict[str, Fact]:
-    return state.facts(root, own=frozenset({72}), pause=pause)
+    watch = state.Watch(root)
+    pause()
+    return watch.facts(frozenset({72}))
 
 
 def test_the_time_of_others_is_what_is_used_without_ours(tmp_path: Path) -> None:

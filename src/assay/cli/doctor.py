@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from assay.launch.command import Site
+    from assay.machine.state import Watch
     from assay.model.check import Check, Checks
     from assay.model.facts import Fact
     from assay.model.machine import Machine
@@ -53,12 +54,13 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 
     Exit codes: 0 this machine can be measured; 4 it cannot.
     """
+    watch = _watch()  # first: meanwhile all the rest is found
     hosts = site.node_names(nodes, hostfile)
     place = site.find(launcher, ssh_config)
     if hosts and hosts != (place.host,):
         _tell_nodes(hosts, place, mpis, networks, as_json=as_json)
         return
-    checks = _checks()
+    checks = _checks(watch)
     if as_json:
         output.print_json(checks)
     else:
@@ -88,26 +90,28 @@ def _tell_nodes(
     require_fit(together)
 
 
-def _checks() -> Checks:
-    """This machine's facts with those of this moment, judged; others are watched while the rest is found."""
+def _watch() -> Watch:
+    """A watch of what others use, from now on."""
+    from pathlib import Path
+
+    from assay.machine.state import Watch
+
+    return Watch(Path("/"))
+
+
+def _checks(watch: Watch) -> Checks:
+    """This machine's facts with those of this moment, judged."""
     import os
     import time
-    from pathlib import Path
 
     import msgspec
 
-    from assay.machine import doctor, state
+    from assay.machine import doctor
     from assay.model.check import CHECKS_SCHEMA, Checks
 
-    found: list[Machine] = []
-
-    def find() -> None:
-        begun = time.monotonic()
-        found.append(_found())
-        time.sleep(max(0.0, begun + _WATCHED_S - time.monotonic()))
-
-    now = state.facts(Path("/"), own=frozenset({os.getpid()}), pause=find)
-    (here,) = found
+    here = _found()
+    time.sleep(max(0.0, _WATCHED_S - watch.elapsed_s))
+    now = watch.facts(frozenset({os.getpid()}))
     checks = doctor.examine(msgspec.structs.replace(here, facts=here.facts | {"now": now}))
     return Checks(CHECKS_SCHEMA, here.host, all(check.state != "problem" for check in checks), checks)
 
@@ -252,11 +256,13 @@ def show_checks(checks: Sequence[Check], console: Console, good: str, bad: str) 
 
 
 def _sum(by_state: dict[str, list[Check]], good: str, bad: str) -> str:
+    from assay.model.units import count_of
+
     problems, warnings = len(by_state.get("problem", [])), len(by_state.get("warning", []))
-    counted = f"{warnings} warning{'s' * (warnings != 1)}" if warnings else "no warnings"
+    others = count_of(warnings, "warning") if warnings else "no warnings"
     if problems:
-        return f"{problems} problem{'s' * (problems > 1)}, {counted}: {bad}"
-    return f"{counted}; {good}"
+        return f"{count_of(problems, 'problem')}, {others}: {bad}"
+    return f"{others}; {good}"
 
 
 def _say(line: str, console: Console, indent: str) -> None:

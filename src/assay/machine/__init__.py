@@ -1,33 +1,39 @@
 """Facts of a machine: this one, one saved as hwloc's XML, or one that is only described."""
 
-import os
-from dataclasses import replace
-from pathlib import Path
-from typing import Literal
+# What finds out is imported when it is called: `assay doctor` watches others meanwhile.
+# ruff: noqa: PLC0415
+from __future__ import annotations
 
-from assay.machine import (
-    devices,
-    firmware,
-    frequency,
-    hwloc,
-    hwloc_facts,
-    hwloc_xml,
-    kernel,
-    memory,
-    memory_limit,
-    processor,
-    shapers,
-    system,
-)
-from assay.machine.topology import Cpus, Parts, assemble
-from assay.model.facts import Fact, unavailable
-from assay.model.machine import MACHINE_SCHEMA, Machine
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from assay.machine import hwloc_xml
+    from assay.machine.topology import Parts
+    from assay.model.machine import Machine
 
 __all__ = ["discover", "load_xml", "synthetic"]
 
 
 def discover() -> tuple[Machine, str]:
     """This machine and its hwloc XML, which is empty where libhwloc is missing."""
+    from assay.machine import (
+        devices,
+        firmware,
+        frequency,
+        hwloc,
+        hwloc_xml,
+        kernel,
+        memory,
+        memory_limit,
+        processor,
+        shapers,
+        system,
+    )
+    from assay.machine.topology import assemble
+    from assay.model.machine import MACHINE_SCHEMA, Machine
+
     root = Path("/")
     document = hwloc.live() or ""
     exported = hwloc_xml.parse(document, "hwloc") if document else None
@@ -57,12 +63,16 @@ def discover() -> tuple[Machine, str]:
 
 def load_xml(path: str | Path) -> Machine:
     """A machine that was saved with `lstopo --of xml`; UsageError where the file is none."""
+    from assay.machine import hwloc_xml
+
     exported = hwloc_xml.parse(hwloc_xml.read(Path(path)), str(path))
     return _from_export(exported, "file", str(path), "the file")
 
 
 def synthetic(description: str) -> Machine:
     """A machine from hwloc's short form, e.g. `pack:2 numa:4 l3:2 core:4 pu:1`; UsageError where it is wrong."""
+    from assay.machine import hwloc, hwloc_xml
+
     exported = hwloc_xml.parse(hwloc.synthetic(description), description)
     assumed = "" if "memory=" in description.lower() else " (assumed: hwloc gives each node 1 GiB)"
     return _from_export(exported, "synthetic", description, f"the description{assumed}")
@@ -71,6 +81,11 @@ def synthetic(description: str) -> Machine:
 def _from_export(
     exported: hwloc_xml.Exported, origin: Literal["file", "synthetic"], name: str, source: str
 ) -> Machine:
+    from assay.machine import hwloc_facts
+    from assay.machine.topology import assemble
+    from assay.model.facts import Fact, unavailable
+    from assay.model.machine import MACHINE_SCHEMA, Machine
+
     topology = assemble(exported.parts)
     # What a process on that machine may use at most: nobody can tell from here what is free.
     total = sum(node.memory_bytes for node in topology.numa_nodes if node.index in topology.allowed_nodes)
@@ -89,6 +104,11 @@ def _from_export(
 
 def _limited_to_process(parts: Parts, root: Path) -> Parts:
     """The parts with what this very process may use: under taskset or numactl less than its cgroup allows."""
+    from dataclasses import replace
+
+    from assay.machine import kernel
+    from assay.machine.topology import Cpus
+
     return replace(
         parts,
         distances=parts.distances or kernel.distances(root),

@@ -3,7 +3,6 @@
 import os
 import resource
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,26 +26,35 @@ class Times(NamedTuple):
     processes: dict[int, tuple[str, int]]
 
 
-def facts(
-    root: Path, *, own: frozenset[int], pause: Callable[[], None] = lambda: time.sleep(0.5)
-) -> dict[str, Fact]:
-    """The section `now`.
+class Watch:
+    """A watch of what others use, from now on. What this process's children do meanwhile does not count.
 
     Args:
         root: `/`, or a stand-in.
-        own: numbers of processes that are ours and do not count.
-        pause: lets time pass between two readings of the counters, on other work for instance: what this process's
-            children did meanwhile does not count.
     """
-    before, children = _times(root), _children_ticks()
-    pause()
-    after = _times(root)
-    return {
-        **_shares(before, after, own, _children_ticks() - children),
-        "swap in use": _swap_in_use(root),
-        "cpu quota": _cpu_quota(root),
-        "lockable memory": _lockable(),
-    }
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._before, self._children, self._began_s = _times(root), _children_ticks(), time.monotonic()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self._began_s
+
+    def facts(self, own: frozenset[int]) -> dict[str, Fact]:
+        """The section `now`, by what was used since it began.
+
+        Args:
+            own: numbers of processes that are ours and do not count.
+        """
+        after = _times(self._root)
+        return {
+            **_shares(self._before, after, own, _children_ticks() - self._children),
+            "swap in use": _swap_in_use(self._root),
+            "cpu quota": _cpu_quota(self._root),
+            "lockable memory": _lockable(),
+        }
 
 
 def _children_ticks() -> int:
