@@ -10,6 +10,8 @@ from tests.integration.test_native_blas import compiled
 from tests.native_programs import Told, start
 
 from assay import toolchain
+from assay.model import benchmarks
+from assay.model.placement import Memory, Placement
 from assay.model.record import End, FigureOfMerit, Traffic, Verdict
 from assay.model.toolchain import Build
 
@@ -134,6 +136,13 @@ def test_panels_are_passed_on_where_ranks_share_no_memory(built: Build, blas: st
     numbers = sum(min(32, height) * (1 + min(32, height) + -(-height // 8) * 8) for height in heights)
     panels = 8 * len(figures(told)) * numbers
     assert (1 if options else 0) <= traffic.payload / panels < (1.2 if options else 0.2)
+    two = Placement("1x1@2", "", (0,), Memory(), ("one", "other"), ranks=((0,),))
+    foreseen = benchmarks.get("hpl").growth.exchange(
+        {"n": 300, "nb": 32, "p": 1, "q": 2, "coupling": "sharing"}, two
+    )
+    assert foreseen
+    of_solution = sum(each.number * each.bytes for each in foreseen.messages)
+    assert of_solution == pytest.approx(panels / len(figures(told)), rel=0.02)
 
 
 def test_rows_that_ranks_exchange_are_counted(built: Build, blas: str) -> None:

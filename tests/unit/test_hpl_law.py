@@ -106,6 +106,8 @@ def test_each_step_has_its_messages_and_without_look_ahead_all_parts_add_up() ->
 
     four = law.steps_of(params(1024, 4, 2) | {"look-ahead": "none"}, count, count)
     assert four.passed.tolist() == [1] * 4
+    # Of each panel of 256 columns a rank has 256 rows; the topmost square and the pivots go with them.
+    assert law.steps_of(params(1024, 4, 2), np.copy, np.copy).passed.tolist() == [8 * 256 * (256 + 256 + 1)] * 4
     assert four.exchanged.tolist() == [2] * 4
     assert four.pivots.tolist() == [2 * 256] * 4
     g, u, _, f, b = COEFFICIENTS[0]

@@ -23,18 +23,20 @@ def waits(*seconds: float, kind: Literal["wait", "all"] = "all") -> dict[str, Mp
     return {f"MPI_{number}": MpiCall(kind, 10, each, 0) for number, each in enumerate(seconds)}
 
 
-def divided(
+def divided(  # noqa: PLR0913 (what a loss depends on)
     ranks: list[MpiTimes],
     seconds: float,
     shared: Quantity | None = None,
     law: MessageLaw | None = None,
     slowdown: float | None = None,
+    *,
+    as_full: bool = False,
 ) -> dict[str, float | None]:
     efficiency = 10.0 / len(ranks) / seconds
     one = Quantity(efficiency, efficiency, efficiency)
     step = Step(("two",), "all", len(ranks), 1, len(ranks), copies=False, blocks=6, speed_up=one, efficiency=one)
     if shared:
-        step = msgspec.structs.replace(step, shared=shared, as_full=shared.value == 1)
+        step = msgspec.structs.replace(step, shared=shared, as_full=as_full)
     found = loss(step, profile([ranks]), BASE, law, slowdown)
     parts = (found.in_turn, found.imbalance, found.messages, found.clock or 0.0, found.memory or 0.0, found.other)
     assert sum(parts) == pytest.approx(found.lost)
@@ -99,7 +101,8 @@ def test_copies_that_scatter_do_not_tell_memory_from_other_causes() -> None:
     assert found["memory"] is None
     assert found["other"] == pytest.approx(3 / 8)
     assert divided(ranks, 8.0, shared=exact(10 / 14))["memory"] is None  # one pair
-    assert divided(ranks, 8.0, shared=exact(1.0))["memory"] == 0  # each node is as full as the base
+    assert divided(ranks, 8.0, shared=exact(1.0), as_full=True)["memory"] == 0  # nobody measured copies there
+    assert divided(ranks, 8.0, shared=SHARED, as_full=True) == divided(ranks, 8.0, shared=SHARED)  # nodes differ
     found = divided(ranks, 8.0, shared=Quantity(10 / 14, 0.7, 0.73, basis="interval"))
     assert found["memory"] == pytest.approx(2 / 8)
 

@@ -12,20 +12,23 @@ from tests.unit.test_stages import begun_run, measured
 
 from assay import studies
 from assay.analyse import analyse
+from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import LaunchMedian, Measured
+from assay.analyse.noise import Stops
 from assay.analyse.scores import scores, together
 from assay.cli import assay
 from assay.cli.plan_cost import order_and_cost
 from assay.model import benchmarks
+from assay.model.declarations import INDEPENDENT
 from assay.model.errors import UnfitEnvironmentError, UsageError
-from assay.model.plan import Plan
+from assay.model.plan import Plan, Study
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.plan import Options
 from assay.report.sections import sections
 from assay.simulation import Law
-from assay.topics.scaling.laws import karp_flatt, usl
+from assay.topics.scaling.laws import karp_flatt, most_events, usl
 from assay.topics.scaling.models.scaling import Scaling, as_rate
 from assay.topics.scaling.predictions import speed_up
 from assay.topics.scaling.steps import Step, advice, course
@@ -226,13 +229,11 @@ def test_every_number_of_ranks_is_predicted_before_its_launch(run: Run, analysis
     assert not any(each.measured in each.of for each in lines)
 
 
-def test_nodes_that_differ_are_predicted_by_how_the_loss_goes_on(tmp_path: Path) -> None:
-    """The slowest of more nodes is slower: what the law was off on fewer nodes corrects it."""
+def errors_on_uneven_nodes(tmp_path: Path, study: Study) -> dict[int, float]:
+    """Number of cores -> what its prediction was off."""
     hosts = tuple(f"n{number}" for number in range(1, 9))
     speeds = (1.0, 0.98, 0.96, 1.0, 0.94, 1.0, 1.0, 1.0)
-    sweeps = ("nodes=1,2,4,8",)
-    options = Options(sweeps=sweeps, hosts=hosts, values=("nx=400",))
-    plan = plan_for(TWO_CORES, studies.get("scale:weather", sweeps), options)
+    plan = plan_for(TWO_CORES, study, Options(hosts=hosts, values=("nx=400",)))
     uneven = Law(slow_hosts=dict(zip(hosts, speeds, strict=True)))
     with pytest.MonkeyPatch.context() as patch:
         run = measured(patch, begun_run(tmp_path, plan, TWO_CORES), TWO_CORES, uneven)
@@ -240,8 +241,37 @@ def test_nodes_that_differ_are_predicted_by_how_the_loss_goes_on(tmp_path: Path)
         run.plan.case(each.case).cores: each.error for each in scores(run, analyse(run)) if each.error is not None
     }
     assert set(errors) == {4, 8, 16}
+    return errors
+
+
+def test_nodes_that_differ_are_predicted_by_copies_on_them(tmp_path: Path) -> None:
+    errors = errors_on_uneven_nodes(tmp_path, studies.get("scale:weather", ("nodes=1,2,4,8",)))
+    assert all(abs(error) < 0.015 for error in errors.values()), errors
+
+
+def test_without_copies_the_loss_of_fewer_nodes_goes_on(tmp_path: Path) -> None:
+    """The slowest of more nodes is slower: what the law was off on fewer nodes corrects it."""
+    study = studies.get("scale:weather", ("nodes=1,2,4,8",))
+    together = tuple(each for each in study.measure if INDEPENDENT not in each.axes.values())
+    assert len(together) < len(study.measure)
+    errors = errors_on_uneven_nodes(tmp_path, msgspec.structs.replace(study, measure=together))
     assert errors[4] == pytest.approx(-0.02, abs=0.01)
     assert all(abs(errors[cores]) < 0.01 for cores in (8, 16))
+
+
+def test_who_waits_for_others_may_wait_for_their_stops(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """400 stops of .1 ms in 2 s take 2 % of the time of one rank, and with chance up to 2.2 %."""
+    case = next(each for each in run.plan.studied if len(each.placement.rank_cpus) == 4)
+    seen = RunEstimates(run, ())
+    monkeypatch.setattr(speed_up, "stops", lambda _run: Stops(2.0, 0.04, 1e-4, 400))
+    assert speed_up._waiting_for_stops(seen, case) == pytest.approx(3 * 0.02 * 1.103, rel=1e-3)
+    monkeypatch.setattr(speed_up, "stops", lambda _run: Stops(2.0, 0.0, 0.0, 0))
+    assert speed_up._waiting_for_stops(seen, case) == 0
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 10, 400, 20_000])
+def test_the_most_events_are_those_of_the_exact_interval(count: int) -> None:
+    assert most_events(count) == pytest.approx(scipy.stats.chi2.ppf(0.975, 2 * (count + 1)) / 2, rel=1e-6)
 
 
 def test_a_short_budget_has_its_share_for_the_cores_that_wait(tmp_path: Path) -> None:

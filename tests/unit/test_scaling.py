@@ -238,7 +238,12 @@ def test_a_reason_is_only_given_where_it_was_measured(analysis: Analysis) -> Non
     assert "costs" in scaling_rule._reason(step)
     full = msgspec.structs.replace(step, as_full=True, shared=exact(1.0), messages=step.efficiency)
     assert scaling_rule._reason(full).startswith("Each node has the same load as the base")
-    assert "faster network" in scaling_rule._next(msgspec.structs.replace(model, steps=()), full, has_copies=True)
+    assert "faster network" in scaling_rule._next(msgspec.structs.replace(model, steps=()), full, "himeno_mpi")
+    nine = Quantity(0.9, 0.88, 0.92, "", "interval")
+    uneven = msgspec.structs.replace(full, shared=nine, messages=Quantity(0.97, 0.96, 0.98, "", "interval"))
+    assert scaling_rule._reason(uneven).startswith("The nodes differ: independent copies on them lose 10.0 %")
+    only = msgspec.structs.replace(model, steps=())
+    assert "find the slow node" in scaling_rule._next(only, uneven, "himeno_mpi")
     few = msgspec.structs.replace(step, shared=exact(0.5))
     assert scaling_rule._reason(few).startswith("The launches are too few")
     alone = msgspec.structs.replace(step, shared=None)
@@ -250,12 +255,12 @@ def test_what_is_better_on_the_same_nodes_has_no_line_that_would_not_bring_it(an
         each for each in analysis.models if isinstance(each, Scaling) and each.base.startswith("himeno_mpi/")
     )
     worst = min((each for each in model.steps if not each.copies), key=lambda each: each.efficiency.value)
-    assert "PROGRAM" in scaling_rule._next(model, worst, has_copies=True)
+    assert "PROGRAM" in scaling_rule._next(model, worst, "himeno_mpi")
     better = model.instead(worst)
     assert better
     here = msgspec.structs.replace(better, nodes=worst.nodes)
     same = msgspec.structs.replace(model, steps=(worst, here))
-    told = scaling_rule._next(same, worst, has_copies=True)
+    told = scaling_rule._next(same, worst, "himeno_mpi")
     assert told.startswith("use ")
     assert "PROGRAM" not in told
 

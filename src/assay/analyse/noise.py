@@ -45,7 +45,7 @@ def noise(
     drift, drift_p = _drift(run, {name: float(medians(values)) for name, values in relative.items()})
     pooled = np.sort(np.concatenate([np.zeros(0), *relative.values()]))
     figures_drift, figures_drift_p = _figures_drift(measured := list(measured))
-    stopped = _stops(run)
+    stopped = stops(run)
     attempts_of = grouped((each.launch for each in run.launches), lambda launch: launch.id)
     return Noise(
         sentinel_p99=percentile(pooled, 0.99) / sorted_median(pooled) if pooled.size >= FEWEST_FOR_TAIL else None,
@@ -88,8 +88,8 @@ class Stops(NamedTuple):
         )
 
 
-def _stops(run: Run) -> Stops:
-    """Of the sentinel, whose samples are quanta of fixed work."""
+def stops(run: Run) -> Stops:
+    """Those of the sentinel, whose samples are quanta of fixed work."""
     sentinels = {case.id for case in run.plan.cases if case.role == "sentinel"}
     found = Stops()
     for case in (case for launch in run.launches for case in launch.cases if case.header.case in sentinels):
@@ -104,8 +104,8 @@ def stops_in(table: SampleTable) -> Stops:
         quanta = table.seconds[int(table.ends[row] - table.counts[row]) : int(table.ends[row])]
         usual = float(medians(quanta))
         beyond = quanta[quanta > (1 + _STOPPED) * usual] - usual
-        stops = Stops(float(quanta.sum()), float(beyond.sum()), float(beyond.max(initial=0.0)), beyond.size)
-        found = found.plus(stops)
+        beside = Stops(float(quanta.sum()), float(beyond.sum()), float(beyond.max(initial=0.0)), beyond.size)
+        found = found.plus(beside)
     return found
 
 

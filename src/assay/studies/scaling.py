@@ -52,10 +52,9 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         why = "a problem that grows with the cores"
         measures.append(Measure(name, words, axes=problem, weight=_WEIGHT, why=why, grows=True, at_once=at_once))
     if copies := benchmark.axis("copies"):
-        here = tuple(word for word in words if "@" not in word)
         axes = problem | {copies.name: INDEPENDENT}
-        why = "independent copies on the same cores: what cores of a node cost each other without any message"
-        measures += [Measure(name, here, axes=axes, weight=_WEIGHT, why=why)] if here else []
+        why = "independent copies on the same cores: what cores, and nodes, cost without any message"
+        measures.append(Measure(name, words, axes=axes, weight=_WEIGHT, why=why))
     if benchmark.launcher == "mpi":
         measures.append(_messages())
     if benchmark.launcher == "mpi" and numbers.keys() != {"nodes"}:

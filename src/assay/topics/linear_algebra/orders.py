@@ -23,7 +23,7 @@ from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples, student
 from assay.model.benchmark import Params
 from assay.model.quantity import Basis, Quantity
-from assay.topics.linear_algebra.benchmarks.hpl import operations
+from assay.topics.linear_algebra.benchmarks.hpl import operations, panel_numbers
 
 #: Orders that the law needs.
 FEWEST = 2
@@ -156,7 +156,7 @@ def steps_of(
         panel=width * rows,
         first=np.minimum(1.0, q / np.maximum(blocks - 1, 1)),
         pivots=rounds * width * along_column(_NUMBER_BYTES * (_HEAD + 2 * width)) if p > 1 else none,
-        passed=along_row(_NUMBER_BYTES * width * rows) if q > 1 else none,
+        passed=along_row(_NUMBER_BYTES * panel_numbers(rows, width)) if q > 1 else none,
         exchanged=(rounds - 2) * along_column(none) + 2 * along_column(others) if p > 1 else none,
         slow=slow,
     )

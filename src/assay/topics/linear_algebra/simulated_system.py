@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.topics.linear_algebra.benchmarks.hpl import panel_numbers
+
 _Clocks = NDArray[np.float64]
 _NUMBER_BYTES = 8
 
@@ -153,7 +155,7 @@ class _Grid:
         """Past the next column, which factors the next panel, a panel goes from rank to rank."""
         distance = (np.arange(self.q) - step) % self.q
         hops = np.maximum(distance - (distance > 1), 0)
-        size = _NUMBER_BYTES * self._columns(step) * float(self._dealt(step, self.p).max())
+        size = _NUMBER_BYTES * panel_numbers(float(self._dealt(step, self.p).max()), self._columns(step))
         arrived = sent + hops * self.ranks.along_row.seconds(size)
         self._until("broadcast", step, np.broadcast_to(arrived, self.clock.shape))
 

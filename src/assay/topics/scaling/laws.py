@@ -1,11 +1,12 @@
-"""What speed-ups by number of cores mean: the serial fraction, and the universal law of scalability."""
+"""Laws of speed-ups by number of cores: the serial fraction, universal scalability, and waiting for stops."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from assay.analyse.statistics import Samples
-from assay.model.quantity import Quantity
+from assay.model.quantity import CONFIDENCE, Quantity
 
 
 def karp_flatt(speed_up: Quantity, factor: float) -> Quantity:
@@ -22,6 +23,22 @@ def serial_fraction(speed_up: Quantity, factor: float) -> Quantity | None:
     """The fraction of Karp and Flatt; None where there is no interval, or one that holds nearly any fraction."""
     fraction = karp_flatt(speed_up, factor) if speed_up.has_interval else None
     return fraction if fraction and fraction.hi - fraction.lo < 1 else None
+
+
+def most_events(count: int) -> float:
+    """The largest mean number of events that so many seen ones allow: the upper end of its exact 95 % interval.
+
+    Source: F. Garwood, Fiducial limits for the Poisson distribution, Biometrika 28, 1936. With a mean m, no more
+    than `count` are seen with the probability exp(-m) (1 + m + ... + m^count / count!): the m where that is 2.5 %.
+    """
+    seen = np.arange(count + 1)
+    factorials = np.concatenate(([0.0], np.cumsum(np.log(seen[1:]))))
+    low, high = float(count), count + 6 * math.sqrt(count + 1) + 6
+    while high - low > 1e-9 * high:
+        mean = (low + high) / 2
+        few = float(np.exp(seen * math.log(mean) - mean - factorials).sum())
+        low, high = (mean, high) if few > (1 - CONFIDENCE) / 2 else (low, mean)
+    return high
 
 
 class Usl(NamedTuple):

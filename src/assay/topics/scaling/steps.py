@@ -37,8 +37,9 @@ class Step(msgspec.Struct, frozen=True):
         seconds: of a step, a solution or a program, where the benchmark times one; else None.
         serial: the fraction of Karp and Flatt; None of copies, of problems that grow, and of speed-ups whose
             interval, or the lack of one, leaves it open.
-        shared: what sharing a node leaves of the efficiency: that of independent copies on the same cores; 1 where
-            each node is as full as the base's; None where nobody measured it.
+        shared: what cores leave of the efficiency without messages: that of independent copies on them. Cores of a
+            node share it, and nodes differ. 1 where nobody measured copies on nodes as full as the base's, None
+            where nobody did on fuller ones.
         messages: what messages, and waiting for them, leave of that; None where it is not known apart.
         as_full: whether each node, a machine of its own, runs as many cores as the base.
     """

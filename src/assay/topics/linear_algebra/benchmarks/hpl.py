@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from math import ceil, log2
+from typing import TYPE_CHECKING, TypeVar
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Operations, Params, Resources
 from assay.model.declarations import coupling, phase_times, sharing_ranks
@@ -9,6 +10,13 @@ from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.calls import LU
 from assay.topics.linear_algebra.grid import grid_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: One number, or one of each panel.
+Numbers = TypeVar("Numbers", float, "NDArray[np.float64]")
 
 _DOUBLE_BYTES = 8
 #: Share of a core's peak, and rate of writing and checking the matrix, B/s. Assumptions for plans only.
@@ -40,6 +48,11 @@ PHASES = {
 def operations(order: int) -> float:
     """What HPL counts for a system of this order, flop."""
     return 2 * order**3 / 3 + 3 * order**2 / 2
+
+
+def panel_numbers(rows: Numbers, width: Numbers) -> Numbers:
+    """Of a panel on its way: its rows, its topmost square and its pivots."""
+    return width * (rows + width + 1)
 
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
@@ -96,12 +109,13 @@ def _exchange(params: Values, placement: Placement) -> Exchange:
     """Of a solution: panels along rows of the grid, read in place inside a node; pivots and rows along columns."""
     order, block = int(params["n"]), int(params["nb"])
     p, q = grid_of(sharing_ranks(params, placement), int(params.get("p", 0)), int(params.get("q", 0)))
-    panels, panel = order / block, _DOUBLE_BYTES * block * order / 2  # of mean height
-    messages = [Message(panels, panel / p)] if q > 1 and len(placement.hosts) > 1 else []
+    panels, height = order / block, (order + block) / 2  # of the mean panel
+    panel = _DOUBLE_BYTES * panel_numbers(height / p, block)
+    messages = [Message(panels, panel)] if q > 1 and len(placement.hosts) > 1 else []
     if p > 1:
         rounds = ceil(log2(p))
         messages.append(Message(order * rounds, 2 * _DOUBLE_BYTES * block))
-        messages.append(Message(panels * rounds, 2 * panel / q / rounds))
+        messages.append(Message(panels * rounds, _DOUBLE_BYTES * block * order / q / rounds))
     return Exchange(operations(order), tuple(messages))
 
 

@@ -40,8 +40,9 @@ class Loss(msgspec.Struct, frozen=True):
         latency: of these what the law of messages gives for their number; None without a law.
         bandwidth: of these what it gives for their bytes.
         clock: they compute at a lower clock, as that of their cores under load says; None where it is not known.
-        memory: they compute slower beside each other, as copies do that share nothing else, beyond the clock; none
-            on nodes as full as the base; None without copies, and where their ends are too far apart to tell it.
+        memory: they compute slower beside each other, as copies do that share nothing else, beyond the clock; on
+            nodes as full as the base it is what nodes differ by, and 0 without copies. None without copies on
+            fuller nodes, and where their ends are too far apart to tell it.
         other: slower computing for causes that nobody told apart.
     """
 
@@ -195,9 +196,10 @@ def loss(
     computing = (1 - before.inside) * efficiency  # of the base, as a share of the time of all cores here
     clock = computing * (slowdown - 1) if slowdown else None
     shared = step.shared
-    told = shared is not None and shared.has_ends and computing * (1 / shared.lo - 1 / shared.hi) <= _WIDEST
-    of_copies = computing * (1 / shared.value - 1) - (clock or 0.0) if shared and told else None
-    memory = 0.0 if step.as_full else of_copies
+    measured = shared is not None and shared.has_ends
+    memory = 0.0 if step.as_full and not measured else None
+    if shared and measured and computing * (1 / shared.lo - 1 / shared.hi) <= _WIDEST:
+        memory = computing * (1 / shared.value - 1) - (clock or 0.0)
     return Loss(
         estimate=step.estimates[0],
         lost=1 - efficiency,

@@ -1,7 +1,8 @@
 """Speed-up and parallel efficiency: a rate of work on more cores over that on the fewest, paired by block.
 
-Efficiency has two factors where independent copies were measured on the same cores: what sharing the node leaves
-of each copy's rate, and what messages leave of that. Where each node runs what the base runs, nothing is shared.
+Efficiency has two factors where independent copies were measured on the same cores: what these leave of each
+copy's rate, and what messages leave of that. Where each node runs what the base runs, nothing is shared, and
+copies show how nodes differ.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -347,13 +348,13 @@ def _steps(
     copies = {each.place: each for each in members if each.copies}
     for each in sorted(members, key=lambda each: (each.cores, len(each.hosts), each.copies)):
         if each.cores > base.cores and each.ids != base.ids:
-            step = _step(each, base, copies.get(each.place), same=same)
+            step = _step(each, base, copies, same=same)
             if step:
                 step = msgspec.structs.replace(step, seconds=_of(seconds, each))
                 yield ratio(step, each.measured, base.measured)
 
 
-def _step(member: _Member, base: _Member, copies: _Member | None, *, same: bool) -> Step | None:
+def _step(member: _Member, base: _Member, copies: Mapping[Hashable, _Member], *, same: bool) -> Step | None:
     found = compare(member.measured, base.measured)
     if found is None:
         return None
@@ -387,17 +388,16 @@ def _as_full(member: _Member, base: _Member) -> bool:
 
 
 def _factors(
-    member: _Member, base: _Member, copies: _Member | None, efficiency: Quantity
+    member: _Member, base: _Member, copies: Mapping[Hashable, _Member], efficiency: Quantity
 ) -> tuple[Quantity | None, Quantity | None]:
-    """What sharing a node leaves, and what messages leave of that: their product is the efficiency."""
+    """What cores leave without messages, and what messages leave of that: their product is the efficiency."""
     if member.copies:
         return efficiency, None
-    if _as_full(member, base):
-        return exact(1.0), efficiency
-    beside = compare(copies.measured, base.measured) if copies else None
-    if copies is None or beside is None:
-        return None, None
+    here, before = copies.get(member.place), copies.get(base.place, base)  # messages of the base are no loss
+    beside = compare(here.measured, before.measured) if here else None
+    if here is None or beside is None:
+        return (exact(1.0), efficiency) if _as_full(member, base) else (None, None)
     shared = beside.value.over(member.cores / base.cores)
-    over = compare(member.measured, copies.measured)
+    over = compare(member.measured, here.measured) if before is base else None
     # Copies that were launched in other blocks stand against the base in those.
     return shared, over.value if over else efficiency.times(shared.inverse(""), "")

@@ -8,6 +8,7 @@ import numpy as np
 from assay.analyse.curves import RunEstimates, ends, figure, replicates, states_of
 from assay.analyse.estimates import Measured
 from assay.analyse.messages.steps import MessageLaw
+from assay.analyse.noise import stops
 from assay.analyse.statistics import Samples, medians
 from assay.model import benchmarks, record, roles
 from assay.model.benchmark import ParamValue
@@ -15,9 +16,9 @@ from assay.model.declarations import INDEPENDENT
 from assay.model.growth import Exchange
 from assay.model.law import Prediction
 from assay.model.plan import Case
-from assay.model.quantity import Basis, Quantity, distance
+from assay.model.quantity import Basis, Quantity, distance, exact
 from assay.model.text import joined, text
-from assay.topics.scaling.laws import usl
+from assay.topics.scaling.laws import most_events, usl
 from assay.topics.scaling.message_laws import message_law
 from assay.topics.scaling.models.scaling import as_rate, is_speed
 
@@ -46,6 +47,24 @@ class _Said(NamedTuple):
 
     rate: Quantity
     of: tuple[str, ...]
+
+
+class _Work(NamedTuple):
+    """A unit of work on some cores, in s.
+
+    Attributes:
+        value: expected.
+        draws: what it might be by the launches that it follows from.
+        basis: what the ends of the draws are.
+        of: ids of these.
+        stopped: what it may take beyond that: ranks wait for those that are stopped, and messages take longer.
+    """
+
+    value: float
+    draws: Samples
+    basis: Basis
+    of: tuple[str, ...]
+    stopped: float
 
 
 class _Place(NamedTuple):
@@ -178,65 +197,80 @@ def _by_copies(known: RunEstimates, place: _Place, members: Sequence[_Member], s
     alone = _seconds_of_work(known, place, place.case, members, state)
     if alone is None:
         return None
-    value, draws, of, basis = alone
-    form = _UNTRIED
-    slower, at, trend = (
-        1.0,
-        1.0,
-        0.0,
-    )  # than the law, on so many times the cores or nodes of the base, where it is the law
+    scale, of, form = 1.0, alone.of, _UNTRIED
+    slower, at, trend = 1.0, 1.0, 0.0  # than the law, on so many times the cores or nodes of the base
     for tried in place.more:
         if place.factor(tried.case) > at and (
             before := _seconds_of_work(known, place, tried.case, members, state)
         ):
-            factor, measured = place.factor(tried.case), 1 / (figure(tried.rate.estimate).value * before[0])
+            factor, measured = place.factor(tried.case), 1 / (figure(tried.rate.estimate).value * before.value)
             trend = float(np.log(measured / slower) / np.log(factor / at))
-            slower, at, of = measured, factor, (*of, tried.rate.estimate.id, *before[2])
+            slower, at, of = measured, factor, (*of, tried.rate.estimate.id, *before.of)
     if at > 1:
         # As it has gone on since the number before: of more nodes the slowest is slower.
         further = float((place.factor(place.case) / at) ** trend)
-        value, draws = value * slower * further, draws * slower * further
+        scale = slower * further
         # Nodes that nobody has measured may differ more than those of one number of them did.
         least = _UNTRIED if place.by_nodes and len(place.more) == 1 else _TRIED
         form = max(least, abs(slower - 1), abs(further - 1))
-    low, high = ends(draws, basis)
-    rate = Quantity(1 / value, (1 - form) / high, (1 + form) / low, "", "derived")
+    low, high = ends(scale * alone.draws, alone.basis)
+    slowest = (1 + form) * high + scale * alone.stopped
+    rate = Quantity(1 / (scale * alone.value), 1 / slowest, (1 + form) / low, "", "derived")
     return _Said(rate, tuple(dict.fromkeys(of)))
 
 
 def _seconds_of_work(
     known: RunEstimates, place: _Place, case: Case, members: Sequence[_Member], state: str | None
-) -> tuple[float, Samples, tuple[str, ...], Basis] | None:
-    """Seconds a unit of work on a case's cores: value, draws, sources, what the draws' ends are."""
+) -> _Work | None:
+    """A unit of work on a case's cores, from copies there, else from the base where nodes share nothing."""
     exchange = benchmarks.get(case.benchmark).growth.exchange(case.params, case.placement)
     if exchange is None:
         return None
     law = message_law(known, case, state) if exchange.messages else None
     if exchange.messages and law is None:
         return None
-    sharing: list[_Member] = [place.base]
-    if not place.by_nodes:
-        copies = _copies(members, place.base, case)
-        if copies is None:
-            return None
-        sharing = copies
+    copies = _copies(members, place.base, case)
+    if copies is None and not place.by_nodes:
+        return None
+    sharing = copies or [place.base]
+    factor = 1.0 if copies else place.factor(case)
     draws, basis = replicates([each.rate for each in sharing])
     middles = [float(medians([one.value for one in each.rate.launches])) for each in sharing]
-    # Copies of another problem tell by how much less they do than that alone.
+    # Copies tell by how much less they do than fewer of them, or that problem alone.
     value, drawn = (
         each[0] if len(sharing) == 1 else each[0] * each[1] / each[2] for each in (np.array(middles), draws.T)
     )
-    factor = place.factor(case) if place.by_nodes else 1.0
-    passing = _passing(exchange, law).value if law else 0.0
+    passing = _passing(exchange, law) if law else exact(0.0, "s")
     of = tuple(each.rate.estimate.id for each in sharing) + (law.of[:1] if law else ())
-    seconds: Samples = 1 / (factor * drawn) + passing
-    return float(1 / (factor * value)) + passing, seconds, of, basis
+    working = float(1 / (factor * value))
+    return _Work(
+        value=working + passing.value,
+        draws=1 / (factor * drawn) + passing.value,
+        basis=basis,
+        of=of,
+        stopped=passing.hi - passing.value + working * _waiting_for_stops(known, case) if law else 0.0,
+    )
+
+
+def _waiting_for_stops(known: RunEstimates, case: Case) -> float:
+    """The largest share of its time for which a rank waits for others that were stopped.
+
+    Who passes messages waits whenever another one is stopped, at worst never for two at a time. A copy, and what
+    this is a share of, has only its own stops.
+    """
+    stopped = stops(known.run)
+    if not stopped.number:
+        return 0.0
+    most = most_events(stopped.number) / stopped.number
+    return (len(case.placement.rank_cpus) - 1) * most * stopped.lost_s / stopped.probed_s
 
 
 def _copies(members: Sequence[_Member], base: _Member, case: Case) -> list[_Member] | None:
-    """Copies of the base's problem on the cores of a case; else the base, copies of another, that one alone.
+    """Copies of the base's problem on the cores of a case; else the base, copies there, and what these add to.
 
-    The other problem is the largest of those that fit: copies of smaller ones share caches, and not memory.
+    Copies on the cores of a case stand beside those on the cores of the base, or one that is alone where these are
+    one rank's. The other problem is the largest of those that fit: copies of smaller ones share caches, and not
+    memory.
     """
     declared = benchmarks.get(case.benchmark)
     axis = roles.axis(case.benchmark, "copies")
@@ -244,24 +278,25 @@ def _copies(members: Sequence[_Member], base: _Member, case: Case) -> list[_Memb
     def problem(of: Case) -> dict[str, ParamValue]:
         return {name: value for name, value in declared.problem(of.params).items() if name != axis}
 
-    def is_beside(of: Case) -> bool:
+    def is_on(of: Case, where: Case) -> bool:
         same = of.benchmark == case.benchmark and of.factors.items() <= case.factors.items()
-        return same and of.placement.memory == case.placement.memory and of.placement.hosts == case.placement.hosts
+        there = of.placement.hosts == where.placement.hosts and of.placement.memory == where.placement.memory
+        return same and there and set(of.placement.rank_cpus) == set(where.placement.rank_cpus)
 
-    cpus = set(case.placement.rank_cpus)
-    found = [e for e in members if e.copies and is_beside(e.case) and set(e.case.placement.rank_cpus) == cpus]
-    if own := next((each for each in found if problem(each.case) == problem(base.case)), None):
+    one_rank = len(base.case.placement.rank_cpus) == 1
+    found = [e for e in members if e.copies and is_on(e.case, case)]
+    own = next((each for each in found if problem(each.case) == problem(base.case)), None)
+    if own and one_rank:
         return [own]
     others = (
-        [base, each, alone]
-        for each in sorted(found, key=lambda one: -one.case.memory_bytes / one.case.cores)
-        for alone in members
-        if not alone.copies
-        and is_beside(alone.case)
-        and set(alone.case.placement.rank_cpus) == set(base.case.placement.rank_cpus)
-        and problem(alone.case) == problem(each.case)
+        [base, each, before]
+        for each in sorted(found, key=lambda one: (one is not own, -one.case.memory_bytes / one.case.cores))
+        for before in members
+        if before.copies != one_rank
+        and is_on(before.case, base.case)
+        and problem(before.case) == problem(each.case)
     )
-    return next(others, None)
+    return next(others, None) or ([own] if own else None)
 
 
 def _by_fewer(place: _Place) -> _Said:

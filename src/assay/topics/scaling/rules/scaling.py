@@ -62,21 +62,25 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
             high=digits(step.efficiency.hi),
             basis=stands_on(step.efficiency, step.blocks),
         ),
-        next=(
-            text("name different machines")
-            if turns
-            else _next(model, step, bool(roles.axis(base.benchmark, "copies")))
-        ),
+        next=text("name different machines") if turns else _next(model, step, base.benchmark),
     )
 
 
 def _reason(step: Step) -> Text:
     if step.shared is None or step.messages is None:
         return text("The costs of the shared node and of messages were not measured separately.")
-    if step.as_full:
+    if step.as_full and not step.shared.has_ends:
         return text("Each node has the same load as the base: the loss is messages, and waiting for them.")
     if not _has_ends(step):
         return text("The launches are too few to tell the cost of the shared node from that of messages.")
+    if step.as_full and not step.by_caches:
+        return text(
+            "The nodes differ: independent copies on them lose {shared}. Messages cost {messages}."
+            if _waits_for_memory(step)
+            else "Messages cost {messages}. Independent copies on the same nodes lose {shared}.",
+            shared=_loss(step.shared.value),
+            messages=_loss(step.messages.value),
+        )
     if step.by_caches:
         return text(
             "Independent copies on the same cores reach {shared}, which is the cost of sharing the node. Ranks "
@@ -96,7 +100,7 @@ def _reason(step: Step) -> Text:
 
 def _has_ends(step: Step) -> bool:
     """Whether both factors rest on more than one pair of launches; nodes as full as the base share no more."""
-    shared = step.as_full or bool(step.shared and step.shared.has_ends)
+    shared = step.shared is not None and (step.as_full or step.shared.has_ends)
     return shared and bool(step.messages and step.messages.has_ends)
 
 
@@ -114,7 +118,7 @@ def _told(figure: Quantity) -> str:
     return f"{digits(figure.value)} ({digits(figure.lo)} to {digits(figure.hi)})"
 
 
-def _next(model: Scaling, step: Step, has_copies: bool) -> str:  # noqa: FBT001 (of its program)
+def _next(model: Scaling, step: Step, benchmark: str) -> str:
     if (other := model.instead(step)) and step.ranks == other.ranks:
         better = text(
             "use {where}, which gives a speed-up of {gain} in place of {own}",
@@ -130,19 +134,22 @@ def _next(model: Scaling, step: Step, has_copies: bool) -> str:  # noqa: FBT001 
             remedy=better,
             command=f"srun --nodes={other.nodes} --ntasks-per-node={ranks} PROGRAM",
         )
-    if has_copies and (step.shared is None or step.messages is None):
-        return text("measure independent copies on the same cores: `{command}`", command=cli("run", "one-two-two"))
+    if roles.axis(benchmark, "copies") and (step.shared is None or step.messages is None):
+        command = cli("run", f"scale:{benchmark}")
+        return text("measure independent copies on the same cores: `{command}`", command=command)
     if step.shared and step.messages and (not _has_ends(step) or min(step.shared.hi, step.messages.hi) >= 1):
         return text("more launches, or a quieter machine: the factors cannot be told apart")
-    if _waits_for_memory(step):
+    if not _waits_for_memory(step):
         return text(
-            "use fewer ranks per node: cores wait for its memory. `{command}` shows how many cores use all of it",
-            command=cli("run", "node"),
+            "larger problems for each rank, fewer ranks with more threads, or a faster network. `{command}` "
+            "measures what messages cost",
+            command=cli("run", "network"),
         )
     return text(
-        "larger problems for each rank, fewer ranks with more threads, or a faster network. `{command}` measures "
-        "what messages cost",
-        command=cli("run", "network"),
+        "find the slow node: `{command}`"
+        if step.as_full
+        else "use fewer ranks per node: cores wait for its memory. `{command}` shows how many cores use all of it",
+        command=cli("run", "node"),
     )
 
 
