@@ -21,7 +21,6 @@ from assay.compare.records import (
 )
 from assay.compare.sides import Sides, within
 from assay.model.text import Text, joined, text
-from assay.model.units import scale
 from assay.report import formatting, messages, selection
 from assay.report.vocabulary import known
 
@@ -232,11 +231,10 @@ def _crossed(sides: Sides, pair: CurvePair, each: Crossover) -> str:
 def jump(sides: Sides, each: CurveStep) -> str:
     """Where the time of a message jumps, by how much, and the possible causes."""
     curve = sides.of_messages[each.curve]
-    seconds, prefixed = scale(each.seconds, "s")
     more = text(
         "{times} as long ({time} more)",
         times=times(each.factor.value),
-        time=f"{seconds:.{formatting.decimals(seconds)}f} {prefixed}",
+        time=formatting.quantity(each.seconds, "s"),
     )
     said = text(
         "a message takes {more} from {size} on ({noun}). Possible causes: {causes}",

@@ -189,7 +189,7 @@ def format_size(size_bytes: float) -> str:
 def format_quantity(value: float, unit: str) -> str:
     """A value in an SI base unit scaled for people with three significant digits: `42.1 GB/s`, `110 ns`."""
     scaled, prefixed = scale(value, unit)
-    return f"{_digits(scaled)} {prefixed}".strip()
+    return f"{scaled:.{decimals(scaled)}f} {prefixed}".strip()
 
 
 def scale(value: float, unit: str) -> tuple[float, str]:
@@ -209,12 +209,12 @@ def scale(value: float, unit: str) -> tuple[float, str]:
     return value, _SHOWN_UNITS.get(unit, unit)
 
 
-def _digits(value: float) -> str:
-    """Three significant digits without an exponent: `42.1`, `1.00`, `1234`."""
+def decimals(value: float) -> int:
+    """The number of decimals that gives three significant digits: `42.1`, `1.00`, `1234`."""
     if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
+        return 0
     rounded = float(f"{value:.3g}")
-    return f"{rounded:.{max(0, 2 - math.floor(math.log10(abs(rounded))))}f}"
+    return max(0, 2 - math.floor(math.log10(abs(rounded))))
 
 
 def parse_quantity(text: str) -> tuple[float, str]:

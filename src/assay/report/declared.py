@@ -11,7 +11,8 @@ from assay.model.law import Model, Point
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
-from assay.report import figures, fitted, formatting, selection
+from assay.model.units import decimals
+from assay.report import figures, fitted, selection
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.fitted import Fitted
 from assay.report.section import Figure, Headline, Section, Table, trimmed
@@ -166,7 +167,7 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
         ratio = f"×{point.ratio:.2f}" if self.ratio and point.ratio is not None else ""  # noqa: RUF001 (a factor)
         basis = joined("; ", (joined(", ", (f"{shown.ends} {shown.unit}", shown.basis)), self.kind(point)))
         local = not self.mirrored and at[0] == at[1]
-        number = f"{value:.{min(self.digits, formatting.decimals(value))}f}"
+        number = f"{value:.{min(self.digits, decimals(value))}f}"
         first, second = (str(point.at[end]) for end in self.ends)
         pair = text("{a} with {b}", a=first, b=second) if named else ""
         return Cell(*at, value, number, ratio, basis, local, joined(", ", (pair, self.note(point))))

@@ -1,6 +1,5 @@
 """The words of figures: values with their intervals, limits, placements, parameters, for every renderer."""
 
-import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from assay.model.profile import ProfileFigure
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Limit
 from assay.model.text import Command, Text, text
-from assay.model.units import format_cpu_list, format_share, format_size, scale
+from assay.model.units import decimals, format_cpu_list, format_quantity, format_share, format_size, scale
 
 _SIGNIFICANT = 3
 #: Digits that shares and ratios of others have at most.
@@ -159,14 +158,6 @@ def basis(estimate: Estimate | ProfileFigure) -> str:
     return text("range of {launches}", launches=launches) if estimate.basis == "range" else launches
 
 
-def decimals(value: float) -> int:
-    """The number of decimals that gives three significant digits."""
-    if value == 0 or not math.isfinite(value):
-        return 0
-    rounded = float(f"{value:.{_SIGNIFICANT}g}")
-    return max(0, _SIGNIFICANT - 1 - math.floor(math.log10(abs(rounded))))
-
-
 def plain(value: float) -> str:
     """A number without a unit, such as a share or a ratio, with three decimals or three significant digits."""
     return f"{value:.{min(_SIGNIFICANT, decimals(value))}f}" if abs(value) >= 1 else f"{value:.{_SIGNIFICANT}f}"
@@ -179,10 +170,7 @@ def factor(value: float) -> str:
 
 def quantity(value: float | None, unit: str) -> str:
     """A quantity without interval, with three significant digits, for extremes and limits; a dash for None."""
-    if value is None:
-        return "-"
-    scaled, prefixed = scale(value, unit)
-    return f"{scaled:.{decimals(scaled)}f} {prefixed}".strip()
+    return "-" if value is None else format_quantity(value, unit)
 
 
 def share(estimate: Estimate) -> float | None:

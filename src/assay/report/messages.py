@@ -240,6 +240,11 @@ def small(estimates: Iterable[Estimate]) -> Estimate | None:
     return ordered[0] if ordered else None
 
 
+def aligned(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
+    """The estimates without those of sizes beside powers of two."""
+    return tuple(e for e in estimates if not roles.level_of(e, "size-offset"))
+
+
 def largest(estimates: Iterable[Estimate]) -> Estimate | None:
     """The figure of the largest message of a curve, of a size without an offset if there is one."""
     return max(

@@ -104,7 +104,7 @@ def _title(estimate: Estimate) -> str:
 
 def _ranks(estimate: Estimate) -> int:
     """Of others' tables as their heading tells it; 0 where nothing does."""
-    return sum(map(len, estimate.placement.cpus)) or int(estimate.params.get("ranks", 0))
+    return estimate.placement.ranks or int(estimate.params.get("ranks", 0))
 
 
 def _name(estimate: Estimate, way: str) -> str:

@@ -20,7 +20,6 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     rates = [each for each in evidence.having("flop-rate") if each.params.get("mix") == "fma"]
     if not rates:
         yield rule.not_assessed(text("Fused multiply-adds were not measured"), cli("run", "flops"))
-        return
     of_kind = grouped(rates, lambda each: str(each.params.get("format")))
     for precision in filter(of_kind.__contains__, _PRECISIONS):
         yield _finding(evidence, max(of_kind[precision], key=lambda each: each.median or 0.0), precision)

@@ -64,7 +64,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
                 row=row,
                 column=f"{form} {width}".strip(),
                 value=shown,
-                text=f"{shown:.{formatting.decimals(shown)}f}",
+                text=formatting.factor(shown),
                 ratio="",
                 basis=joined(", ", [ends.ends, ends.basis, formatting.share_text(e)]),
             )

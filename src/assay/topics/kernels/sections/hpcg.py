@@ -22,12 +22,8 @@ _PHASE = {
 }
 
 
-def _ranks(e: Estimate) -> int:
-    return e.placement.ranks
-
-
 def _series(e: Estimate) -> str:
-    x, y, z = grid_of(_ranks(e))
+    x, y, z = grid_of(e.placement.ranks)
     return solution.placed(e, text("{x} x {y} x {z} ranks", x=str(x), y=str(y), z=str(z)))
 
 
@@ -36,7 +32,7 @@ def _name(e: Estimate) -> str:
 
 
 def _counted(e: Estimate) -> Mapping[str, Count]:
-    return counts(_ranks(e), int(e.params["n"]), int(e.params["cg-iterations"]))
+    return counts(e.placement.ranks, int(e.params["n"]), int(e.params["cg-iterations"]))
 
 
 def _part_rows(scene: Scene) -> Iterable[tuple[str, ...]]:

@@ -1,6 +1,6 @@
 """Whether a BLAS library chose a kernel that does not fit the processor: it is slow, and says nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from assay.analyse.curves import machine_of
@@ -12,6 +12,7 @@ from assay.model.plan import UNSET, Effect, Experiment, Factor
 from assay.model.result import Estimate, Finding
 from assay.model.text import cli, text
 from assay.model.units import format_quantity
+from assay.topics.linear_algebra.products import library
 
 #: A good kernel reaches more of the peak in registers with large matrices; one for half as wide instructions at
 #: most half.
@@ -51,31 +52,27 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not products:
         why = text("No product of large matrices stands against the peak in registers of the same cores")
         yield rule.not_assessed(why, cli("run", "dgemm"))
-        return
     for alike in grouped(products, _key).values():
-        best = max(alike, key=lambda each: each.median or 0.0)
-        finding = _finding(evidence, best)
-        if finding:
-            yield finding
+        yield from _finding(evidence, max(alike, key=lambda each: each.median or 0.0))
 
 
 def _key(e: Estimate) -> tuple[object, ...]:
     return e.placement.label, e.placement.hosts, str(e.params.get("format")), tuple(e.factors.items())
 
 
-def _finding(evidence: Evidence, best: Estimate) -> Finding | None:
-    """None where the product is as fast as a good kernel makes it."""
+def _finding(evidence: Evidence, best: Estimate) -> Iterable[Finding]:
+    """Nothing where the product is as fast as a good kernel makes it."""
     peak = best.limit.value if best.limit else 0.0
     fastest = best.max or 0.0  # of all samples: other programs slow some of them, a kernel all
     if not peak or best.value is None or fastest / peak >= _LEAST:
-        return None
-    loaded = best.placement.proven.libraries.get("blas", {}) if best.placement.proven else {}
+        return
+    loaded = library(best)
     wanted = _wanted(evidence, best, loaded)
     rivals = (
         text("its threads share a core, or other programs use the cores"),
         text("the clock falls under wide instructions"),
     )
-    return rule.finding(
+    yield rule.finding(
         best.id,
         claim=text(
             "The product of {library} reaches {rate} on {label}, {share} % of the peak in registers, with its "
@@ -99,7 +96,7 @@ def _finding(evidence: Evidence, best: Estimate) -> Finding | None:
     )
 
 
-def _wanted(evidence: Evidence, best: Estimate, loaded: dict[str, str]) -> tuple[str, str] | None:
+def _wanted(evidence: Evidence, best: Estimate, loaded: Mapping[str, str]) -> tuple[str, str] | None:
     """The variable and its value by which the library takes its kernel for the widest instructions.
 
     None where it has that kernel already, or nobody knows how it is told.

@@ -13,10 +13,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     models = evidence.fitted(Saturation)
     if not models:
         yield rule.not_assessed(text("Triad was not measured on several numbers of cores"), cli("run", "node"))
-        return
-    best: dict[str, Saturation] = {}
-    for model in sorted(models, key=lambda each: each.maximum.value):
-        best[model.order] = model
+    best = {model.order: model for model in sorted(models, key=lambda each: each.maximum.value)}
     for order, model in best.items():
         cores, most = model.cores.value, model.maximum.value
         total = max(int(point.at["cores"]) for point in model.points)

@@ -5,19 +5,14 @@ from collections.abc import Iterable
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_size
-from assay.report import figures, formatting, selection
+from assay.report import figures, formatting, messages, selection
 from assay.report.charts.curve import Boundary, Guides
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Headline
 
 
-def _powers(scene: Scene) -> tuple[Estimate, ...]:
-    """Without sizes beside powers of two."""
-    return tuple(e for e in scene.measured if not e.params.get("offset"))
-
-
 def _charts(scene: Scene) -> Iterable[Figure]:
-    powers, guides = _powers(scene), Guides(_boundaries(scene))
+    powers, guides = messages.aligned(scene.measured), Guides(_boundaries(scene))
     if powers:
         yield figures.curves(powers, "figure-memcpy", text("Copy rate"), guides)
     hot = tuple(e for e in scene.measured if selection.is_usual(e, but=("bytes", "offset")))
@@ -42,7 +37,7 @@ def _rate(estimate: Estimate) -> str:
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
-    for buffers, members in _by_buffers(_powers(scene)).items():
+    for buffers, members in _by_buffers(messages.aligned(scene.measured)).items():
         best = selection.best(members)
         if best:
             label = text("Copy rate, {buffers} buffers, best size ({size})", buffers=buffers, size=_size(best))
@@ -55,7 +50,7 @@ def _size(estimate: Estimate) -> str:
 
 def _boundaries(scene: Scene) -> tuple[Boundary, ...]:
     """Block size at which source and target together fill each data cache of the core that copied."""
-    estimates, machine = _powers(scene), next(iter(scene.run.machines.values()), None)
+    estimates, machine = messages.aligned(scene.measured), next(iter(scene.run.machines.values()), None)
     if machine is None or not estimates:
         return ()
     largest = max(float(e.params["bytes"]) for e in estimates)
@@ -69,7 +64,7 @@ def _boundaries(scene: Scene) -> tuple[Boundary, ...]:
 
 
 def _sentences(scene: Scene) -> str:
-    powers, boundaries = _powers(scene), _boundaries(scene)
+    powers, boundaries = messages.aligned(scene.measured), _boundaries(scene)
     if not powers:
         return text('No copy could be measured. The section "What was not measured" lists the reasons.')
     said: list[str] = []

@@ -18,7 +18,8 @@ _NONE, _INTERLEAVE, _BIND = "first-touch", "interleave", "bind"
 def _published(scene: Scene) -> Iterable[Table]:
     """The stencil without an option and with interleaved pages, in MFLOPS, as a published table has it."""
     rates = selection.middle(selection.headline_metric(selection.of_benchmark(scene.analysis, "himeno")))
-    for members in selection.grouped(selection.measured(rates), _setting).values():
+    settings = selection.grouped(selection.measured(rates), lambda e: e.alike("memory", "hosts", "state"))
+    for members in settings.values():
         plain = [e for e in members if e.placement.memory == _NONE]
         for dealt in members:
             if plain and dealt.placement.policy.policy == _INTERLEAVE:
@@ -27,12 +28,6 @@ def _published(scene: Scene) -> Iterable[Table]:
                 yield _two_rows(scene.analysis, none, dealt)
                 if none.threads and dealt.threads:
                     yield _by_thread(none, dealt)
-
-
-def _setting(estimate: Estimate) -> tuple[object, ...]:
-    """What the two rows share."""
-    factors = {name: level for name, level in estimate.factors.items() if name != "memory"}
-    return (estimate.placement.label, *sorted(estimate.params.items()), *factors.values())
 
 
 def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Table:

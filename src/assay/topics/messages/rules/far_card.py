@@ -1,6 +1,6 @@
 """Cores far from the network card: what the way through the other processor costs messages between nodes."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
@@ -9,12 +9,12 @@ from assay.analyse.comparisons.effects import difference
 from assay.analyse.evidence import Evidence, Rule, numbers, paired, standing
 from assay.analyse.experiments import retest_range
 from assay.analyse.messages import place
-from assay.analyse.messages.curves import size
+from assay.analyse.messages.curves import BYTES, size
 from assay.analyse.possible import without_memory_nodes
 from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.quantity import Quantity
-from assay.model.result import Estimate, Finding
+from assay.model.result import Finding
 from assay.model.text import cli, text
 from assay.model.units import format_quantity, format_size
 
@@ -58,7 +58,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             without_memory_nodes(evidence.run),
         )
     known = {each.estimate.id: each for each in evidence.measured}
-    for curve in grouped(sorted(pairs, key=lambda each: size(each.a)), lambda pair: _curve(pair.a)).values():
+    for curve in grouped(sorted(pairs, key=lambda each: size(each.a)), lambda pair: pair.a.alike(BYTES)).values():
         costs = [
             _Cost(pair, difference(known[pair.a.id], known[pair.b.id], paired=True), _LATER_S)
             if pair.a.unit == "s"
@@ -69,13 +69,6 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         longest = max(parts, key=len, default=[])
         if longest and len(longest) >= min(_ADJACENT, len(costs)):
             yield _finding(evidence, longest)
-
-
-def _curve(far: Estimate) -> Hashable:
-    """What sizes have in common."""
-    size_axis = roles.usual_axis("message-size")
-    params = tuple((name, value) for name, value in far.params.items() if name != size_axis)
-    return far.benchmark, params, far.placement.label, far.placement.hosts, tuple(far.factors.items()), far.state
 
 
 def _finding(evidence: Evidence, costs: list[_Cost]) -> Finding:

@@ -33,11 +33,6 @@ def _between_two(analysis: Analysis, _headline: tuple[Estimate, ...]) -> tuple[E
     return messages.of_patterns(analysis, (*_PATTERNS, *others))
 
 
-def _aligned(scene: Scene) -> tuple[Estimate, ...]:
-    """What was measured, without sizes beside powers of two."""
-    return tuple(e for e in scene.measured if not e.params.get("offset"))
-
-
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     """Of each path the latency of a small message, the bandwidth of the largest."""
     way = messages.over(scene.measured)
@@ -80,7 +75,7 @@ def _at(estimate: Estimate) -> str:
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
     """The small message and the largest one, each over the best way, between nodes and inside one."""
-    aligned = _aligned(scene)
+    aligned = messages.aligned(scene.measured)
     at_once = tuple(e for e in aligned if not roles.level_of(e, "idle-gap"))
     measured = at_once or aligned  # after a sleep a message is as slow as a core that wakes up
     ours = tuple(e for e in measured if messages.pattern(e) in _PATTERNS)
@@ -94,7 +89,7 @@ def _headlines(scene: Scene) -> Iterable[Headline]:
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
-    for pattern, measured in _of_pattern(_aligned(scene)).items():
+    for pattern, measured in _of_pattern(messages.aligned(scene.measured)).items():
         for number, (part, members) in enumerate(messages.split(measured).items()):
             title = figures.Title(messages.COUNTED.get(pattern, pattern), part)
             anchor = f"figure-messages-{pattern}{f'-{number}' if number else ''}"
@@ -106,14 +101,14 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 
 def _by_size(scene: Scene) -> Iterable[Table]:
-    for pattern, measured in _of_pattern(_aligned(scene)).items():
+    for pattern, measured in _of_pattern(messages.aligned(scene.measured)).items():
         for part, members in messages.split(measured).items():
             title = joined(", ", [messages.COUNTED.get(pattern, pattern), part])
             yield sizes.table(members, title, messages.series(members))
 
 
 def _sentences(scene: Scene) -> str:
-    measured = _aligned(scene)
+    measured = messages.aligned(scene.measured)
     if not measured:
         return text('Nothing could be measured. The section "What was not measured" lists the reasons.')
     if not _NEIGHBOURS & _of_pattern(measured).keys():
@@ -129,7 +124,7 @@ def _ratios(scene: Scene) -> list[tuple[Estimate, Estimate, _Ends]]:
     """One direction, both added, their ratio with its ends; of each way at the largest size that both have."""
     # By their law of long messages and paired by block, where that could be had; else what the ends allow.
     paired = {name: each.model.long_messages.parts for each in scene.found for name in each.model.of}
-    measured = _aligned(scene)
+    measured = messages.aligned(scene.measured)
     way = messages.over(measured)
 
     def key(e: Estimate) -> tuple[str, str, str | None]:
@@ -151,7 +146,7 @@ def _ratios(scene: Scene) -> list[tuple[Estimate, Estimate, _Ends]]:
 
 
 def _duplex_table(scene: Scene) -> Iterable[Table]:
-    way = messages.over(_aligned(scene))
+    way = messages.over(messages.aligned(scene.measured))
     rows = []
     for single, double, (middle, low, high) in _ratios(scene):
         figures_of = [formatting.shown(e).short for e in (single, double)]

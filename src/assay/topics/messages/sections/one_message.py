@@ -25,7 +25,7 @@ def _rates(analysis: Analysis, _every: tuple[Estimate, ...]) -> tuple[Estimate, 
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
     copies = selection.headline_metric(selection.middle(selection.of_benchmark(scene.analysis, "memcpy")))
-    copies = tuple(e for e in selection.measured(copies) if not e.params.get("offset"))
+    copies = messages.aligned(selection.measured(copies))
     parts = messages.split(scene.estimates)
     drawn = [_sheet(members, copies, part, number) for number, (part, members) in enumerate(parts.items())]
     drawn += [_signature(members, part, number) for number, (part, members) in enumerate(parts.items())]
@@ -34,7 +34,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
 
 def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     """Without offsets; of sockets those that are asked again and again, as MPI asks, where both are there."""
-    aligned = [e for e in estimates if not e.params.get("offset")]
+    aligned = messages.aligned(estimates)
     polled = any(e.params.get("waiting") == "polling" for e in aligned)
     return tuple(e for e in aligned if not polled or e.params.get("waiting", "polling") == "polling")
 
