@@ -49,9 +49,9 @@ def retest_pair(sides: tuple[Estimate, Estimate], border: float, side: Side) -> 
     return _repeated(text("the ratio"), (arm(a, 1), arm(b, -1)), border, side)
 
 
-def retest_single(estimate: Estimate, border: float, side: Side) -> Effect:
-    """That an estimate is there again, beyond the border, which is in its unit."""
-    effect = _repeated(text("the {metric}", metric=estimate.metric), (arm(estimate, 1),), border, side)
+def retest_single(estimate: Estimate, border: float) -> Effect:
+    """That an estimate is there again, below the border, which is in its unit."""
+    effect = _repeated(text("the {metric}", metric=estimate.metric), (arm(estimate, 1),), border, "below")
     return msgspec.structs.replace(effect, unit=estimate.unit)
 
 

@@ -11,8 +11,8 @@ from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import figures, formatting, messages, selection, verdicts
 from assay.report.charts.curve import CurvePoint, curve
-from assay.report.charts.theme import COLOURS, DASHES, MUTED, SHAPES, mark, ratio_ticks
-from assay.report.section import Figure, Spec
+from assay.report.charts.theme import COLOURS, DASHES, MUTED, SHAPES, Spec, mark, ratio_ticks
+from assay.report.section import Figure
 from assay.report.vocabulary import known
 
 #: Points of a fitted piece between two sizes a factor of two apart.

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from assay.analyse.comparisons.pairing import MEMORY
 from assay.compare.phrases import SAME, figure, times
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast
 from assay.compare.sides import Side, Sides, where
@@ -22,7 +23,6 @@ MOST = 12
 #: Figures nearer than this to the next larger one are told as one group.
 _GROUP = 0.10
 _PATTERN, _OPERATION, _BYTES = map(roles.usual_axis, ("message-pattern", "operation-name", "message-size"))
-_MEMORY = "memory"
 #: Facts of a source: which node the card is at, and which nodes each package has, `["0-3", "4-7"]`.
 _CARD, _PACKAGES = ("network", "link's NUMA node"), ("memory", "NUMA nodes of the packages")
 
@@ -165,7 +165,7 @@ def _levels(contrast: Contrast, group: Sequence[_Figure]) -> str:
         return _places(group)
     if contrast.differ == _PATTERN:
         return messages.counted(str(first.params[_PATTERN]))
-    if contrast.differ == _MEMORY:
+    if contrast.differ == MEMORY:
         return formatting.memory(first) or text("first touch")
     level = selection.level(first, contrast.differ)
     told_alone = contrast.differ not in first.factors and not level.replace(".", "").isdigit()

@@ -5,20 +5,18 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.analyse.comparisons.pairing import headline
+from assay.analyse.comparisons.pairing import MEMORY, headline
 from assay.analyse.evidence import Evidence
 from assay.compare.curves import chosen, policy, program
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast, Curve
+from assay.compare.yardsticks import NO_SPEED
 from assay.model import benchmarks, roles
 from assay.model.benchmark import ParamValue
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.result import Estimate
 
-#: Units of what is no rate and no time.
-_NO_SPEED = ("", "share", "B")
 _BYTES = roles.usual_axis("message-size")
-_MEMORY = "memory"
 
 
 class _Figure(NamedTuple):
@@ -93,7 +91,7 @@ def contrasts(sides: Sequence[Evidence], curves: Sequence[Curve]) -> list[Contra
 def _order(group: _Group) -> tuple[bool, bool, float]:
     """Sizes, distances, shares and ratios of others come last."""
     first, last = group.figures[0], group.figures[-1]
-    return group.differ != RUN, first.estimate.unit in _NO_SPEED, -math.log(first.value / last.value)
+    return group.differ != RUN, first.estimate.unit in NO_SPEED, -math.log(first.value / last.value)
 
 
 def _off_curves(side: Evidence, curves: Sequence[Curve]) -> list[_Figure]:
@@ -105,7 +103,7 @@ def _off_curves(side: Evidence, curves: Sequence[Curve]) -> list[_Figure]:
     on_curves = {name for curve in curves if curve.run == run for name in curve.of}
     taken_for = {case.id: case.benchmark for case in side.run.plan.cases}
     return [
-        _Figure(run, e, taken_for[e.case], {_MEMORY: policy(e), **chosen(e), **e.factors})
+        _Figure(run, e, taken_for[e.case], {MEMORY: policy(e), **chosen(e), **e.factors})
         for e in (each.estimate for each in side.measured)
         if e.median is not None and e.id not in on_curves and headline(e) and not side.bounds.is_refused(e)
     ]

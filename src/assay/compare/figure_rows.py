@@ -51,7 +51,10 @@ def render(
     if in_words and not everything and len(groups) > _SCREEN and verdicts.are_imported(chosen):
         _growth(compared, page)
         _uncompared(compared, page)
-        _rest(compared, chosen, page)
+        page.say()
+        page.say(
+            Text(f"A row for each of the {len(chosen):,} pairs of figures: {_command(compared)} --all", "dim")
+        )
         return
     for pairs in groups.values():
         _group(pairs, compared, page, whole=whole)
@@ -258,12 +261,6 @@ def _notes(compared: Compared, chosen: Sequence[ComparedPair], page: Screen, *, 
     page.say()
     for line in lines:
         page.say(Text(line, "dim"))
-
-
-def _rest(compared: Compared, chosen: Sequence[ComparedPair], page: Screen) -> None:
-    """How to see the rows that were not shown."""
-    page.say()
-    page.say(Text(f"A row for each of the {len(chosen):,} pairs of figures: {_command(compared)} --all", "dim"))
 
 
 def _command(compared: Compared) -> str:

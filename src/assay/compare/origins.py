@@ -18,7 +18,6 @@ _FACTS = (
     ("system", "kernel release"),
     ("system", "model"),
 )
-_SHORT = 60
 
 
 def systems(sides: Sides) -> Table:

@@ -23,7 +23,7 @@ from assay.model.compared import Compared, ComparedPair, Difference
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
-from assay.model.result import RESULT_SCHEMA, Analysis, Comparison, Estimate
+from assay.model.result import RESULT_SCHEMA, Analysis, Estimate
 from assay.model.run import Run
 
 #: Axis of the size of a message.
@@ -56,12 +56,9 @@ def _places(measured: Sequence[Measured]) -> Iterator[ComparedPair]:
     groups = grouped(figures, lambda each: (_key(each.estimate, PLACE, {}), len(each.estimate.placement.hosts)))
     for base, one in (pair for group in groups.values() for pair in itertools.combinations(group, 2)):
         if comparison := compare(one, base):
-            labels = (each.estimate.placement.label for each in (one, base))
-            yield ComparedPair(one.estimate, base.estimate, _placed(comparison, *labels))
-
-
-def _placed(comparison: Comparison, level: str, base: str) -> Comparison:
-    return msgspec.structs.replace(comparison, differ=PLACE, level=level, base=base)
+            level, first = (each.estimate.placement.label for each in (one, base))
+            told = msgspec.structs.replace(comparison, differ=PLACE, level=level, base=first)
+            yield ComparedPair(one.estimate, base.estimate, told)
 
 
 def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) -> Compared:
@@ -202,11 +199,13 @@ def _less_stated(
     for kind, judged in grouped(ones, _kind).items():
         of_both = enumerate((judged, bases.get(kind, ())))
         sides = {(at, each.estimate.id): each for at, side in of_both for each in side}
-        words = {name: _told(each.estimate) for name, each in sides.items()}
+        estimates = {name: each.estimate for name, each in sides.items()}
+        # what is said of a figure beyond what is usual
+        words = {name: {*chosen(e).items(), *e.factors.items()} for name, e in estimates.items()}
         for name in sorted(sides, key=lambda each: -len(words[each])):
             more = [each for each in sides if each[0] != name[0] and words[name] < words[each]]
             if name in sides and more:
-                other = min(more, key=lambda each: (len(words[each]), _standing(sides[each].estimate)))
+                other = min(more, key=lambda each: (len(words[each]), _standing(estimates[each])))
                 one, base = (sides.pop(each) for each in sorted((name, other)))
                 yield from filter(None, (_pair(one, base, between),))
 
@@ -221,14 +220,12 @@ def _unlike(ones: Sequence[Measured], others: Sequence[Measured], between: Betwe
     for kind, judged in grouped(ones, _what).items():
         both = [(one.estimate, base.estimate, one, base) for one in judged for base in bases.get(kind, ())]
         if both and 1 in {len(judged), len(bases[kind])}:
-            a, b, one, base = min(both, key=lambda each: _distance(*each[:2]))
+            # that differs in the fewest words; of as many the better ones
+            a, b, one, base = min(
+                both, key=lambda each: (len(_differing(*each[:2])), sum(map(_standing, each[:2])))
+            )
             if _SIZE not in _differing(a, b):
                 yield from filter(None, (_pair(one, base, between),))
-
-
-def _distance(one: Estimate, base: Estimate) -> tuple[int, float]:
-    """In how many words they differ; of as many, less for better ones."""
-    return len(_differing(one, base)), _standing(one) + _standing(base)
 
 
 def _what(measured: Measured) -> Hashable:
@@ -260,11 +257,6 @@ def _contradictions(pairs: Sequence[ComparedPair]) -> Iterator[Difference]:
     for name, levels in found.items():
         a, b = (", ".join(dict.fromkeys(side)) for side in zip(*levels, strict=True))
         yield Difference("axis", name, a, b)
-
-
-def _told(estimate: Estimate) -> frozenset[tuple[str, object]]:
-    """What is said of a figure beyond what is usual."""
-    return frozenset((*chosen(estimate).items(), *estimate.factors.items()))
 
 
 def _standing(estimate: Estimate) -> float:

@@ -83,12 +83,13 @@ def side_by_side(sides: Sides, title: str, curves: tuple[Curve, ...]) -> Table:
     """A row for each telling value that two curves or more have, a column for each curve."""
     names = sides.series(curves)
     counts = selection.grouped((at for curve in curves for at in curve.at), lambda at: at)
-    single = len(curves) == 1 or not isinstance(curves[0], MessageCurve)
+    of_messages = isinstance(curves[0], MessageCurve)
+    single, missing = len(curves) == 1 or not of_messages, text("not stated") if of_messages else ""
     common = sorted(at for at, of in counts.items() if len(of) > 1 or single)
     rows = tuple(
         (
             value(curves[0], at),
-            *(figure(sides.at(curve, at)) if at in curve.at else _missing(curve) for curve in curves),
+            *(figure(sides.at(curve, at)) if at in curve.at else missing for curve in curves),
         )
         for at in _telling(curves[0], common) or sorted(counts)
     )
@@ -98,10 +99,6 @@ def side_by_side(sides: Sides, title: str, curves: tuple[Curve, ...]) -> Table:
 
 def _head(curve: Curve) -> str:
     return text("Message") if isinstance(curve, MessageCurve) else axis_title(curve)
-
-
-def _missing(curve: Curve) -> str:
-    return text("not stated") if isinstance(curve, MessageCurve) else ""
 
 
 def _telling(curve: Curve, values: list[int]) -> list[int]:

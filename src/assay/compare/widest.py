@@ -75,11 +75,11 @@ def conclusion(sides: Sides) -> str:
 
 def widest(sides: Sides) -> Table | None:
     """A row each, four at most."""
+    base, *others = (side.label for side in sides.sides)
     rows = [
-        (each.at, each.figures[0], _system(sides, each.system), each.figures[1], each.speed)
+        (each.at, each.figures[0], sides.label(each.system) if others[1:] else "", each.figures[1], each.speed)
         for each in _differences(sides)
     ]
-    base, *others = (side.label for side in sides.sides)
     other = others[0] if len(others) == 1 else text("The other")
     columns = (*headings("What"), base, *headings("System"), other, text("Beside {base}", base=base))
     caption = text("The widest differences in speed from {base}", base=base)
@@ -108,11 +108,6 @@ def _of_figures(sides: Sides) -> Iterator[Difference]:
                 what = tables.named(base)
                 claimed = "imported" in {base.basis, of.basis}
                 yield Difference(what, what, other, (figure(base), figure(of)), _speed(ratio), claimed)
-
-
-def _system(sides: Sides, run: str) -> str:
-    """Its name, where there are several beside the base."""
-    return sides.label(run) if len(sides.sides) > 2 else ""  # noqa: PLR2004 (the base and one)
 
 
 def _compared(found: Comparison, better: str) -> tuple[str, bool]:

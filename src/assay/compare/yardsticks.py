@@ -11,7 +11,6 @@ from assay.model.compared import ComparedPair, Growth, Yardstick
 from assay.model.errors import UsageError
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
-from assay.model.role_words import Role
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import parse_quantity
@@ -37,7 +36,7 @@ def yardsticks(
         between: what figures vary by from run to run; None where nobody knows.
     """
     found = [
-        _measured(CLOCK, sides, between, _of("loaded-clock", "clock"), text("loaded clock")) or _stated(runs),
+        _measured(CLOCK, sides, between, _is_clock, text("loaded clock")) or _stated(runs),
         _measured(PEAK, sides, between, _is_fma, text("fused multiply-adds")),
         _measured(MEMORY, sides, between, _is_main_of_memory, ""),
     ]
@@ -68,8 +67,8 @@ def _grown(grew: Quantity, by: Quantity) -> Growth:
     return "alike" if grew.hi <= by.hi * margin and grew.lo * margin >= by.lo else "open"
 
 
-def _of(*wanted: Role) -> Callable[[Estimate], bool]:
-    return lambda estimate: roles.role(estimate) in wanted
+def _is_clock(estimate: Estimate) -> bool:
+    return roles.role(estimate) in {"loaded-clock", "clock"}
 
 
 def _is_fma(estimate: Estimate) -> bool:

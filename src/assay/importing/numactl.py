@@ -11,7 +11,6 @@ from assay.model.imported import Figure, Table
 
 _AVAILABLE = re.compile(r"\s*available:\s*(\d{1,6}) nodes?\b.*")
 _AMOUNT = re.compile(r"\s*node (\d{1,6}) (size|free):\s*(\S+)\s*(\S*)\s*")
-_DISTANCES = re.compile(r"\s*node distances:\s*")
 _COLUMNS = re.compile(r"\s*node((?:\s+\d{1,6})+)\s*")
 _ROW = re.compile(r"\s*(\d{1,6}):((?:\s+\S+)*)\s*")
 

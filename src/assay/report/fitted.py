@@ -121,9 +121,8 @@ def labels(found: Iterable[Fitted[M]]) -> dict[str, str]:
         if len({_place(other) for other in like}) > 1:
             parts.append(_place(each))
         own = each.estimates[0]
-        names = [
-            name for name in selection.varied(e for other in like for e in other.estimates) if _fixed(each, name)
-        ]
+        varied = selection.varied(e for other in like for e in other.estimates)
+        names = [name for name in varied if len({selection.level(e, name) for e in each.estimates}) == 1]
         told[each.model.id] = joined(", ", [*parts, selection.levels(own, names), each.state])
     return told
 
@@ -139,10 +138,6 @@ def _place(found: Fitted[M]) -> str:
     policies = {formatting.memory(estimate) for estimate in found.estimates} - {""}
     shared = [*(labels_ if len(labels_) == 1 else ()), *(policies if len(policies) == 1 else ())]
     return joined(" · ", shared)
-
-
-def _fixed(found: Fitted[M], name: str) -> bool:
-    return len({selection.level(estimate, name) for estimate in found.estimates}) == 1
 
 
 def _first(found: Fitted[M]) -> float:

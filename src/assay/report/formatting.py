@@ -141,12 +141,6 @@ def residual(share: float) -> str:
     return text("{share}, unfit", share=percent(share)) if share > UNFIT else percent(share)
 
 
-def ratio(value: tuple[float, float, float], stands_on: str) -> Shown:
-    """A ratio with its ends, to three places."""
-    middle, lo, hi = (f"{each:.3f}" for each in value)
-    return Shown(f"×{middle}", lo, hi, "", stands_on)  # noqa: RUF001 (a factor)
-
-
 def basis(estimate: Estimate | ProfileFigure) -> str:
     """What stands behind an estimate's ends."""
     launches = count(estimate.launches, "launch", "launches")

@@ -6,7 +6,6 @@ from concurrent.futures import Future
 from contextlib import closing
 from functools import cache
 from itertools import chain
-from typing import Any
 
 import jinja2
 import msgspec
@@ -128,7 +127,8 @@ def render(
             "held": msgspec.json.decode(index, type=raw.RawIndex),
             "remedy": lambda text: remedies.typed(text, run),
             "resumed": remedies.resumed(run),
-            "published": _published(topics),
+            # what a reader can lay beside the page's figures of messages
+            "published": published.curves() if any(f.pattern for each in written for f in each.figures) else (),
             "evidence": rows.evidence,
         }
         scripts = {"script": file("report.js"), "published_script": file("published.js")}
@@ -219,12 +219,6 @@ def _listed(analysis: Analysis) -> tuple[Estimate, ...]:
         return listed
     named = set(chain.from_iterable(finding.evidence for finding in analysis.findings))
     return tuple(e for at, e in enumerate(listed) if at < _LISTED or e.id in named)
-
-
-def _published(topics: list[_Topic]) -> tuple[dict[str, Any], ...]:
-    """Curves of the published systems, where the page has figures of messages that they can be laid beside."""
-    drawn = any(each.pattern for topic in topics for each in topic.section.figures)
-    return published.curves() if drawn else ()
 
 
 def _topics(

@@ -1,6 +1,6 @@
 """The names of messages in the report: what is counted, between which partners, over which network."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from assay.analyse.messages import place
 from assay.model import places, roles
@@ -9,6 +9,7 @@ from assay.model.placement import parsed
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
 from assay.report import formatting, selection
+from assay.report.figures import Name
 
 #: Benchmarks whose figures are of messages between partners, and what passes them.
 BY: dict[str, str] = {name: by for name, by in roles.message_curves().items() if by}
@@ -26,6 +27,8 @@ LATENCY, ONE, BOTH = _of_one_pair("time", 1), _of_one_pair("rate", 1), _of_one_p
 COUNTED = {name: each.counted for name, each in roles.patterns().items()}
 #: Charts and tables of more series are split: so many differ in colour, shape and dash.
 MOST_SERIES = 6
+#: Fewer sizes make no curve.
+_CURVE = 3
 #: The message that small ones are judged by.
 SMALL_BYTES = 8
 
@@ -44,8 +47,6 @@ _OPERATION = roles.usual_axis("operation-name")
 RANKS = "ranks"
 #: Bytes of a message; whether it went from node to node.
 size, is_between = roles.size, place.between
-#: What a figure is called.
-Name = Callable[[Estimate], str]
 
 
 def of_patterns(analysis: Analysis, patterns: Iterable[str]) -> tuple[Estimate, ...]:
@@ -232,6 +233,11 @@ def far(estimate: Estimate) -> str:
     if estimate.placement.label == UNSTATED:
         return text("at an unknown place")
     return text("between nodes") if is_between(estimate) else text("inside a node")
+
+
+def is_curve(estimates: Iterable[Estimate]) -> bool:
+    """Whether they are of sizes enough for a curve; the empty message has no place on its axis."""
+    return len({size(e) for e in estimates} - {0}) >= _CURVE
 
 
 def small(estimates: Iterable[Estimate]) -> Estimate | None:

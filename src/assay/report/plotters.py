@@ -16,8 +16,8 @@ import msgspec
 
 from assay.model.text import encoded
 from assay.report import vega
-from assay.report.charts.theme import chart
-from assay.report.section import Figure, Spec
+from assay.report.charts.theme import Spec, chart
+from assay.report.section import Figure
 
 #: A plotter takes a second to start and to become fast, a chart 30 ms to draw: fewer charts are drawn here.
 _CHARTS_EACH = 12

@@ -1,15 +1,13 @@
 """The parts of a topic in the report, before the layout."""
 
 from collections.abc import Collection
-from typing import Any
 
 import msgspec
 
 from assay.model import text as texts
 from assay.model.result import Estimate
 from assay.model.text import Text
-
-Spec = dict[str, Any]
+from assay.report.charts.theme import Spec
 
 
 def headings(*names: str) -> tuple[Text, ...]:

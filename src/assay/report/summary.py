@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from assay import references
+from assay.analyse.evidence import CONFIDENT
 from assay.analyse.findings import concerning, rules
 from assay.model import benchmarks, roles
 from assay.model.grouping import grouped
@@ -18,8 +19,6 @@ from assay.report import formatting, remedies
 from assay.report.section import Headline
 from assay.report.vocabulary import known
 
-#: Launches from which on there is an interval.
-_FEWEST = 6
 #: What a study of several nodes is measured on, by who has them.
 _NODES = ("--hosts", "NODE1,NODE2")
 #: Less than this share lost is nothing to name.
@@ -354,8 +353,8 @@ def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
     steps += sorted(remedied, key=lambda step: (not step.commands, is_rooted(step.do)))
     ranges = any(e.basis == "range" for e in analysis.estimates)
     repeated = any("--launches" in command.options for step in steps for command in step.commands)
-    if ranges and run.plan.launches < _FEWEST and not repeated:
-        command = remedies.typed(cli("run", run.info.study, "--launches", str(_FEWEST)), run, nodes)
+    if ranges and run.plan.launches < CONFIDENT and not repeated:
+        command = remedies.typed(cli("run", run.info.study, "--launches", str(CONFIDENT)), run, nodes)
         steps.append(Action(command, text("A range of few launches becomes a 95 % interval.")))
     if nodes and not any(command.options[:2] == nodes for step in steps for command in step.commands):
         several = remedies.typed(cli("run", run.info.study, *nodes), run)

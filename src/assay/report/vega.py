@@ -15,9 +15,9 @@ from markupsafe import Markup
 from assay.machine.memory_limit import address_space
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.text import encoded
-from assay.report.charts.theme import SCHEMA, narrowed
+from assay.report.charts.theme import SCHEMA, Spec, narrowed
 from assay.report.raw import compressed
-from assay.report.section import Figure, Spec
+from assay.report.section import Figure
 from assay.store.files import kept
 from assay.toolchain.cache import cache_folder
 

@@ -133,9 +133,9 @@ def mark(kind: str, style: Spec, rows: list[Spec] | None = None, **encoding: Any
     return {**data, "mark": {"type": kind, **style}, "encoding": encoding}
 
 
-def dots(size: float, rows: list[Spec] | None = None, **encoding: Any) -> Spec:  # noqa: ANN401 (channels)
+def dots(size: float, **encoding: Any) -> Spec:  # noqa: ANN401 (channels)
     """A layer of filled points; see `mark`."""
-    return mark("point", {"filled": True, "size": size, "opacity": 1}, rows, **encoding)
+    return mark("point", {"filled": True, "size": size, "opacity": 1}, **encoding)
 
 
 def tooltip(**titles: str) -> list[Spec]:

@@ -10,7 +10,7 @@ from assay.model.run import Run
 #: Less of what the link carries is a shortfall.
 SHARE = 0.90
 #: Smaller messages pay their start, not the link.
-_LONG_BYTES = 65536
+LONG_BYTES = 65536
 
 
 def frames(estimate: Estimate, run: Run) -> tuple[str, tuple[tuple[str, int], ...]]:
@@ -38,7 +38,7 @@ def tells(estimate: Estimate) -> bool:
         and roles.role(estimate) == "message-bandwidth"
         and estimate.median is not None
         and place.between(estimate)
-        and int(roles.level_of(estimate, "message-size") or 0) >= _LONG_BYTES
+        and int(roles.level_of(estimate, "message-size") or 0) >= LONG_BYTES
     )
 
 

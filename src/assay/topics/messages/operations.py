@@ -11,9 +11,6 @@ from assay.report.section import Figure, Headline, Table, headings, trimmed
 from assay.report.vocabulary import known
 from assay.topics.messages import sizes
 
-#: Fewer sizes make no curve.
-_CURVE = 3
-
 
 def declared(
     order: int,
@@ -133,7 +130,7 @@ def _groups(scene: Scene) -> dict[figures.Title, tuple[Estimate, ...]]:
 def _figure(name: str, number: int, title: figures.Title, members: tuple[Estimate, ...]) -> Figure:
     way = messages.over(members)
     anchor = f"figure-{name}-{number}".replace("_", "-")
-    if len({messages.size(e) for e in members} - {0}) >= _CURVE:
+    if messages.is_curve(members):
         return figures.curves(members, anchor, title, series=lambda e: _name(e, way(e)))
     return figures.placements(members, anchor, joined(": ", title), lambda e: _name(e, way(e)))
 

@@ -23,7 +23,8 @@ _WHY = text(
 
 def _sentences(scene: Scene) -> tuple[str, ...]:
     varied, known = scene.cached(_varied), scene.cached(_known)
-    told = (_meaning(varied, known), verdicts.withdrawn(varied, _tested(scene.analysis)))
+    among = sum(each.varied and each.p is not None for each in scene.analysis.comparisons)
+    told = (_meaning(varied, known), verdicts.withdrawn(varied, among))
     return (joined(" ", told), _resolution(scene.analysis))
 
 
@@ -41,11 +42,6 @@ def _known(scene: Scene) -> dict[str, Estimate]:
     return {e.id: e for e in scene.analysis.estimates}
 
 
-def _tested(analysis: Analysis) -> int:
-    """How many comparisons share the doubt."""
-    return sum(each.varied and each.p is not None for each in analysis.comparisons)
-
-
 def _curve(each: Comparison, known: dict[str, Estimate]) -> str:
     """Name of the curve that a comparison belongs to; empty where it belongs to none."""
     axis = selection.swept(known[each.a].benchmark)
@@ -61,11 +57,6 @@ def _varied(scene: Scene) -> tuple[Comparison, ...]:
         for c in scene.analysis.comparisons
         if c.varied and not c.is_control and {c.a, c.b} <= shown
     )
-
-
-def _headline(comparisons: tuple[Comparison, ...], known: dict[str, Estimate]) -> tuple[Comparison, ...]:
-    """Those of the kernels that stand for their benchmarks."""
-    return tuple(each for each in comparisons if selection.headline_kernel([known[each.a]]))
 
 
 def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
@@ -90,7 +81,7 @@ def _parts(each: Comparison, known: dict[str, Estimate], but: str = "") -> list[
 def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> Figure:
     shown = members
     if len(members) > _ROWS:
-        chosen = _headline(members, known)
+        chosen = tuple(each for each in members if selection.headline_kernel([known[each.a]]))
         shown = (tuple(each for each in chosen if not _curve(each, known)) or chosen)[:_ROWS]
     named = {each.id: _parts(each, known) for each in shown}
     common = set[str]() if len(shown) == 1 else set.intersection(*map(set, named.values()))

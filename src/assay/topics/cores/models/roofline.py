@@ -21,7 +21,7 @@ from assay.topics.memory.models.cache_plateaus import CachePlateaus
 LAW = "roofline"
 NEEDS = ("cache_plateaus",)
 MEMORY = "memory"
-FLOP, TRAFFIC = "flop/s", "traffic"
+FLOP = "flop/s"
 _PRECISION = "fp64"
 #: Flops of one element by STREAM's definition, and the bytes that it names for it; copy has none.
 _STREAM = {"scale": (1, 16), "add": (1, 24), "triad": (2, 24)}

@@ -112,7 +112,7 @@ def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evid
             text("the governor"),
             text("other programs on these cores"),
         ),
-        experiment=None if decided else retest(retest_single(estimate, _SHARE * allowed[0], "below")),
+        experiment=None if decided else retest(retest_single(estimate, _SHARE * allowed[0])),
         next=text(
             "stop the governor from lowering the clock, then measure again: `{command}`",
             command=joined(" && ", (_PERFORMANCE, cli("run", evidence.study()))),

@@ -35,10 +35,6 @@ def _how(e: Estimate) -> str:
     return joined(", ", [method, *e.factors.values(), selection.state(e)])
 
 
-def _name(e: Estimate) -> str:
-    return joined(", ", [_system(e), _how(e)])
-
-
 def _title(e: Estimate) -> str:
     """`LINPACK 100, plain`, as the field calls it; and its place where that says more than the order."""
     n = _number(e, "n")

@@ -44,8 +44,6 @@ def _setup_seconds(params: Params) -> float:
     return _CALIBRATION_S + _touch_seconds(params) + filled_s + _COPIES * _copy_seconds(params)
 
 
-_SIZES = tuple(2**power for power in range(27))
-
 benchmark = Benchmark(
     name="memcpy",
     title="Copy rate by size (memcpy)",

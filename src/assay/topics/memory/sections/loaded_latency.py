@@ -18,10 +18,6 @@ def _drawing(scene: Scene) -> tuple[Fitted[LoadedLatency], ...]:
     return tuple(each for each in scene.found if each.model.bandwidth)
 
 
-def _ratio(each: Fitted[LoadedLatency]) -> str:
-    return f"{each.model.loaded.value / each.model.base.value:.2f}"
-
-
 def _loads(scene: Scene) -> dict[Hashable, Estimate]:
     """What the load drew beside each point."""
     found = selection.measured(selection.of_benchmark(scene.analysis, declared.benchmark))
@@ -94,7 +90,7 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
             each.shown(each.model.idle).short if each.model.idle else "",
             "" if each.model.idle else each.shown(each.model.lightest).short,
             each.shown(each.model.loaded).short,
-            _ratio(each),
+            f"{each.model.loaded.value / each.model.base.value:.2f}",
             each.shown(each.model.bandwidth).short if each.model.bandwidth else text("not known"),
             formatting.share_text(load)
             if (load := beside.get(_key(each.estimate(each.model.points[-1]))))

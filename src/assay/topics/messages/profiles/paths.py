@@ -17,6 +17,7 @@ from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Finding
 from assay.report import messages
 from assay.topics.messages import limiting
+from assay.topics.messages.ends import LONG_BYTES
 from assay.topics.messages.models import max_rate, mpi_over_tcp
 from assay.topics.messages.models.duplex import Duplex
 from assay.topics.messages.models.max_rate import MaxRate
@@ -24,8 +25,6 @@ from assay.topics.messages.models.mpi_over_tcp import MpiOver
 from assay.topics.messages.rules import delayed_ack
 
 _LATENCY, _ONE, _MANY = "latency", "bandwidth", "multi-bandwidth"
-#: The least that long messages have.
-_LONG_BYTES = 65536
 #: Of curves of one path those whose axes have their defaults are told; these axes tell patterns and sizes apart.
 _APART = frozenset({curves.PATTERN, curves.BYTES, "calls", "waiting"})
 
@@ -192,13 +191,13 @@ def _stated(estimate: Estimate | None) -> ProfileFigure | None:
 
 
 def _longest(one: Sequence[Estimate]) -> Estimate | None:
-    return one[-1] if one and curves.size(one[-1]) >= _LONG_BYTES else None
+    return one[-1] if one and curves.size(one[-1]) >= LONG_BYTES else None
 
 
 def _small(latency: Sequence[Estimate]) -> Estimate | None:
     """The small message of a curve, none that is long."""
     found = messages.small(latency)
-    return found if found and curves.size(found) < _LONG_BYTES else None
+    return found if found and curves.size(found) < LONG_BYTES else None
 
 
 def _at_once(path: _Path, small: Estimate | None) -> Estimate | None:
@@ -245,7 +244,7 @@ def _most_pairs(path: _Path) -> Estimate | None:
     many = (each for each in path.evidence.having("message-bandwidth") if path.has(each) and each.median)
     many = (each for each in many if each.params.get(curves.PATTERN) == _MANY and max_rate.pairs_of(each) > 1)
     return max(
-        (each for each in many if curves.size(each) >= _LONG_BYTES),
+        (each for each in many if curves.size(each) >= LONG_BYTES),
         key=lambda e: (max_rate.pairs_of(e), curves.size(e)),
         default=None,
     )

@@ -91,7 +91,7 @@ def _rivals(estimate: Estimate) -> tuple[str, ...]:
 def _experiment(estimate: Estimate, limit: Limit, evidence: Evidence) -> Experiment | None:
     """Whether it is chance, where launches are few; and what makes it: frames of sockets, one pair of cores."""
     border = ends.SHARE * limit.value
-    effects = [] if estimate.confidence else [retest_single(estimate, border, "below")]
+    effects = [] if estimate.confidence else [retest_single(estimate, border)]
     if frames := _shorter_frames(estimate, evidence):
         effects.append(frames)
         return Experiment(text("whether the number of frames determines the rate"), tuple(effects))

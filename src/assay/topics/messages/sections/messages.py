@@ -18,8 +18,6 @@ from assay.topics.messages.sections import many_pairs
 _PATTERNS = (messages.LATENCY, messages.ONE, messages.BOTH)
 #: A ratio with its ends.
 _Ends = tuple[float, float, float]
-#: Fewer sizes make no curve.
-_CURVE = 3
 #: Patterns of the Intel MPI Benchmarks that are explained.
 _NEIGHBOURS = frozenset({"sendrecv", "exchange", "pingping"})
 
@@ -93,7 +91,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
         for number, (part, members) in enumerate(messages.split(measured).items()):
             title = figures.Title(messages.COUNTED.get(pattern, pattern), part)
             anchor = f"figure-messages-{pattern}{f'-{number}' if number else ''}"
-            if len({messages.size(e) for e in members} - {0}) >= _CURVE:
+            if messages.is_curve(members):
                 drawn = figures.curves(members, anchor, title, series=messages.series(members))
                 yield msgspec.structs.replace(drawn, pattern=pattern)
             else:

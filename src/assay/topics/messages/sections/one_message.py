@@ -12,15 +12,12 @@ from assay.report.charts.curve import CurvePoint, curve
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure
 
-#: Fewer sizes make no curve.
-_CURVE = 3
-
 
 def _rates(analysis: Analysis, _every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     """The rates of single messages; none where they make no curve."""
     single = _few(_usual(selection.measured(messages.of_patterns(analysis, (messages.LATENCY,)))))
     rates = tuple(_rate(e, e.value) for e in single if messages.size(e) and e.value and e.value.value)
-    return rates if len({messages.size(e) for e in rates}) >= _CURVE else ()
+    return rates if messages.is_curve(rates) else ()
 
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
