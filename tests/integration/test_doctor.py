@@ -63,3 +63,25 @@ def test_the_mpi_and_the_blas_that_would_be_used_are_told(tmp_path: Path) -> Non
 def test_nothing_is_written_where_runs_and_builds_would_go(tmp_path: Path) -> None:
     doctor(ASSAY_RUNS=str(tmp_path / "runs"), ASSAY_CACHE=str(tmp_path / "cache"))
     assert list(tmp_path.iterdir()) == []
+
+
+#: What doctor has loaded when its watch of others begins, and at its end.
+LOADED = """
+import sys
+from assay.machine import counters
+read, loaded = counters.read, []
+counters.read = lambda root: loaded.append(set(sys.modules)) or read(root)
+try:
+    __import__("assay.cli").cli.main()
+finally:
+    slow = {"msgspec", "assay.launch", "assay.toolchain", "assay.machine.hwloc", "rich.console"}
+    print(sorted(slow & loaded[0]), sorted({"assay.store", "numpy"} & loaded[1]), file=sys.stderr)
+"""
+
+
+def test_others_are_watched_while_everything_else_is_loaded(tmp_path: Path) -> None:
+    environment = os.environ | {"ASSAY_RUNS": str(tmp_path), "ASSAY_CACHE": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, "doctor"], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.stderr.splitlines()[-1] == "[] []", done.stderr

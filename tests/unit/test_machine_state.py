@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.machine import state
+from assay.machine import counters, state
 from assay.model.facts import Fact
 
 BEFORE = {
@@ -31,9 +31,9 @@ def write(root: Path, tree: dict[str, str]) -> None:
 
 
 def read(root: Path, pause: Callable[[], None] = lambda: None) -> dict[str, Fact]:
-    watch = state.Watch(root)
+    before = counters.read(root)
     pause()
-    return watch.facts(frozenset({72}))
+    return state.facts(root, before, frozenset({72}))
 
 
 def test_the_time_of_others_is_what_is_used_without_ours(tmp_path: Path) -> None:

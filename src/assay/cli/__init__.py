@@ -2,7 +2,6 @@
 
 import codecs
 import contextlib
-import difflib
 import gc
 import importlib
 import io
@@ -53,6 +52,8 @@ class _Commands(click.Group):
         """The command that the first word names; UsageError names the nearest one, or all."""
         if args[0].startswith("-") or args[0] in _COMMANDS:
             return super().resolve_command(ctx, args)
+        import difflib
+
         near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
         raise UsageError(
             f"there is no command '{args[0]}'",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from assay.launch.command import Site
-    from assay.machine.state import Watch
+    from assay.machine.counters import Counters
     from assay.model.check import Check, Checks
     from assay.model.facts import Fact
     from assay.model.machine import Machine
@@ -54,13 +54,13 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 
     Exit codes: 0 this machine can be measured; 4 it cannot.
     """
-    watch = _watch()  # first: meanwhile all the rest is found
+    before = _counters()  # first: others are watched while all the rest is found
     hosts = site.node_names(nodes, hostfile)
     place = site.find(launcher, ssh_config)
     if hosts and hosts != (place.host,):
         _tell_nodes(hosts, place, mpis, networks, as_json=as_json)
         return
-    checks = _checks(watch)
+    checks = _checks(before)
     if as_json:
         output.print_json(checks)
     else:
@@ -90,28 +90,30 @@ def _tell_nodes(
     require_fit(together)
 
 
-def _watch() -> Watch:
-    """A watch of what others use, from now on."""
+def _counters() -> Counters | None:
+    """What all processes of this machine have used so far."""
     from pathlib import Path
 
-    from assay.machine.state import Watch
+    from assay.machine import counters
 
-    return Watch(Path("/"))
+    return counters.read(Path("/"))
 
 
-def _checks(watch: Watch) -> Checks:
-    """This machine's facts with those of this moment, judged."""
+def _checks(before: Counters | None) -> Checks:
+    """This machine's facts with those of this moment, judged; what others use is told since some moment before."""
     import os
     import time
+    from pathlib import Path
 
     import msgspec
 
-    from assay.machine import doctor
+    from assay.machine import doctor, state
     from assay.model.check import CHECKS_SCHEMA, Checks
 
     here = _found()
-    time.sleep(max(0.0, _WATCHED_S - watch.elapsed_s))
-    now = watch.facts(frozenset({os.getpid()}))
+    if before:
+        time.sleep(max(0.0, before.at_s + _WATCHED_S - time.monotonic()))
+    now = state.facts(Path("/"), before, frozenset({os.getpid()}))
     checks = doctor.examine(msgspec.structs.replace(here, facts=here.facts | {"now": now}))
     return Checks(CHECKS_SCHEMA, here.host, all(check.state != "problem" for check in checks), checks)
 
@@ -122,7 +124,8 @@ def _found() -> Machine:
 
     import msgspec
 
-    from assay import machine, store, toolchain
+    from assay import machine, toolchain
+    from assay.model.folders import runs_folder
 
     finds = {
         "compiler": _compiler,
@@ -145,7 +148,7 @@ def _found() -> Machine:
         each.join()
     facts = {
         "tools": tools,
-        "folders": _folder("runs", store.runs_folder()) | _folder("builds", toolchain.builds_folder()),
+        "folders": _folder("runs", runs_folder()) | _folder("builds", toolchain.builds_folder()),
     }
     return msgspec.structs.replace(here, facts=here.facts | facts)
 

@@ -141,7 +141,8 @@ def complete_run(_ctx: click.Context, _param: click.Parameter, begun: str) -> "l
     """The ids of runs that begin so, newest first, for a shell; else files."""
     from click.shell_completion import CompletionItem
 
-    from assay.store.folder import run_ids, runs_folder
+    from assay.model.folders import runs_folder
+    from assay.store.folder import run_ids
 
     found = [each for each in ("last", *reversed(run_ids(runs_folder()))) if each.startswith(begun)]
     return [*found] or [CompletionItem(begun, type="file")]

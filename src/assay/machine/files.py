@@ -1,18 +1,22 @@
 """Reading the small text files of /proc and /sys, below a root that tests can replace."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TypeVar
+from __future__ import annotations
 
-from assay.model.facts import Fact, FactValue, unavailable
+from typing import TYPE_CHECKING, TypeVar
 
-Value = TypeVar("Value", bound=FactValue)
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from assay.model.facts import Fact, FactValue
+
+Value = TypeVar("Value", bound="FactValue")
 
 
 def text(path: Path) -> str | None:
     """Content without the white space around it; None where it cannot be read."""
     try:
-        return path.read_text(errors="replace").strip("\0 \t\n")
+        return path.read_bytes().decode(errors="replace").strip("\0 \t\n")
     except OSError:
         return None
 
@@ -65,6 +69,8 @@ def fact(root: Path, name: str, parse: Callable[[str], Value | None], unit: str 
         parse: from the file's content to the value; None or ValueError where it holds none.
         unit: of the value.
     """
+    from assay.model.facts import Fact, unavailable  # noqa: PLC0415 (msgspec, which counters do not need)
+
     path = root / name
     content = text(path)
     if content:

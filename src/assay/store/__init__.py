@@ -1,8 +1,9 @@
 """Run directories: the truth of what was measured, and an index of them that can be deleted at any time."""
 
+from assay.model.folders import runs_folder
 from assay.store.directory import RunDirectory, create, reopen
 from assay.store.files import replacing, writing
-from assay.store.folder import find, runs_folder, typed
+from assay.store.folder import find, typed
 from assay.store.imported import save_import
 from assay.store.index import Listed, listing
 from assay.store.packed import SUFFIX, is_packed, pack

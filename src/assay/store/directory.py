@@ -14,6 +14,7 @@ import msgspec
 
 from assay import __version__
 from assay.model.errors import AssayError, UsageError
+from assay.model.folders import runs_folder
 from assay.model.job import JOB_VARIABLE
 from assay.model.machine import Machine
 from assay.model.plan import Plan
@@ -22,7 +23,6 @@ from assay.model.run import RUN_SCHEMA, Ending, LaunchRecords, Run, RunInfo
 from assay.model.text import encoded
 from assay.model.toolchain import Build
 from assay.store.files import append_atomically, lock, sync_folder, write_atomically, write_error
-from assay.store.folder import runs_folder
 from assay.store.reading import COLUMNS, Records, read, with_launches, with_shared_parts
 
 #: Variables that change what programs do; all others are nobody's business.

@@ -1,12 +1,12 @@
 """The folder of runs and the names in it."""
 
-import os
 from pathlib import Path
 
 import msgspec
 
 from assay import references
 from assay.model.errors import UsageError
+from assay.model.folders import runs_folder
 from assay.store.packed import is_packed
 
 _STAMP = 15  # 20261120-143000
@@ -14,11 +14,6 @@ _STAMP = 15  # 20261120-143000
 
 class _Began(msgspec.Struct):
     started: str = ""
-
-
-def runs_folder() -> Path:
-    """`$ASSAY_RUNS`, else `./assay-runs`. It need not exist."""
-    return Path(os.environ.get("ASSAY_RUNS") or "assay-runs")
 
 
 def run_ids(folder: Path) -> list[str]:

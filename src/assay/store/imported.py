@@ -10,11 +10,11 @@ import msgspec
 
 from assay import __version__
 from assay.model.errors import AssayError
+from assay.model.folders import runs_folder
 from assay.model.imported import Imported, case_of
 from assay.model.plan import PLAN_SCHEMA, Plan
 from assay.model.run import RUN_SCHEMA, Ending, Run, RunInfo
 from assay.store.files import sync_folder, write_atomically, write_error
-from assay.store.folder import runs_folder
 
 FILE = "imported.json"
 _STUDY = "import"

@@ -7,8 +7,9 @@ from pathlib import Path
 import msgspec
 
 from assay.model.errors import AssayError
+from assay.model.folders import runs_folder
 from assay.store.files import stamp
-from assay.store.folder import run_ids, runs_folder
+from assay.store.folder import run_ids
 from assay.store.reading import load, sources
 
 _TABLE = "CREATE TABLE IF NOT EXISTS runs (id TEXT PRIMARY KEY, stamp TEXT, listed BLOB)"

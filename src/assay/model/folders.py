@@ -1,0 +1,9 @@
+"""The folder of runs, for those who need no run of it."""
+
+import os
+from pathlib import Path
+
+
+def runs_folder() -> Path:
+    """`$ASSAY_RUNS`, else `./assay-runs`. It need not exist."""
+    return Path(os.environ.get("ASSAY_RUNS") or "assay-runs")
