@@ -77,8 +77,8 @@ def run(
     }
     (work / "initramfs").write_bytes(initramfs.archive(files))
     _boot(parts.kernel, work)
-    with tarfile.open(work / "sent") as sent:
-        sent.extractall(work / "out", filter="data")
+    (work / "out").mkdir()
+    subprocess.run(["tar", "-xzf", str(work / "sent"), "-C", str(work / "out")], check=True)
     return Guest({name: _told(work / "out/launches" / name) for name in launches}, work / "out/machine")
 
 
