@@ -22,7 +22,7 @@ PACKAGES = {
     "g++": ("g++",),
     "ccache": ("ccache",),
     "clang++": ("clang", "libomp-dev"),
-    "chromium": ("chromium", "fonts-dejavu-core"),
+    "chromium-headless-shell": ("chromium-headless-shell", "fonts-dejavu-core"),
     "qemu-system-x86_64": ("qemu-system-x86",),
     "mpicxx.openmpi": ("libopenmpi-dev", "openmpi-bin"),
     "hpcc": ("hpcc",),
@@ -36,6 +36,8 @@ PACKAGES = {
     "libopenblas.so.0": ("libopenblas0-pthread",),
     "libblis.so.4": ("libblis4-pthread",),
 }
+#: Program -> others that do as well.
+OTHERS = {"chromium-headless-shell": ("chromium", "chromium-browser", "google-chrome")}
 GUEST = Path(__file__).resolve().parents[1] / "build" / "guest"
 #: File in `GUEST` -> Debian package that brings it, and where in it.
 UNPACKED = {
@@ -70,9 +72,11 @@ def install_missing() -> None:
 def missing() -> list[str]:
     """Libraries that cannot be loaded, and programs neither on PATH nor where Debian keeps those of root."""
     places = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
-    return [
-        name for name in PACKAGES if not (is_loadable(name) if ".so" in name else shutil.which(name, path=places))
-    ]
+
+    def is_there(name: str) -> bool:
+        return is_loadable(name) if ".so" in name else bool(shutil.which(name, path=places))
+
+    return [name for name in PACKAGES if not any(map(is_there, (name, *OTHERS.get(name, ()))))]
 
 
 def is_loadable(name: str) -> bool:

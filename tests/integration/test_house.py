@@ -68,6 +68,20 @@ def test_a_python_that_is_only_a_name_is_passed_over(tmp_path: Path) -> None:
     assert "usage: tools/bootstrap run|test" in done.stderr
 
 
+def test_the_python_that_is_asked_for_comes_first(tmp_path: Path) -> None:
+    program(tmp_path, "python3", "echo wrong >&2")
+    (tmp_path / "dirname").symlink_to(shutil.which("dirname") or "/usr/bin/dirname")
+    done = subprocess.run(
+        ["/bin/sh", str(ROOT / "tools" / "bootstrap")],
+        env={"PATH": str(tmp_path), "PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "usage: tools/bootstrap run|test" in done.stderr
+
+
 def test_where_every_python_is_too_old_the_message_names_it_and_the_remedy(tmp_path: Path) -> None:
     program(tmp_path, "python3", 'case "$1" in --version) echo "Python 3.9.2" ;; *) exit 1 ;; esac')
     (tmp_path / "dirname").symlink_to(shutil.which("dirname") or "/usr/bin/dirname")
@@ -155,9 +169,17 @@ def test_missing_packages_are_only_named_where_they_cannot_be_installed(
     program(tmp_path, "clang++", "")
     packages.main()
     told = capsys.readouterr().err
-    assert "tests want ccache, chromium" in told
-    assert "sudo apt install ccache chromium" in told
+    assert "tests want ccache, chromium-headless-shell" in told
+    assert "sudo apt install ccache chromium-headless-shell" in told
     assert "clang" not in told
+
+
+def test_a_browser_of_another_name_does_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packages = load("test_packages")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "chromium-headless-shell" in packages.missing()
+    program(tmp_path, "google-chrome", "")
+    assert "chromium-headless-shell" not in packages.missing()
 
 
 def test_missing_packages_are_installed_by_root(
@@ -171,7 +193,7 @@ def test_missing_packages_are_installed_by_root(
     packages.main()
     update, install = log.read_text().splitlines()
     assert update.startswith("update")
-    assert {"g++", "clang", "chromium"} <= set(install.split())
+    assert {"g++", "clang", "chromium-headless-shell"} <= set(install.split())
     assert "still missing" in capfd.readouterr().err
 
 
