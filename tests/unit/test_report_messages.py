@@ -192,6 +192,13 @@ def test_operations_are_drawn_by_the_number_of_ranks(many: Example) -> None:
     assert any(name.startswith("8 ranks") for name in series)
 
 
+def test_ranks_with_several_cpus_each_are_counted_and_not_their_cpus(tmp_path: Path) -> None:
+    measure = Measure("collective", ("2x2@2",), axes={"operation": "allreduce", "bytes": (8, 1024, 65536)})
+    laid_out = example(tmp_path, study=Study("Layout", "How fast?", (measure,), launches=3), options=ONE_MPI)
+    told = next(each for each in sections(laid_out.run, laid_out.analysis) if each.id == "collective")
+    assert {value["series"].split(",")[0] for value in values(told.figures[0])} == {"4 ranks"}
+
+
 def test_the_way_is_proven_for_each_network(written: dict[str, Section]) -> None:
     (table,) = written["transport"].tables
     ways = {cells[2]: cells[4] for cells in table.rows if cells[0] == "two nodes"}

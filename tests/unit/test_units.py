@@ -157,6 +157,7 @@ def test_a_size_is_written_in_powers_of_1024(size: float, text: str) -> None:
         (1.1e-7, "s", "110 ns"),
         (2.5e-9, "s", "2.50 ns"),
         (60, "s", "60.0 s"),
+        (1234.4, "s", "1234 s"),
         (999.9e6, "B/s", "1.00 GB/s"),
         (1.84e11, "flop/s", "184 GFLOP/s"),
         (12.5, "flop/s", "12.5 FLOP/s"),

@@ -5,26 +5,17 @@ against the prediction. Where it can say what cases will do that were not launch
 `expect(known, cases)`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 from assay.analyse.curves import RunEstimates
 from assay.model import record, topics
 from assay.model.law import Prediction
 from assay.model.plan import Case
 
-Predict = Callable[[RunEstimates], Iterable[Prediction]]
-
-
-@cache
-def laws() -> dict[str, Predict]:
-    """Name of the file -> what predicts by it."""
-    return {name: module.predict for name, module in topics.modules("predictions").items()}
-
 
 def predictions(known: RunEstimates) -> tuple[Prediction, ...]:
     """Every line of the ledger."""
-    return tuple(prediction for predict in laws().values() for prediction in predict(known))
+    return tuple(line for module in topics.modules("predictions").values() for line in module.predict(known))
 
 
 def expectations(known: RunEstimates, cases: Sequence[Case]) -> tuple[record.Prediction, ...]:

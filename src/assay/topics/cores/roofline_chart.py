@@ -86,14 +86,14 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
     further = {"flops": text("flop per byte"), "share": text("of the roof above it")}
     said = tooltip(label=text("kernel"), text=text("rate"), basis=text("basis"), **further)
     values = [{**asdict(kernel), "flops": f"{kernel.intensity:.3g}"} for kernel in kernels]
+    frames = [Frame(width, _HEIGHT, (left, right), (bottom, top)) for width in (WIDE, _NARROW)]
     return chart(
         values,
         [
-            *_roofs(roofs, kernels, peak, (left, right, bottom), {"x": x, "y": y}),
+            *_roofs(roofs, kernels, peak, frames, {"x": x, "y": y}),
             mark("rule", {"strokeWidth": 2.5}, x=x, y={**y, "field": "lo"}, y2={"field": "hi"}, color=colour),
             dots(70, x=x, y=y, color=colour, shape=shape, tooltip=said),
-            *_labels(kernels, roofs, peak, (left, right, bottom, top), narrow=False),
-            *_labels(kernels, roofs, peak, (left, right, bottom, top), narrow=True),
+            *(layer for frame in frames for layer in _labels(kernels, roofs, peak, frame)),
         ],
         height=_HEIGHT,
         usermeta={"narrow": _NARROW},
@@ -110,11 +110,11 @@ def _roofs(
     roofs: list[Roof],
     kernels: list[Kernel],
     peak: tuple[float, str],
-    frame: tuple[float, float, float],
+    frames: list[Frame],
     axes: Spec,
 ) -> list[Spec]:
     """The peak, and for each level a line up to it with its name below its ridge, which is a dot."""
-    left, right, bottom = frame
+    (left, right), (bottom, _) = frames[0].x, frames[0].y
     flat = min((roof.ridge for roof in roofs), default=left)
     ends = [
         {"intensity": at, "value": value, "roof": roof.name}
@@ -122,9 +122,8 @@ def _roofs(
         for low in [max(left, bottom / roof.bandwidth)]
         for at, value in ((low, low * roof.bandwidth), (roof.ridge, peak[0]))
     ]
-    drawn = (left, right, bottom, _ABOVE * peak[0])
-    frames = (Frame(width, _HEIGHT, (left, right), (bottom, drawn[3])) for width in (WIDE, _NARROW))
     spots = zip(*(_along(roofs, kernels, frame) for frame in frames), strict=True)
+    on_page, on_phone = map(_steep, frames)
     fields = ("wide", "above_wide", "narrow", "above_narrow", "bandwidth", "label")
     named = [
         dict(zip(fields, (*wide, *narrow, roof.bandwidth, roof.label), strict=True))
@@ -140,7 +139,7 @@ def _roofs(
         "align": "right",
         "baseline": {"expr": "datum.above ? 'bottom' : 'top'"},
         "dy": {"expr": "datum.above ? -3 : 3"},
-        "angle": {"expr": f"narrow ? {-_steep(drawn, _NARROW):.2f} : {-_steep(drawn, WIDE):.2f}"},
+        "angle": {"expr": f"narrow ? {-on_phone:.2f} : {-on_page:.2f}"},
     }
     dash = {"field": "roof", "type": "nominal", "scale": dashes([roof.name for roof in roofs]), "legend": None}
     line = {"color": LIMIT, "strokeWidth": 1.5}
@@ -164,10 +163,10 @@ def _along(roofs: list[Roof], kernels: list[Kernel], frame: Frame) -> list[_Spot
 
     Between two roofs with no room for a line it slides down, row by row; from whiskers of kernels it slides away.
     """
-    (left, right), (bottom, top), width = frame.x, frame.y, int(frame.width)
-    steep = math.radians(_steep((left, right, bottom, top), width))
-    decade = width / math.log10(right / left)
-    across = _HEIGHT / math.log10(top / bottom) * math.cos(steep)
+    (left, right), (bottom, top) = frame.x, frame.y
+    steep = math.radians(_steep(frame))
+    decade = frame.width / math.log10(right / left)
+    across = frame.height / math.log10(top / bottom) * math.cos(steep)
     ordered = sorted(roofs, key=lambda roof: -roof.bandwidth)
     gaps = [across * math.log10(upper.bandwidth / lower.bandwidth) for upper, lower in pairwise(ordered)]
     above = _sides([math.inf, *gaps, math.inf])
@@ -224,25 +223,19 @@ def _sides(gaps: list[float]) -> list[bool]:
     return found
 
 
-def _steep(drawn: tuple[float, float, float, float], width: int) -> float:
-    """The angle of a roof as it is drawn this wide, in degrees; drawn: left, right, bottom, top of the axes."""
-    left, right, bottom, top = drawn
-    return math.degrees(math.atan2(_HEIGHT / math.log10(top / bottom), width / math.log10(right / left)))
+def _steep(frame: Frame) -> float:
+    """The angle of a roof as it is drawn, in degrees."""
+    (left, right), (bottom, top) = frame.x, frame.y
+    return math.degrees(
+        math.atan2(frame.height / math.log10(top / bottom), frame.width / math.log10(right / left))
+    )
 
 
-def _labels(
-    kernels: list[Kernel],
-    roofs: list[Roof],
-    peak: tuple[float, str],
-    drawn: tuple[float, float, float, float],
-    *,
-    narrow: bool,
-) -> list[Spec]:
+def _labels(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], frame: Frame) -> list[Spec]:
     """The names of kernels beside their points, over no roof, no name of a roof and no other kernel."""
-    left, right, bottom, top = drawn
-    frame = Frame(_NARROW if narrow else WIDE, _HEIGHT, (left, right), (bottom, top))
+    (left, right), (bottom, _) = frame.x, frame.y
     marks = _whiskers(kernels, frame)
-    steep = math.radians(_steep(drawn, int(frame.width)))
+    steep = math.radians(_steep(frame))
     for roof, (ends, above) in zip(roofs, _along(roofs, kernels, frame), strict=True):
         low = max(left, bottom / roof.bandwidth)
         marks += along([frame.at(low, low * roof.bandwidth), frame.at(roof.ridge, peak[0])])
@@ -254,7 +247,7 @@ def _labels(
     named = ((told, frame.at(*at)) for told, at in _named(kernels))
     wishes = [Wish(told, x, x, y) for told, (x, y) in named]
     places = placed(wishes, marks, (frame.width, frame.height))
-    return drawn_labels([wish.text for wish in wishes], places, narrow=narrow)
+    return drawn_labels([wish.text for wish in wishes], places, narrow=frame.width == _NARROW)
 
 
 def _name(end: tuple[float, float], length: float, steep: float, *, above: bool) -> list[tuple[float, float]]:
