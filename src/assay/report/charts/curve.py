@@ -141,20 +141,14 @@ def curve(
     said = tooltip(size=titles[0], series=text("series"), text=text("median"), basis=text("basis"))
     many = len(points) > _MANY
     line = {"strokeDash": dash, "detail": {"field": "segment"}}
+    ends: Spec = {"y": {**y, "field": "lo"}, "y2": {"field": "hi"}}
     above = _rows(points, guides, base)
     layer: list[Spec] = _boundaries(above)
     layer += [
         mark(
             "line", {"strokeWidth": 1.6 if not many else 1}, _lines(points), x=x, y=with_axis, color=colour, **line
         ),
-        mark(
-            "rule",
-            {"strokeWidth": 2, "opacity": 0.6},
-            x=x,
-            y={**y, "field": "lo"},
-            y2={"field": "hi"},
-            color=colour,
-        ),
+        mark("rule", {"strokeWidth": 2, "opacity": 0.6}, x=x, **ends, color=colour),
         dots(42 if not many else 16, x=x, y=y, color=colour, shape=shape, tooltip=said),
         *_steps(points, guides, x, y, colour),
         *_second(guides, y),

@@ -92,7 +92,10 @@ def intervals(points: list[Point], title: str, band: str = "", reference: float 
     )
     height: Spec = {"y": {**y, "field": "top"}, "y2": {"field": "bottom"}}
     bar = {"strokeWidth": 13, "opacity": 0.14}
-    limit = mark("rule", {"color": LIMIT, "strokeWidth": 2}, x={**x, "field": "limit"}, **height)
+    whole: Spec = {"y": {"value": 0}, "y2": {"value": "height"}}
+    through = mark("rule", {"color": MUTED}, [{"at": reference}], x={**x, "field": "at"}, **whole)
+    own_limit = mark("rule", {"color": LIMIT, "strokeWidth": 2}, x={**x, "field": "limit"}, **height)
+    limit: Spec = {"transform": [{"filter": "isValid(datum.limit)"}], **own_limit}
     ends: Spec = {"x": {**x, "field": "band[0]"}, "x2": {"field": "band[1]"}}
     name = {
         **TWO_LINES,
@@ -106,25 +109,8 @@ def intervals(points: list[Point], title: str, band: str = "", reference: float 
         mark("rect", {"color": FAINT, "opacity": 0.3}, **ends, **height, tooltip=said)
         if band
         else mark("rule", bar, x={**x, "field": "zero"}, x2={"field": "value"}, color=colour, tooltip=said),
-        *(
-            [
-                mark(
-                    "rule",
-                    {"color": MUTED},
-                    [{"at": reference}],
-                    x={**x, "field": "at"},
-                    y={"value": 0},
-                    y2={"value": "height"},
-                )
-            ]
-            if reference
-            else []
-        ),
-        *(
-            [{"transform": [{"filter": "isValid(datum.limit)"}], **limit}]
-            if any(point.limit is not None for point in points)
-            else []
-        ),
+        *([through] if reference else []),
+        *([limit] if any(point.limit is not None for point in points) else []),
         mark("rule", {"strokeWidth": 2.5}, x={**x, "field": "lo"}, x2={"field": "hi"}, color=colour),
         dots(62, x=x, color=colour, shape=shape, tooltip=said),
         mark(

@@ -129,15 +129,8 @@ def _share(name: str, title: str, x: Spec, x2: Spec, ends: tuple[float, float]) 
     most, crowded = ends
     y = numeric(name, {"domain": [0, max(1.1 * most, 1.4 * crowded, 1)]}, {"title": None, "tickCount": 3})
     colour = COLOURS[2] if crowded else COLOURS[3]
-    bar = mark(
-        "rect",
-        {"color": colour, "stroke": colour, "strokeWidth": 1},
-        x=x,
-        x2=x2,
-        y=y,
-        y2={"datum": 0},
-        tooltip=_said(name, title),
-    )
+    look = {"color": colour, "stroke": colour, "strokeWidth": 1}
+    bar = mark("rect", look, x=x, x2=x2, y=y, y2={"datum": 0}, tooltip=_said(name, title))
     rule = mark("rule", {"color": LIMIT, "strokeDash": [4, 3]}, [{name: crowded}], y=y)
     return {"title": title, "height": _PANEL, "layer": [bar, *([rule] if crowded else [])]}
 
