@@ -26,19 +26,19 @@ run: .venv/.run ## measure this machine in about 90 seconds; the last line is th
 
 test test-long: export ASSAY_CACHE ?= $(CURDIR)/build/cache
 test test-long: export NATIVE_WERROR := ON
-test: .venv/.test ## run every check and every test
+test: ## run every check and every test
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint native docs collected
 	@$(BIN)/pytest -n $(WORKERS) $(PYTEST) || { [ $$? = 1 ] && $(ALONE); }
 
 # What pytest makes of the sources of tests is kept: each of its processes would do it, all at the same time. What
 # cannot be collected is told by the tests.
-collected: .venv/.test
+collected: .venv/.python
 	@$(BIN)/pytest --collect-only -qq > /dev/null || true
 
 test-long: PYTEST := --long
 test-long: native-asan-ubsan test ## the same, with tests that take minutes, and those of chance and of laws repeated far more often
 
-lint: .venv/.test ## check style, types, layers and spelling
+lint: .venv/.python ## check style, types, layers and spelling
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -77,7 +77,7 @@ native-%: compiled-%
 		'from assay.toolchain import find_libraries; print(*[each.file for each in find_libraries("blas")[:1]])'); \
 	cd native; ctest --preset $*
 
-docs: .venv/.test ## build the documentation into docs/_build
+docs: .venv/.python ## build the documentation into docs/_build
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 	@echo "docs/_build/index.html"
 
@@ -122,6 +122,14 @@ clean: ## remove everything that was made here
 	@tools/bootstrap run
 	@touch $@
 
-.venv/.test: $(LOCKED) tools/test_packages.py
+# Checks and documentation need nothing else: they are made while packages of the system are installed.
+.venv/.python: $(LOCKED)
 	@tools/bootstrap test
 	@touch .venv/.run $@
+
+build/.packages: tools/test_packages.py
+	@tools/bootstrap packages
+	@mkdir -p build && touch $@
+
+.venv/.test: .venv/.python build/.packages
+	@touch $@

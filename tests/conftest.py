@@ -1,5 +1,6 @@
 """What every test may use: one build of the native programs, a quiet environment, and honest skips."""
 
+import gc
 import os
 import signal
 import sys
@@ -63,6 +64,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]
+
+
+def pytest_collection_finish() -> None:
+    """What is there by now stays: to look through it again and again for what to free takes a tenth of all tests."""
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Libraries whose objects are left at the end complain."""
+    gc.unfreeze()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Make `.venv` from the lock file, with a uv that is here or is fetched; no root, nothing outside this folder.
 
-Usage: tools/bootstrap run|test. `run` installs what users need, `test` all that tests, lint and docs need too, and
-meanwhile what PyPI does not carry (tools/test_packages.py).
+Usage: tools/bootstrap run|test|packages. `run` installs what users need, `test` all that tests, lint and docs need
+too; `packages` installs what tests need and PyPI does not carry (tools/test_packages.py).
 Everything is said on stderr. Proxies and certificates are taken from the usual variables of the environment.
 """
 
@@ -44,16 +44,13 @@ CHOICES = {
 
 
 def main() -> int:
-    """Make the environment, and beside it what tests need of others; the exit code."""
-    if len(sys.argv) != 2 or sys.argv[1] not in CHOICES:  # noqa: PLR2004 (one word)
-        say("usage: tools/bootstrap run|test")
+    """Make the environment, or install the packages; the exit code."""
+    if len(sys.argv) != 2 or sys.argv[1] not in {*CHOICES, "packages"}:  # noqa: PLR2004 (one word)
+        say("usage: tools/bootstrap run|test|packages")
         return 2
-    choice = sys.argv[1]
-    if choice == "run":
-        return make_environment(choice)
-    with subprocess.Popen([sys.executable, str(ROOT / "tools" / "test_packages.py")]) as others:
-        code = make_environment(choice)
-    return code or others.returncode
+    if sys.argv[1] == "packages":
+        return subprocess.run([sys.executable, str(ROOT / "tools" / "test_packages.py")], check=False).returncode
+    return make_environment(sys.argv[1])
 
 
 def make_environment(choice: str) -> int:

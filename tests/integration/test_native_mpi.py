@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.mpi_ranks import KINDS, build_with, command, cpus, environment, launcher, mpi, run
+from tests.mpi_ranks import KINDS, OF_MPICH, build_with, command, cpus, environment, launcher, mpi, path, run
 from tests.native_programs import LIMIT_S, start, valid_records
 
 from assay.model import benchmarks
@@ -26,11 +26,15 @@ def built(request: pytest.FixtureRequest) -> Build:
 
 @pytest.mark.parametrize(
     "name",
-    [each.name for each in map(benchmarks.get, benchmarks.names()) if each.launcher == "mpi" and not each.foreign],
+    [
+        pytest.param(each.name, marks=() if each.name in OF_MPICH else pytest.mark.long)
+        for each in map(benchmarks.get, benchmarks.names())
+        if each.launcher == "mpi" and not each.foreign
+    ],
 )
 def test_a_program_is_the_same_with_every_mpi(built: Build, name: str) -> None:
     one, other = (
-        subprocess.run([build.programs[name], "--describe"], capture_output=True, check=True).stdout
+        subprocess.run([path(build, name), "--describe"], capture_output=True, check=True).stdout
         for build in (built, build_with(KINDS[0]))
     )
     assert one == other

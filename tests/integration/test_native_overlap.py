@@ -1,12 +1,12 @@
 """Nonblocking operations beside computing: each with each MPI, right and in three kernels."""
 
 import pytest
-from tests.mpi_ranks import KINDS, Axes, build_with, cases, complete, run
+from tests.mpi_ranks import FIRST, Axes, build_with, cases, complete, run
 
 from assay.model import benchmarks
 from assay.model.record import End
 
-pytestmark = [pytest.mark.native, pytest.mark.parametrize("kind", KINDS)]
+pytestmark = [pytest.mark.native, pytest.mark.parametrize("kind", FIRST)]
 
 DECLARED = benchmarks.get("overlap")
 OPERATIONS = next(axis.values for axis in DECLARED.axes if axis.name == "operation")

@@ -3,13 +3,13 @@
 import itertools
 
 import pytest
-from tests.mpi_ranks import KINDS, PAIR, QUICK, build_with, run
+from tests.mpi_ranks import FIRST, PAIR, QUICK, build_with, run
 from tests.native_programs import Told
 
 from assay.model.record import End, Header, Series
 from assay.model.toolchain import Build
 
-pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", KINDS, indirect=True)]
+pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", FIRST, indirect=True)]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import socket
 import pytest
 from tests.mpi_ranks import (
     COUNTED,
-    KINDS,
+    FIRST,
     MULTI,
     PAIR,
     QUICK,
@@ -25,7 +25,7 @@ from assay.model import benchmarks
 from assay.model.record import Header
 from assay.model.toolchain import Build
 
-pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", KINDS, indirect=True)]
+pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", FIRST, indirect=True)]
 
 
 @pytest.fixture
