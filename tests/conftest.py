@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What is there by now stays: to look through it again and again for what to free takes a tenth of all tests."""
+    """What is there by now stays: to search it for garbage again and again takes a tenth of all tests."""
     gc.freeze()
 
 

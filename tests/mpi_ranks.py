@@ -16,8 +16,8 @@ from assay.model.toolchain import Build, Mpi
 Axes = Mapping[str, str | int]
 
 KINDS = ("openmpi", "mpich")
-#: The same where an MPI changes little, or where ranks of MPICH, which never yield, share a core: then the second one
-#: is for long runs.
+#: The same where an MPI changes little, or ranks of MPICH, which never yield, share a core: the second
+#: one is for long runs.
 FIRST = ("openmpi", pytest.param("mpich", marks=pytest.mark.long))
 #: Those that pass messages.
 PROGRAMS = {each.program for each in map(benchmarks.get, benchmarks.names()) if each.launcher == "mpi"}
