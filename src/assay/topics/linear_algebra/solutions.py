@@ -274,7 +274,7 @@ def _alike(known: RunEstimates, case: Case) -> Hashable:
 
 
 def _layout(case: Case) -> Hashable:
-    """Cpus of the ranks of its first node, and how many each of another has: jobs may get other cpus on each node."""
+    """Cpus of the ranks of its first node, and how many the ranks of others have: jobs get other cpus on each."""
     of_hosts = case.placement.host_ranks
     return of_hosts[0], frozenset(tuple(map(len, ranks)) for ranks in of_hosts)
 
