@@ -248,6 +248,7 @@ class Fitted(NamedTuple):
         basis: what the ends of the draws are.
         residual: largest distance of a time from the law, relative; of those by several ranks, if any.
         margin: relative: a further solution lies no farther from the law with 95 %, if distances are normal.
+        unhidden: of what look-ahead hides by the law this share may not be hidden.
     """
 
     found: Samples
@@ -255,6 +256,7 @@ class Fitted(NamedTuple):
     basis: Basis
     residual: float
     margin: float
+    unhidden: float = 0.0
 
     def coefficients(self, of: Steps) -> tuple[Quantity, Quantity, Quantity]:
         """Seconds of an operation, of a number of a panel as a solution factors it, and of one passed on."""
@@ -272,6 +274,7 @@ class Fitted(NamedTuple):
         low, high = ends(work.typical.seconds(self.draws), self.basis)
         low *= self.seconds(work.fastest) / middle / (1 + self.margin)
         high *= self.seconds(work.slowest) / middle * (1 + self.margin)
+        high += self.unhidden * (self.seconds(work.typical._replace(ahead=False)) - middle)
         return Quantity(flops / middle, flops / max(high, middle), flops / min(low, middle), "flop/s", "derived")
 
 

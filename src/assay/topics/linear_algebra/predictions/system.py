@@ -22,6 +22,9 @@ _METRIC = "rate"
 _STEP = 2
 #: A law may be wrong by so much where no solution on as many nodes, or over that network, has tried it. Assumed.
 _ELSEWHERE = 0.05
+#: Of what look-ahead hides by the law, the share that stays where no panel has passed between nodes yet: how well
+#: messages get on while a processor computes depends on the MPI. Assumed.
+_UNHIDDEN = 0.25
 
 
 class _Said(NamedTuple):
@@ -95,7 +98,8 @@ def _by_nodes(known: RunEstimates, case: Case, before: float = math.inf) -> Iter
     """From fewer ranks, or another network, and the law of messages between nodes, a state after the other."""
     for of, work in solutions.elsewhere(known, case, before):
         law = orders.fitted(of)
-        law = law._replace(margin=max(law.margin, _ELSEWHERE))
+        tried = any(each.steps.passed.any() for each in of.members)
+        law = law._replace(margin=max(law.margin, _ELSEWHERE), unhidden=0.0 if tried else _UNHIDDEN)
         yield _Said(text("fewer nodes or another network, and messages"), of, law, work)
 
 
