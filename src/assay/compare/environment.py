@@ -35,9 +35,8 @@ def differences(run: Run, base: Run) -> tuple[Difference, ...]:
     if run.imported or base.imported:
         stated, other_stated = _stated(run), _stated(base)
         both = [name for name in other_stated if name in stated]
-        return tuple(
-            _differing("fact", *({name: facts[name] for name in both} for facts in (stated, other_stated)))
-        )
+        a, b = ({name: facts[name] for name in both} for facts in (stated, other_stated))
+        return tuple(_differing("fact", a, b))
     one, other = _machine(run), _machine(base)
     builds = _common(run.info.builds, base.info.builds)
     found = [

@@ -1,4 +1,4 @@
-"""Comparisons of curves and figures of several runs, or of one import: `side_by_side` of `assay compare --json`."""
+"""Comparisons of curves and figures of several runs, or of one import, in `assay compare --json`."""
 
 import msgspec
 
@@ -26,8 +26,8 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
         better: direction.
         axis: an axis of the benchmark, a param that an import states, `cores` (of each node) or `nodes`.
         label: word of the placement of its first figure.
-        place: meaning of the label in every study: `nodes`, `nodes:near-nic`, `sockets`, `near` ... for messages; how
-            cores are added for curves over cores; else the label.
+        place: meaning of the label in every study: `nodes`, `nodes:near-nic`, `sockets`, `near` ... for messages;
+            how cores are added for curves over cores; else the label.
         memory: policy, `bind:NODE` with its node.
         factors: factor -> level.
         params: chosen axes that do not have their usual value.
