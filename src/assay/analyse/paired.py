@@ -1,4 +1,4 @@
-"""One rule with parameters: the ratio of two estimates that differ in one word, against a border."""
+"""A rule with parameters: it tests the ratio of two estimates that differ in one word against a border."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Literal, NamedTuple
@@ -12,18 +12,18 @@ from assay.model.result import Finding
 from assay.model.run import Run
 from assay.model.text import Text, filled, text
 
-#: What the judged one of both has to have: the larger figure, the smaller, the better, the worse.
+#: The judged figure must be the larger one, the smaller, the better, or the worse.
 Direction = Literal["more", "less", "faster", "slower"]
 
 
 class Tested(NamedTuple):
-    """A pair, seen in one direction.
+    """A pair, tested in one direction.
 
     Attributes:
-        evidence: all that is known of the run.
+        evidence: of the run.
         pair: the two estimates; their comparison is a / b.
-        claim: what is claimed of them.
-        floor: factor above 1 that the whole interval has to exceed.
+        claim: on the pair.
+        floor: factor above 1 that the whole interval must exceed.
     """
 
     evidence: Evidence
@@ -45,7 +45,7 @@ class Tested(NamedTuple):
 
     @property
     def levels(self) -> tuple[str, str]:
-        """Above and below the line of the tested ratio."""
+        """The levels of numerator and denominator of the tested ratio."""
         levels = (self.pair.level, self.pair.comparison.base)
         return levels[::-1] if self.inverse else levels
 
@@ -54,10 +54,10 @@ Sentence = Text | Callable[[Tested], Text]
 
 
 class Claim(NamedTuple):
-    """What is claimed where the ratio lies beyond the border.
+    """The claim if the ratio is beyond the border.
 
     Attributes:
-        direction: in which it has to.
+        direction: in which the ratio must exceed the border.
         sentence: template; see `PairedRatio`.
         remedy: template.
     """
@@ -68,7 +68,7 @@ class Claim(NamedTuple):
 
 
 class PairedRatio(Question, frozen=True, kw_only=True):
-    """Finds pairs whose whole interval (range) of the ratio lies beyond a border, and groups them to findings.
+    """Finds pairs whose whole interval (or range) is beyond a border, and groups them to findings.
 
     The ratio has to exceed what two launches of one case differ by, too.
 
@@ -108,7 +108,7 @@ class PairedRatio(Question, frozen=True, kw_only=True):
     cannot: Callable[[Run], str] = lambda _run: ""
 
     def assess(self, evidence: Evidence) -> Iterable[Finding]:
-        """One finding for each group; `not assessed` where there are no pairs."""
+        """Yield one finding for each group; `not assessed` without pairs."""
         pairs = self.pairs(evidence)
         if not pairs:
             yield self.not_assessed(self.missing, self.measure, self.cannot(evidence.run))
@@ -123,7 +123,7 @@ class PairedRatio(Question, frozen=True, kw_only=True):
             yield self._finding(max(group, key=self.clearest), group)
 
     def pairs(self, evidence: Evidence) -> list[Pair]:
-        """The pairs that it looks at."""
+        """Return the pairs that the rule tests."""
         found = (pair for kernel in self.kernels for pair in evidence.differing(self.differ, kernel, self.level))
         return [pair for pair in found if self.only(evidence, pair)]
 

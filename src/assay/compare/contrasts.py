@@ -5,7 +5,8 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.analyse.comparisons.pairing import MEMORY, headline
+from assay.analyse.comparisons.pairing import MEMORY
+from assay.analyse.curves import is_headline
 from assay.analyse.evidence import Evidence
 from assay.compare.curves import chosen, policy
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast, Curve
@@ -106,7 +107,7 @@ def _off_curves(side: Evidence, curves: Sequence[Curve]) -> list[_Figure]:
     return [
         _Figure(run, e, benchmark_of[e.case], {MEMORY: policy(e), **chosen(e), **e.factors})
         for e in (each.estimate for each in side.measured)
-        if e.median is not None and e.id not in on_curves and headline(e) and not side.bounds.is_refused(e)
+        if e.median is not None and e.id not in on_curves and is_headline(e) and not side.bounds.is_refused(e)
     ]
 
 

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from assay.analyse.comparisons.pairing import headline
-from assay.analyse.curves import RunEstimates
+from assay.analyse.curves import RunEstimates, is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages.curves import BYTES, OFFSET, PATTERN, by_size, named
@@ -156,7 +155,7 @@ def _counts(measured: Measured) -> bool:
     """Whether it is a figure above 0 of the main kernel and the headline metric."""
     estimate = measured.estimate
     main = benchmarks.of(estimate.benchmark).main_kernel or estimate.kernel
-    return (estimate.median or 0.0) > 0 and headline(estimate) and estimate.kernel == main
+    return (estimate.median or 0.0) > 0 and is_headline(estimate) and estimate.kernel == main
 
 
 def _axes(estimates: Iterable[Estimate]) -> list[str]:

@@ -7,7 +7,8 @@ import msgspec
 
 from assay.analyse import imported, states, strata
 from assay.analyse.comparisons.effects import adjusted, compare, compare_unpaired
-from assay.analyse.comparisons.pairing import MEMORY, headline
+from assay.analyse.comparisons.pairing import MEMORY
+from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured, measure
 from assay.analyse.history import BetweenRuns, History, RunLogs, logs
 from assay.analyse.launches import CaseAttempt, yields
@@ -52,7 +53,7 @@ def within(run: Run, analysis: Analysis) -> Compared:
 
 def _places(measured: Sequence[Measured]) -> Iterator[ComparedPair]:
     """The same figure at two places of an import; the earlier one is the base."""
-    figures = (each for each in measured if each.launches and headline(each.estimate))
+    figures = (each for each in measured if each.launches and is_headline(each.estimate))
     groups = grouped(figures, lambda each: (_key(each.estimate, PLACE, {}), len(each.estimate.placement.hosts)))
     for base, one in (pair for group in groups.values() for pair in itertools.combinations(group, 2)):
         if comparison := compare(one, base):
@@ -279,7 +280,7 @@ def _measured(
         if run.imported
         else measure(run, attempts, outcomes(run, attempts), explained)
     )
-    return [each for each in without_refused(run, bound(run, found, {})) if headline(each.estimate)]
+    return [each for each in without_refused(run, bound(run, found, {})) if is_headline(each.estimate)]
 
 
 def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:

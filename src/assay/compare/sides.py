@@ -9,7 +9,7 @@ import msgspec
 
 from assay import references
 from assay.analyse import conclude, examine
-from assay.analyse.comparisons.pairing import headline
+from assay.analyse.curves import is_headline
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
 from assay.analyse.messages.steps import MessageLaw
@@ -287,7 +287,8 @@ def _yardsticks(side: Evidence, base: Evidence) -> tuple[Yardstick, ...]:
     if side is base or (not foreign and is_one_machine(differences(side.run, base.run))):
         return ()
     of_side, of_base = (
-        [each for each in without_refused(of.run, of.measured) if headline(each.estimate)] for of in (side, base)
+        [each for each in without_refused(of.run, of.measured) if is_headline(each.estimate)]
+        for of in (side, base)
     )
     return yardsticks((side.run, base.run), (of_side, of_base))
 
