@@ -173,7 +173,7 @@ def section(sides: Sides) -> Section | None:
         meaning=(NO_SAMPLES,),
         figures=tuple(figure for figure in figures if figure),
         tables=(*ratios, *tables.laws(sides), *origins.conclusions(sides)),
-        told=tuple(each.text for each in sentences),
+        sentences=tuple(each.text for each in sentences),
         summary=tuple(_first(sentences)),
     )
 

@@ -43,7 +43,8 @@ def is_tcp(evidence: Evidence, estimate: Estimate) -> bool:
     """Whether messages are known to pass by TCP: by program, options of the MPI, a source, or counters."""
     stated = roles.by_sockets(estimate) or "tcp" in _btl(estimate) or is_ethernet(evidence)
     carried = _device(evidence, estimate) if link.carrier(estimate) else None
-    return stated or (carried is not None and carried.kind == "network")  # traffic that bypasses the kernel is not counted
+    # Counters of a network interface do not include traffic that bypasses the kernel.
+    return stated or (carried is not None and carried.kind == "network")
 
 
 def is_ethernet(evidence: Evidence) -> bool:
