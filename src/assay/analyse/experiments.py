@@ -73,7 +73,7 @@ def decided(finding: Finding, evidence: Evidence) -> Finding:
     decides: one that is repeated until it succeeds proves nothing.
     """
     experiment = finding.experiment
-    made = [trial for trial in evidence.trials if trial.experiment(finding.id)]
+    made = [trial for trial in evidence.trials if finding.id in trial.plan.experiments]
     if made and experiment:
         return _with_verdict(finding, made[0], evidence)
     if finding.status == "candidate" and experiment:
@@ -93,8 +93,7 @@ def command(experiment: Experiment, evidence: Evidence) -> str:
 
 
 def _with_verdict(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
-    made = trial.experiment(finding.id)
-    effects = made.effects if made else ()
+    effects = trial.plan.experiments[finding.id].effects
     known = {effect.what: effect for effect in finding.experiment.effects} if finding.experiment else {}
     # Words of the plan are stored in one language; those of the rule can be translated.
     judged = [(known.get(effect.what, effect), *_judged(effect, trial, known)) for effect in effects]
@@ -111,10 +110,10 @@ def _with_verdict(finding: Finding, trial: Trial, evidence: Evidence) -> Finding
     if judged and all(verdict == "holds" for _, verdict, _ in judged):
         holds = joined("; ", [effect.holds for effect, _, _ in judged])
         confirmed = text("Confirmed by experiment: {holds} ({said}).", holds=holds, said=said)
-        claim = joined(" ", (finding.claim, confirmed))
+        whole = joined(" ", (finding.claim, confirmed))
         # An experiment that varies nothing excludes chance only.
         rivals = () if any(effect.excludes for effect, _, _ in judged) else finding.rivals
-        return msgspec.structs.replace(judgement, status="confirmed", claim=claim, rivals=rivals)
+        return msgspec.structs.replace(judgement, status="confirmed", claim=whole, rivals=rivals)
     why = joined("; ", [effect.fails for effect in failed]) or text("it supports neither")
     left = text("The experiment did not decide: {why} ({said}).", why=why, said=said)
     once_more = text("measures everything again and repeats the experiment")

@@ -174,10 +174,6 @@ class BetweenRuns(NamedTuple):
     base: History
     same_day: bool
 
-    def components(self, run: str, base: str) -> tuple[Components | None, Components | None]:
-        """Return the variances of one figure in each run, by the ids of its estimates."""
-        return self.run.components(run), self.base.components(base)
-
 
 def widened(effect: Quantity, sides: Collection[Components | None], *, same_day: bool) -> Quantity:
     """Return the difference of two runs, its interval widened by the variance from run to run (and day to day)."""

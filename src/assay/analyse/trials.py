@@ -5,7 +5,7 @@ import msgspec
 from assay.analyse.estimates import Measured, measure
 from assay.analyse.launches import yields
 from assay.analyse.outcomes import outcomes
-from assay.model.plan import Experiment, Plan
+from assay.model.plan import Plan
 from assay.model.run import Run
 
 
@@ -19,10 +19,6 @@ class Trial(msgspec.Struct, frozen=True):
 
     plan: Plan
     measured: tuple[Measured, ...]
-
-    def experiment(self, finding: str) -> Experiment | None:
-        """Return the experiment that was planned for a finding."""
-        return self.plan.experiments.get(finding)
 
     def figure(self, case: str, kernel: str, metric: str) -> Measured | None:
         """Return a figure of one of its cases, or None."""

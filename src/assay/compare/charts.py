@@ -73,8 +73,7 @@ def _counted(first: Curve, estimate: Estimate) -> str:
 
 
 def _curve(points: list[CurvePoint], first: Curve, title: str, prefixed: str) -> Spec:
-    axis = text("size of a message") if isinstance(first, MessageCurve) else axis_title(first)
-    spec = curve(points, (axis, figures.titled(title, prefixed)), sizes=unit(first) == "B")
+    spec = curve(points, (axis_title(first), figures.titled(title, prefixed)), sizes=unit(first) == "B")
     if unit(first) != "B":
         for layer in spec["layer"]:
             layer["encoding"]["x"]["axis"] |= {"format": "~r", "values": _whole(points)}

@@ -28,11 +28,15 @@ _CARD, _PACKAGES = ("network", "link's NUMA node"), ("memory", "NUMA nodes of th
 
 
 class _Figure(NamedTuple):
-    """A figure of a contrast with its system and the benchmark of its case."""
+    """A figure of a contrast with its system."""
 
     estimate: Estimate
     side: Side
-    benchmark: str
+
+    @property
+    def benchmark(self) -> str:
+        """Of its case; the estimate has another name if no section can place it."""
+        return self.side.run.plan.case(self.estimate.case).benchmark
 
     @property
     def word(self) -> Word:
@@ -53,12 +57,8 @@ def sentences(sides: Sides) -> list[str]:
 
 
 def _sentence(sides: Sides, contrast: Contrast) -> str:
-    estimates = [
-        _Figure(estimate := sides.estimate(run, name), sides.by_run[run], sides.benchmark(run, estimate))
-        for run, name in contrast.of
-    ]
+    estimates = [_Figure(sides.estimate(run, name), sides.by_run[run]) for run, name in contrast.of]
     values = [each.estimate.median or 0.0 for each in estimates]
-    first = estimates[-1].estimate
     noun = joined(", ", (_noun(estimates[-1], contrast.differ), *_context(sides, contrast, estimates)))
     ratio = values[0] / values[-1]
     groups = _close(values) if contrast.differ == PLACE else [range(at, at + 1) for at in range(len(values))]
@@ -70,17 +70,19 @@ def _sentence(sides: Sides, contrast: Contrast) -> str:
         )
         for group in groups
     ]
-    parts = {"noun": noun, "figures": formatting.listed(items)}
+    parts: dict[str, str] = {"noun": noun, "figures": formatting.listed(items)}
     if ratio < 1 + SAME:
         sentence = text("{noun}: {figures}, nearly the same", **parts)
-    elif len(items) > 1 and len(groups) > 2:  # noqa: PLR2004 (more than a pair)
+    elif len(items) > 2:  # noqa: PLR2004 (more than a pair)
         sentence = text("{noun}: {figures}; the largest is {times} the smallest", **parts, times=times(ratio))
     else:
-        against = text("{a} against {b}", a=items[0], b=items[-1]) if len(items) > 1 else items[0]
-        sentence = (
-            text("{noun}: {figures}, {times} as long", noun=noun, figures=against, times=times(ratio))
-            if first.unit == "s"
-            else text("{noun}: {figures}, {times} as much", noun=noun, figures=against, times=times(ratio))
+        parts["figures"] = text("{a} against {b}", a=items[0], b=items[1]) if len(items) > 1 else items[0]
+        sentence = text(
+            "{noun}: {figures}, {times} as long"
+            if estimates[-1].estimate.unit == "s"
+            else "{noun}: {figures}, {times} as much",
+            **parts,
+            times=times(ratio),
         )
     return formatting.sentence(joined("; ", (sentence, _share(contrast, estimates))))
 

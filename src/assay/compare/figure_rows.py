@@ -47,7 +47,9 @@ def render(
     pairs = [pair for pair in compared.pairs if not pair.comparison.is_control]
     chosen = [pair for pair in pairs if pair.comparison.varied or compared.base] or pairs
     whole = everything or len(chosen) <= _SCREEN
-    groups = selection.grouped(chosen, _differ)
+    groups = selection.grouped(
+        chosen, lambda pair: (pair.comparison.differ, pair.comparison.level, pair.comparison.base)
+    )
     if in_words and not everything and len(groups) > _SCREEN and verdicts.are_imported(chosen):
         _growth(compared, page)
         _uncompared(compared, page)
@@ -62,10 +64,6 @@ def render(
     _resolution(compared, chosen, page)
     _uncompared(compared, page)
     _notes(compared, chosen, page, whole=whole)
-
-
-def _differ(pair: ComparedPair) -> tuple[str, str, str]:
-    return pair.comparison.differ, pair.comparison.level, pair.comparison.base
 
 
 def _environments(compared: Compared, page: Screen) -> None:

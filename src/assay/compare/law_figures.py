@@ -12,16 +12,12 @@ from assay.model.quantity import Quantity
 
 
 class _Found(NamedTuple):
-    """A figure of a run with its coordinates; `of`: see `SharedLawFigure`."""
+    """A figure of a run, see `SharedLawFigure`."""
 
     benchmark: str
     metric: str
     at: Mapping[str, ParamValue]
     of: tuple[str, str, Quantity]
-
-    @property
-    def place(self) -> tuple[object, ...]:
-        return self.benchmark, self.metric, frozenset(self.at.items())
 
 
 def law_figures(sides: Sequence[Evidence]) -> list[SharedLawFigure]:
@@ -29,7 +25,8 @@ def law_figures(sides: Sequence[Evidence]) -> list[SharedLawFigure]:
     own = [list(_of_laws(side)) for side in sides]
     coordinates = {each.metric: tuple(each.at) for of in own for each in of}
     found = [[*of, *_published(side, coordinates)] for side, of in zip(sides, own, strict=True)]
-    groups = grouped((each for of in found for each in of), lambda each: each.place).values()
+    every = (each for of in found for each in of)
+    groups = grouped(every, lambda each: (each.benchmark, each.metric, frozenset(each.at.items()))).values()
     return [
         SharedLawFigure(of[0].benchmark, of[0].metric, dict(of[0].at), tuple(each.of for each in of))
         for of in groups

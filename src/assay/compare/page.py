@@ -11,7 +11,6 @@ import msgspec
 
 from assay.compare import charts, origins, tables
 from assay.compare.phrases import axis_title
-from assay.compare.records import MessageCurve
 from assay.compare.sides import Side, Sides
 from assay.compare.statements import NO_SAMPLES, Statement, jump, statements
 from assay.compare.widest import conclusion, widest
@@ -81,10 +80,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
 
 def _lead(sides: Sides) -> str:
     """What the page compares, and the base of ratios."""
-    axes = dict.fromkeys(
-        text("size of a message") if isinstance(each, MessageCurve) else axis_title(each)
-        for each in sides.found.curves
-    )
+    axes = dict.fromkeys(map(axis_title, sides.found.curves))
     return text(
         "{curves} of {systems}, by {axes}. Ratios are to {base}, which was named first. Curves of two systems are "
         "compared where place and factors are the same, else the best curve of each."

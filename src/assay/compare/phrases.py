@@ -3,7 +3,7 @@
 import math
 
 from assay.compare.curves import CORES, NODES, RANKS
-from assay.compare.records import Curve
+from assay.compare.records import Curve, MessageCurve
 from assay.model.result import Estimate
 from assay.model.text import text
 from assay.model.units import scale
@@ -71,6 +71,8 @@ def number(axis: str, at: float | str, unit: str = "") -> str:
 
 def axis_title(curve: Curve) -> str:
     """The title of its axis."""
+    if isinstance(curve, MessageCurve):
+        return text("size of a message")
     if curve.axis == CORES:
         return text("cores")
     if curve.axis == RANKS:

@@ -26,6 +26,7 @@ from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.result import RESULT_SCHEMA, Analysis, Estimate
 from assay.model.run import Run
+from assay.report import selection
 
 #: Axis of the size of a message.
 _SIZE = roles.usual_axis("message-size")
@@ -266,9 +267,7 @@ def _rank(estimate: Estimate) -> float:
 
 def _kind(measured: Measured) -> Hashable:
     estimate = measured.estimate
-    ranged = RANGE_END in estimate.params
-    size = estimate.params.get(_SIZE)  # also a default size
-    return estimate.benchmark, estimate.kernel, estimate.metric, estimate.placement.label, ranged, size
+    return _quantity(measured), estimate.placement.label, estimate.params.get(_SIZE)  # also a default size
 
 
 def _measured(
@@ -377,4 +376,4 @@ def _with_levels(
 def _level(estimate: Estimate, name: str) -> str:
     if name == MEMORY:
         return estimate.factors.get(MEMORY, estimate.placement.memory)
-    return str(estimate.factors.get(name, estimate.params.get(name, "")))
+    return selection.level(estimate, name)

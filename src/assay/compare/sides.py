@@ -101,10 +101,6 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
         """Id of a run -> id of an estimate -> the estimate."""
         return {side.run.info.id: {e.id: e for e in side.analysis.estimates} for side in self.sides}
 
-    def benchmark(self, run: str, estimate: Estimate) -> str:
-        """Return the benchmark of its case; a figure that no section can place has another name in `benchmark`."""
-        return self.by_run[run].run.plan.case(estimate.case).benchmark
-
     def estimate(self, run: str, name: str) -> Estimate:
         """Return an estimate of a run."""
         return self.estimates[run][name]

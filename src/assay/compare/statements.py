@@ -42,7 +42,11 @@ class Statement(msgspec.Struct, frozen=True):
 def statements(sides: Sides) -> list[Statement]:
     """Return all sentences: differences of curves (the widest first), crossovers, jumps, saturation."""
     pairs = sides.found.pairs
-    differences = [_difference(sides, pair) for pair in widest(sides) if _is_worth_a_sentence(sides, pair)]
+    differences = [
+        _difference(sides, pair)
+        for pair in widest(sides)
+        if isinstance(sides.curves[pair.a], MessageCurve) or not _is_unclear(decisive(sides, pair))
+    ]
     found = [each for kind in ("rate", "time") for each in differences if each.kind == kind]
     found += [each for each in differences if each.kind == "curve"][:_MOST]
     found += [Statement("figure", each) for each in contrast_statements.sentences(sides)]
@@ -87,11 +91,6 @@ def decisive(sides: Sides, pair: CurvePair) -> PairPoint:
         return pair.points[0 if curve.better == "lower" else -1]
     candidates = [each for each in pair.points if each.comparison.confidence is None or not _is_unclear(each)]
     return max(candidates[::-1], key=lambda each: abs(math.log(each.comparison.ratio)), default=pair.points[-1])
-
-
-def _is_worth_a_sentence(sides: Sides, pair: CurvePair) -> bool:
-    """Whether a pair gets a sentence: all curves of messages, and others with a certain difference."""
-    return isinstance(sides.curves[pair.a], MessageCurve) or not _is_unclear(decisive(sides, pair))
 
 
 def _difference(sides: Sides, pair: CurvePair) -> Statement:

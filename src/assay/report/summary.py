@@ -112,8 +112,8 @@ def _largest_loss(analysis: Analysis, headlines: Sequence[Headline]) -> str:
     for each in headlines:
         if part := formatting.bar(each.estimate):
             share = formatting.share_text(each.estimate)
-            claim = text("The farthest from its limit: {what}, {share}.", what=each.label, share=share)
-            found.append((1 - part.share / 100, claim))
+            farthest = text("The farthest from its limit: {what}, {share}.", what=each.label, share=share)
+            found.append((1 - part.share / 100, farthest))
     loss, claim = max(found, key=lambda each: each[0], default=(0.0, ""))
     return claim if loss > _SMALL else ""
 

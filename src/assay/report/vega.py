@@ -116,7 +116,7 @@ def exported(figure: Figure, form: str, size: str) -> bytes:
 
 
 def _in_points(width: str, height: str) -> str:
-    """The size of a drawing on paper, whose unit is the point."""
+    """The size of a drawing on paper, in points."""
     return f'width="{_POINTS * float(width):g}" height="{_POINTS * float(height):g}"'
 
 

@@ -111,11 +111,13 @@ def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
 def _reason(pair: ComparedPair, several: int) -> str:
     each = pair.comparison
     if each.confidence is None:
-        return _few(each)
+        few = "fewer than 6 pairs: a range" if each.blocks else "fewer than 4 launches in a run: a range"
+        return why_no_interval(each) or few
     if _is_withdrawn(each):
+        unit = "pairs" if each.blocks else "launches each"
         return (
             f"significant alone, but not among {several:,} comparisons (p above 5 %); "
-            f"{_needed(each, several)} or more can decide"
+            f"{_fewest(each, several)} {unit} or more can decide"
         )
     disturbed = " on disturbed launches that had no quiet repeat" if pair.a.disturbed or pair.b.disturbed else ""
     return f"the interval reaches into the margin{disturbed}: noise"
@@ -141,18 +143,6 @@ def _is_withdrawn(comparison: Comparison) -> bool:
     beyond = comparison.lo > 1 + comparison.margin or comparison.hi < 1 / (1 + comparison.margin)
     unclear = comparison.verdict == "inconclusive" and comparison.confidence is not None
     return unclear and beyond and (comparison.adjusted_p or 0.0) > _SIGNIFICANT
-
-
-def _few(comparison: Comparison) -> str:
-    if why_no_interval(comparison):
-        return why_no_interval(comparison)
-    return "fewer than 6 pairs: a range" if comparison.blocks else "fewer than 4 launches in a run: a range"
-
-
-def _needed(comparison: Comparison, several: int) -> str:
-    """The fewest pairs, or launches, that can be enough among `several` comparisons."""
-    fewest = _fewest(comparison, several)
-    return f"{fewest} pairs" if comparison.blocks else f"{fewest} launches each"
 
 
 def _fewest(comparison: Comparison, several: int) -> int:

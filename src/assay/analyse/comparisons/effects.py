@@ -58,7 +58,7 @@ def compare_unpaired(a: Measured, b: Measured, between: BetweenRuns | None = Non
     if not of_a or not of_b:
         return None
     effect, p = shift(of_a, of_b)
-    known = between.components(a.estimate.id, b.estimate.id) if between else ()
+    known = (between.run.components(a.estimate.id), between.base.components(b.estimate.id)) if between else ()
     wide = widened(effect, known, same_day=bool(between and between.same_day))
     if p is not None and wide != effect:  # no more certain than the wider interval allows
         half = max(wide.value - wide.lo, wide.hi - wide.value)

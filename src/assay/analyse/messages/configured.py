@@ -1,6 +1,5 @@
 """Settings of the transport of messages: variables of the MPI, and the device with its frames."""
 
-from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages import link, place
 from assay.model import roles
@@ -75,7 +74,7 @@ def segment(evidence: Evidence, case: str) -> int:
 
 def _device(evidence: Evidence, estimate: Estimate) -> Device | None:
     """The device that carried the messages, else the requested one."""
-    machine = machine_of(estimate, evidence.run.machines)
+    machine = evidence.machine(estimate)
     name = link.carrier(estimate) or (link.asked(estimate, evidence.run.plan) if place.between(estimate) else "")
     return link.device(machine, name, estimate) if machine else None
 
