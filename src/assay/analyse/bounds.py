@@ -32,7 +32,7 @@ class Bounds:
 
     Attributes:
         plan: of the run.
-        clock: of the run in Hz: the median of the best samples of all its clocks; 0 where none was measured.
+        clock: of the run in Hz: the median of the best samples of all its clocks; 0 if none was measured.
 
     Args:
         run: whose machines count.

@@ -21,9 +21,9 @@ from assay.model.role_words import Role
 from assay.model.text import Text, cli, text
 from assay.model.units import format_quantity, typed_duration
 
-#: Rules test a ratio of so many blocks or more.
+#: Minimum number of blocks of a ratio that rules test.
 FEWEST_BLOCKS = 3
-#: A ratio of so many blocks or more has an interval.
+#: Minimum number of blocks of a ratio with an interval.
 CONFIDENT = 6
 #: See `Rule.concerns`.
 Concern = Literal["figures", "noise", "paths", "missing"]

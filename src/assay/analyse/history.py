@@ -17,7 +17,7 @@ from assay.model.quantity import Quantity
 
 #: With fewer earlier runs of a figure their variance is unknown.
 FEWEST_RUNS = 3
-#: The variance of a whole group counts for each of its figures as so many further runs.
+#: Number of further runs as which the variance of its whole group counts for a figure.
 _SHARED_FREEDOM = 2
 #: The 97.5 % quantile of the normal distribution.
 NORMAL = 1.959964

@@ -161,7 +161,7 @@ def parts_of(records: CaseRecords, case: Case | None) -> tuple[joint.Parts, str]
 
 #: (position of a launch, case)
 _Place = tuple[int, str]
-#: At most about so many series are analysed together: all series of a large run need too much memory.
+#: Approximate maximum of series that are analysed together: all series of a large run need too much memory.
 _TOGETHER = 20_000
 
 

@@ -8,12 +8,12 @@ import numpy as np
 from assay.model.law import Point
 from assay.model.text import Text, joined, text
 
-#: An outlier's whole interval is slower than the median by so many median absolute deviations, and by this share.
+#: The whole interval of an outlier is slower than the median by both: median absolute deviations, and a share.
 DEVIATIONS = 6
 LOW = 0.10
 #: With fewer places the median is not reliable.
 FEWEST = 6
-#: At most so many are named.
+#: Maximum number of named places.
 _SHOWN = 3
 
 

@@ -77,19 +77,19 @@ class PairedRatio(Question, frozen=True, kw_only=True):
 
     Attributes:
         differ: dimension, axis or factor in which pairs differ.
-        level: of the judged estimate; any where None.
-        kernels: that are looked at; all of them where empty.
+        level: of the judged estimate; any if None.
+        kernels: of the pairs; all if empty.
         only: which of these pairs.
         border: factor above 1.
         claims: what is claimed, in which direction.
         group: pairs of one finding.
         clearest: which pair of a group its finding tells, the one with the largest key.
-        problem_from: lower end from which an observed ratio is a problem; never where None.
+        problem_from: lower end from which an observed ratio is a problem; never if None.
         rivals: other causes.
         words: more words for the templates.
-        missing: what was not measured, where there are no pairs.
+        missing: what was not measured, if there are no pairs.
         measure: the command that measures it.
-        cannot: why this machine has no such pairs; empty where it may.
+        cannot: why this machine has no such pairs; empty if it may.
     """
 
     differ: str

@@ -8,7 +8,7 @@ from assay.model.run import Run
 
 #: Two groups of hand-over times are two states if a gap of this factor is between them ...
 FACTOR = 1.5
-#: ... and at least so many launches stayed in each: a single one may be chance.
+#: ... and this number of launches or more stayed in each: a single one may be chance.
 _FEWEST = 2
 
 NEAR, FAR, UNSETTLED = "near", "far", "unsettled"

@@ -21,7 +21,7 @@ FEWEST_FOR_TAIL = 1000
 _ANGLES = 20_001
 #: Precision of the ends of a share.
 _SHARE_STEP = 1e-9
-#: Up to so many points Kendall's distribution is exact; beyond, the normal law is good to three digits.
+#: Maximum number of points for Kendall's exact distribution; beyond, the normal law is good to three digits.
 _EXACT_KENDALL = 60
 
 

@@ -19,7 +19,7 @@ Indices = NDArray[np.intp]
 #: Neighbouring segments whose levels differ by less are joined.
 SAME = 0.01
 _PENALTY = 15
-#: A steady segment has at least so many samples, and a quarter of all.
+#: Minimum number of samples in a steady segment, and its minimum share of all: a quarter.
 FEWEST = 10
 _SHARE = 4
 #: Boundaries are between so many blocks of equal length; for up to 64 samples a block is one sample.

@@ -25,7 +25,7 @@ _DRAWS = 4_999
 _SEED = 1
 #: Iterations of a fit that seldom needs more than five.
 _ROUNDS = 20
-#: With too few launches for a test, the gap between the states must be so many times the range of either state.
+#: With too few launches for a test: minimum gap between the states over the range of either state.
 #: Noise of any size does this for 3 and 3 launches in 1 of 6,000 cases (by simulation).
 _PLAIN = 4
 

@@ -18,7 +18,7 @@ from assay.model.units import parse_cpu_list
 from assay.report import formatting, messages, selection
 from assay.report.vocabulary import known
 
-#: At most so many sentences; the tables have all contrasts.
+#: Maximum number of sentences; the tables have all contrasts.
 MOST = 12
 #: Figures within this relative distance of the next larger one are written as one group.
 _GROUP = 0.10
@@ -35,7 +35,7 @@ class _Figure(NamedTuple):
 
     @property
     def benchmark(self) -> str:
-        """Of its case; the estimate has another name if no section can place it."""
+        """The benchmark of its case; the estimate has another one if no section can place it."""
         return self.side.run.plan.case(self.estimate.case).benchmark
 
     @property

@@ -15,9 +15,9 @@ from assay.report.screen import Screen
 #: Colours of the verdicts that deserve one.
 _COLOURS = {"faster": "green", "slower": "red"}
 _TIMES = "\N{MULTIPLICATION SIGN}"
-#: At most so many figures are named in a sentence.
+#: Maximum number of figures in a sentence.
 _NAMED = 6
-#: Up to so many rows, which fit a screen, all are shown.
+#: Maximum number of rows on a screen: up to here all are shown.
 _SCREEN = 24
 
 

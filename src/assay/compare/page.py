@@ -49,10 +49,7 @@ class _Topic(msgspec.Struct, frozen=True):
 def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> str:
     """Return the whole page as HTML. It loads nothing, and its scripts run by their hash only.
 
-    Args:
-        sides: the systems and their comparison.
-        language: in which the page opens if its reader has chosen none.
-        ahead: the parts that were made during the analysis.
+    It opens in `language` if its reader has chosen none. `ahead`: the parts that were made during the analysis.
     """
     with closing(ahead or Ahead(*(side.run for side in sides.sides))) as prepared:
         by_kind = selection.grouped(statements(sides), lambda each: each.kind)

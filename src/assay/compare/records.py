@@ -31,7 +31,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
         memory: policy, `bind:NODE` with its node.
         factors: factor -> level.
         params: chosen axes that do not have their usual value.
-        state: of the machine; None where one explains all.
+        state: of the machine; None if one state explains all.
         at: values on the axis, ascending (sizes in B); there may be only one.
         of: ids of the estimates in its run's analysis, in the same order.
     """
@@ -60,7 +60,7 @@ class MessageCurve(Curve, frozen=True, kw_only=True):
     Attributes:
         pattern: to and fro, in one direction, in both.
         between: whether the messages go from node to node.
-        law: id of the model that was fitted to it; empty where none was.
+        law: id of the model that was fitted to it; empty if there is none.
     """
 
     pattern: str
@@ -73,7 +73,7 @@ class PairPoint(msgspec.Struct, frozen=True):
 
     Attributes:
         at: the value, e.g. the size of a message in B.
-        comparison: the ratio a / b, with its interval where both have samples.
+        comparison: the ratio a / b, with its interval if both have samples.
         difference: a - b, in the unit of the curves.
     """
 
@@ -86,7 +86,7 @@ class Crossover(msgspec.Struct, frozen=True):
     """A value of the axis at which the better of two curves changes.
 
     Attributes:
-        at: where the line between the two neighbours crosses, in logarithms; its ends are the last value before
+        at: crossing of the lines between the two neighbours, in logarithms; its ends are the last value before
             and the first one after.
         before: id of the curve that is better below.
         after: id of the curve that is better above.
@@ -175,7 +175,7 @@ class SideBySide(msgspec.Struct, frozen=True):
     Attributes:
         schema: version of this record.
         runs: ids; ratios are to the first.
-        curves: all curves; those that are not of messages only where there are several runs.
+        curves: all curves; those that are not of messages only for several runs.
         pairs: of curves of the same quantity.
         steps: of all curves of messages.
         shared: figures on no curve that several runs have.
@@ -198,7 +198,7 @@ class ComparedRuns(Compared, frozen=True):
     """`assay compare --json` of one run or two: figure by figure, and curves side by side.
 
     Attributes:
-        side_by_side: curves, pairs, crossovers and steps; None where there is neither a curve nor a contrast.
+        side_by_side: curves, pairs, crossovers and steps; None if there is neither a curve nor a contrast.
         statements: the comparison in sentences.
     """
 

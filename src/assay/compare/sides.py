@@ -36,7 +36,7 @@ _BEGUN = re.compile(r"(.*\w)[-_. ].*(?:\n\1[-_. ].*)*")
 _TOOL = re.compile(r"(?i)osu|imb|imb-mpi1|np|netpipe|stream|hpl|himeno")
 #: How cores are added along a curve.
 _ADDED = {"cores": text("compact"), "spread": text("spread")}
-#: At most so many systems stand on a page.
+#: Maximum number of systems on a page.
 MOST = 50
 
 

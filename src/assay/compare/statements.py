@@ -25,7 +25,7 @@ from assay.report import formatting, messages, selection
 from assay.report.vocabulary import known
 
 Kind = Literal["rate", "time", "curve", "figure", "crossover", "jump", "saturated"]
-#: At most so many sentences on pairs of curves that are not of messages.
+#: Maximum number of sentences on pairs of curves that are not of messages.
 _MOST = 12
 NO_SAMPLES = text(
     "Imported and published figures are means without samples: no difference between them can be tested."

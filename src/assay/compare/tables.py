@@ -19,9 +19,9 @@ from assay.report import formatting, messages, selection, verdicts
 from assay.report.section import Table, headings, trimmed
 from assay.report.vocabulary import known
 
-#: At most so many curves in a chart and its table; more are split by place.
+#: Maximum number of curves in a chart and its table; more are split by place.
 MOST = 6
-#: Sizes in a table; the largest is always there. Of another axis it has all values, or at most so many.
+#: Sizes in a table, which also has the largest one; and the maximum number of values of another axis.
 _SIZES = frozenset(
     {0, 1, 8, 64, 256, *(2**power for power in (10, 11, 12, 13, 14, 16, 18, 20, 22, 24, 26, 28, 30))}
 )

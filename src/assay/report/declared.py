@@ -92,7 +92,7 @@ class Listing(msgspec.Struct, frozen=True):
         return (trimmed(table, self.optional),) if rows else ()
 
 
-#: A matrix with more rows is drawn in at most so many groups.
+#: Maximum number of rows of a matrix; with more it is drawn in groups, whose maximum is the second number.
 _MOST, _GROUPS = 64, 32
 
 

@@ -31,7 +31,7 @@ from assay.report.vocabulary import known
 _MANY, _FEW = 24, 8
 #: A section with more estimates has no table of its own: all figures are in the last table.
 _ROWS = 1000
-#: A section lists at most so many comparisons, claims first; the data of the page has all.
+#: Maximum number of comparisons in a section, claims first; the data of the page has all.
 _COMPARED = 200
 #: If there are more estimates, the table has those of the median node; if these are still more, the first ones and
 #: those that findings name. The data of the page has all.
@@ -74,12 +74,8 @@ def render(
 ) -> str:
     """Return the whole page as HTML. Foreign content is escaped; scripts run by their hash only.
 
-    Args:
-        run: as it was stored.
-        analysis: of the run.
-        language: in which the page opens if its reader has chosen none, one of `LANGUAGES`.
-        compared: the section of an import that compares its curves, before all topics.
-        ahead: the parts that were made during the analysis.
+    It opens in `language`, one of `LANGUAGES`, if its reader has chosen none. `compared`: the section that compares
+    the curves of an import, before all topics. `ahead`: the parts that were made during the analysis.
     """
     with closing(ahead or Ahead(run)) as prepared:
         packed = prepared.packed(run)

@@ -25,9 +25,9 @@ def _of_one_pair(figure: str, directions: int) -> str:
 LATENCY, ONE, BOTH = _of_one_pair("time", 1), _of_one_pair("rate", 1), _of_one_pair("rate", 2)
 #: Pattern -> the quantity of its headline.
 COUNTED = {name: each.counted for name, each in roles.patterns().items()}
-#: Charts and tables with more series are split: so many differ in colour, shape and dash.
+#: Maximum number of series in a chart or table, which differ in colour, shape and dash.
 MOST_SERIES = 6
-#: A curve has at least so many sizes.
+#: Minimum number of sizes of a curve.
 _CURVE = 3
 #: Size of the small message.
 SMALL_BYTES = 8
@@ -126,7 +126,7 @@ def counted(pattern: str) -> str:
 
 
 def over(estimates: Iterable[Estimate]) -> Name:
-    """Return what names figures of the same partners: MPI or TCP, factor levels, axes that vary."""
+    """Return names for figures of the same partners: MPI or TCP, factor levels, axes that vary."""
     curves = _curves(estimates)
     firsts = [members[0] for members in curves]
     groups = selection.grouped(firsts, lambda e: (e.benchmark, pattern(e)))
@@ -155,7 +155,7 @@ def _level(estimate: Estimate, name: str) -> str:
 
 
 def series(estimates: Iterable[Estimate]) -> Name:
-    """Return what names curves: partners, if there are several, and network or levels."""
+    """Return names for curves: partners, if there are several, and network or levels."""
     curves = _curves(estimates)
     firsts = [members[0] for members in curves]
     levels_of = over(firsts)

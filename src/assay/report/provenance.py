@@ -19,7 +19,7 @@ from assay.report.section import Table, headings
 _KIB_FROM = 2**20
 #: Headings of the table of sources.
 PRINTED = headings("File or publication", "Place in the source", "Tool", "Command", "Unit as printed", "Figures")
-#: The page has at most so many values of a variable, and command lines; the records have all.
+#: Maximum number of values of a variable, and of command lines, on the page; the records have all.
 _MOST_VALUES = 20
 _MOST_COMMANDS = 60
 

@@ -29,12 +29,7 @@ def typed(text: str, run: Run, more: tuple[str, ...] = ()) -> str:
     A repeat of the study has its toolchains, factors, budget and precision; every measurement has its nodes,
     networks and MPIs; every command has its access to nodes. Options in the text replace those of the run, such as
     a budget the one that cut the run. A study of the user is named by its path. The nodes of an import are those
-    that its source names.
-
-    Args:
-        text: a command, or a sentence with one.
-        run: that gives the options.
-        more: further options for commands that repeat its study.
+    that its source names. `more`: further options for commands that repeat the study.
     """
     if isinstance(text, Command):
         return _shown(text, run) if text.verb in {"show", "report"} else _completed(text, run, more)

@@ -15,7 +15,7 @@ CLAIMS = frozenset({"slower", "faster"})
 
 _SIGNIFICANT = 0.05
 _MOST_PAIRS = 40
-#: At most so many differences without a claim are named.
+#: Maximum number of named differences without a claim.
 _NEAREST = 5
 
 

@@ -21,7 +21,7 @@ from assay.model.quantity import CONFIDENCE, Quantity
 _TAIL = (1 - CONFIDENCE) / 2
 #: Fewer launches on either side have no interval between runs.
 FEWEST_LAUNCHES = 4
-#: Up to so many differences all patterns of signs are tried, for more a random drawing.
+#: Maximum number of differences for which all patterns of signs are tried; size of the random drawing for more.
 _ALL_SIGNS = 10
 _DRAWN = 1000
 

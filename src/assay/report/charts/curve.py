@@ -34,7 +34,7 @@ _SIZE = (
 _FEW_DECADES = 4
 #: Pixels of the plot: on a phone, and its height.
 _NARROW, _HEIGHT = 286, 340
-#: Neighbours are not joined if their distance is more than so many usual steps.
+#: Maximum distance of joined neighbours, in usual steps.
 _WIDEST = 4
 #: If there are more points, they are drawn small.
 _MANY = 120

@@ -18,7 +18,7 @@ _CELL = 60
 _LARGEST, _NARROW = 790, 262
 #: Pixels of a line of text in a cell, around all lines, and between text and the edges of the cell.
 _LINE, _ROOM, _BETWEEN = 13, 14, 7
-#: Colours are logarithmic if the largest value is more than so many times the smallest one.
+#: Ratio of the largest to the smallest value from which colours are logarithmic.
 _FAR = 20
 #: Pixels between two names of columns.
 _APART = 10

@@ -25,7 +25,7 @@ _FARTHEST, _LEADER = 9, 11.0
 _COVER, _CROSS, _BESIDE = 60.0, 12.0, 22.0
 #: Members of a row that are the ends of its leading line.
 _ENDS = ("from_x", "from_y", "to_x", "to_y")
-#: A line between marks counts as a mark every so many pixels.
+#: Pixels between the marks that replace a line.
 _STEP = 3.0
 
 

@@ -24,7 +24,7 @@ DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3], [12, 3], [5, 2, 
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 INK, MUTED, FAINT, GRID, LIMIT = "var(--ink)", "var(--muted)", "var(--faint)", "var(--grid)", "var(--limit)"
 PAPER = "var(--paper)"
-#: An axis of ratios has at most so many ticks, and logarithmic ones if its ends differ by more than this factor.
+#: Maximum number of ticks of an axis of ratios; ratio of its ends from which ticks are logarithmic.
 _MOST_TICKS, _FAR = 7, 8
 #: The channel of a text that is short on a phone.
 SHORT = {"condition": {"test": "narrow", "field": "short"}, "field": "text"}
@@ -117,7 +117,7 @@ def narrowed(spec: Spec) -> Spec:
 
 
 def numeric(field: str, scale: Spec | None = None, axis: Spec | None = None) -> Spec:
-    """The channel of a field of numbers, with its scale and its axis where they are given."""
+    """The channel of a field of numbers, with its scale and its axis, if given."""
     given = {"scale": scale, "axis": axis}
     return {"field": field, "type": "quantitative"} | {name: part for name, part in given.items() if part}
 
