@@ -70,7 +70,7 @@ class Claim(NamedTuple):
 class PairedRatio(Question, frozen=True, kw_only=True):
     """Finds pairs whose whole interval (or range) is beyond a border, and groups them to findings.
 
-    The ratio has to exceed what two launches of one case differ by, too.
+    The ratio must also exceed the difference of two launches of one case.
 
     Templates may name `benchmark`, `kernel`, `label` and `whole` (placements of a and b), `memory` (of a), `cores`
     and `all` (cpus of a and b), `ratio` (paired, with its ends), `change` (percent), and what `words` gives.
@@ -79,11 +79,11 @@ class PairedRatio(Question, frozen=True, kw_only=True):
         differ: dimension, axis or factor in which pairs differ.
         level: of the judged estimate; any if None.
         kernels: of the pairs; all if empty.
-        only: which of these pairs.
+        only: selects among these pairs.
         border: factor above 1.
-        claims: what is claimed, in which direction.
+        claims: to test, each in its direction.
         group: pairs of one finding.
-        clearest: which pair of a group its finding tells, the one with the largest key.
+        clearest: key of the pairs of a group; the finding names the pair with the largest one.
         problem_from: lower end from which an observed ratio is a problem; never if None.
         rivals: other causes.
         words: more words for the templates.

@@ -74,8 +74,8 @@ def render(
 ) -> str:
     """Return the whole page as HTML. Foreign content is escaped; scripts run by their hash only.
 
-    It opens in `language`, one of `LANGUAGES`, if its reader has chosen none. `compared`: the section that compares
-    the curves of an import, before all topics. `ahead`: the parts that were made during the analysis.
+    It opens in `language`, one of `LANGUAGES`, if its reader has chosen none. `compared`: the section with the
+    curves of an import, before all topics. `ahead`: the parts that were made during the analysis.
     """
     with closing(ahead or Ahead(run)) as prepared:
         packed = prepared.packed(run)
