@@ -24,7 +24,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Example:
-    """A run and what may be said of it."""
+    """A run with its analysis."""
 
     run: Run
     analysis: Analysis
