@@ -24,7 +24,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Example:
-    """A run with its analysis."""
+    """A run and what may be said of it."""
 
     run: Run
     analysis: Analysis

@@ -117,12 +117,12 @@ def number(cell: str) -> float:
 
 
 def test_every_direction_is_said(written: dict[str, Section]) -> None:
-    section = written["messages"]
-    text = " ".join([*section.meaning, *(figure.caption for figure in section.figures)])
+    told = written["messages"]
+    text = " ".join([*told.meaning, *(figure.caption for figure in told.figures)])
     assert "The one-way time is half of a round trip" in text
-    for figure in section.figures:
+    for figure in told.figures:
         assert re.search("one way|one direction|both directions added", figure.caption), figure.caption
-    for headline in section.headlines:
+    for headline in told.headlines:
         assert re.search("one way|one direction|both directions added", headline.label), headline.label
 
 
@@ -185,9 +185,9 @@ def test_many_pairs_have_a_row_for_each_numa_node_socket_and_whole_nodes(many: E
 
 def test_operations_are_drawn_by_the_number_of_ranks(many: Example) -> None:
     written = {section.id: section for section in sections(many.run, many.analysis)}
-    section = written["collective"]
-    assert {figure.caption.split(",")[0] for figure in section.figures} == {"Allreduce", "Bcast"}
-    series = {value["series"] for figure in section.figures for value in values(figure)}
+    told = written["collective"]
+    assert {figure.caption.split(",")[0] for figure in told.figures} == {"Allreduce", "Bcast"}
+    series = {value["series"] for figure in told.figures for value in values(figure)}
     assert any(name.startswith("128 ranks") for name in series)
     assert any(name.startswith("8 ranks") for name in series)
 
@@ -195,8 +195,8 @@ def test_operations_are_drawn_by_the_number_of_ranks(many: Example) -> None:
 def test_ranks_with_several_cpus_each_are_counted_and_not_their_cpus(tmp_path: Path) -> None:
     measure = Measure("collective", ("2x2@2",), axes={"operation": "allreduce", "bytes": (8, 1024, 65536)})
     laid_out = example(tmp_path, study=Study("Layout", "How fast?", (measure,), launches=3), options=ONE_MPI)
-    section = next(each for each in sections(laid_out.run, laid_out.analysis) if each.id == "collective")
-    assert {value["series"].split(",")[0] for value in values(section.figures[0])} == {"4 ranks"}
+    told = next(each for each in sections(laid_out.run, laid_out.analysis) if each.id == "collective")
+    assert {value["series"].split(",")[0] for value in values(told.figures[0])} == {"4 ranks"}
 
 
 def test_the_way_is_proven_for_each_network(written: dict[str, Section]) -> None:
@@ -233,8 +233,8 @@ def test_bandwidth_is_told_of_the_largest_message_even_where_a_smaller_one_was_f
     there = Example(here.run, msgspec.structs.replace(here.analysis, estimates=raised))
     assert any(e.median == 1e12 for e in raised)
     assert re.search(r"bandwidth, one direction, at 64 KiB +two near cores", printed(there))
-    section = next(each for each in sections(there.run, there.analysis) if each.id == "messages")
-    sizes = {messages.size(line.estimate) for line in section.headlines if "andwidth" in line.label}
+    told = next(each for each in sections(there.run, there.analysis) if each.id == "messages")
+    sizes = {messages.size(line.estimate) for line in told.headlines if "andwidth" in line.label}
     assert sizes == {65536}
 
 
@@ -289,7 +289,7 @@ def test_ascii_terminals_lose_nothing(here: Example) -> None:
     assert "?" not in text.partition("Point-to-point messages")[2].partition("[a, b]")[0]
 
 
-@pytest.mark.parametrize(("label", "hosts", "words"), [
+@pytest.mark.parametrize(("label", "hosts", "said"), [
     ("pair:other-node", 2, "two nodes"),
     ("all:numa:3@4", 4, "NUMA node 3, 4 nodes"),
     ("half:socket:0@2", 2, "half of socket 0, a – b"),  # noqa: RUF001
@@ -298,11 +298,11 @@ def test_ascii_terminals_lose_nothing(here: Example) -> None:
     ("all", 1, "all cores of a node"),
     ("cores:1@2", 2, "1 core, a – b"),  # noqa: RUF001
 ])  # fmt: skip
-def test_partners_are_named_without_placement_words(here: Example, label: str, hosts: int, words: str) -> None:
+def test_partners_are_named_without_placement_words(here: Example, label: str, hosts: int, said: str) -> None:
     any_one = here.analysis.estimates[0]
     names = ("a", "b", "c", "d")[:hosts]
     placed = msgspec.structs.replace(any_one.placement, label=label, hosts=names)
-    assert messages.where(msgspec.structs.replace(any_one, placement=placed)) == words
+    assert messages.where(msgspec.structs.replace(any_one, placement=placed)) == said
 
 
 def one_message(here: Example) -> Section:
@@ -339,7 +339,7 @@ def test_mpi_tcp_and_memcpy_stand_on_one_sheet(sheet: Example) -> None:
         *(f"memcpy, {kind} buffers" for kind in ("hot", "cold")),
     }
     assert {value["series"] for value in values(signature)} == {each for each in drawn if "memcpy" not in each}
-    # A message is never compared with copies larger than any message.
+    # A message is never beside copies larger than any message.
     assert max(value["x"] for value in values(rate)) == 2**22
 
 
