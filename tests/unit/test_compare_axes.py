@@ -120,8 +120,8 @@ def test_the_same_figure_alone_is_no_curve(tmp_path: Path) -> None:
 def test_a_working_set_is_an_axis(tmp_path: Path) -> None:
     side = sides([run(tmp_path / str(rate), 2, rate, SIZES) for rate in (10e9, 12e9)])
     assert [(each.axis, each.at) for each in side.found.curves] == [("bytes", (2**14, 2**18, 2**26))] * 2
-    said = [each for each in statements(side) if each.kind == "curve"]
-    assert len(said) == 1
+    sentences = [each for each in statements(side) if each.kind == "curve"]
+    assert len(sentences) == 1
 
 
 def test_what_an_import_states_as_a_number_is_an_axis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -211,6 +211,6 @@ def test_tables_fit_80_columns_and_keep_every_verdict_whole(tmp_path: Path) -> N
     for compared in (within(run, analyse(run)), between(*pair(tmp_path))):
         lines = rendered(compared, 80)
         assert [line for line in lines if len(line) > 80] == []
-        told = [each.comparison.verdict for each in compared.pairs if each.comparison.differ != "control"]
-        for word in set(told) - {"trivially different"}:
-            assert ending(lines, word) == told.count(word)
+        verdicts = [each.comparison.verdict for each in compared.pairs if each.comparison.differ != "control"]
+        for word in set(verdicts) - {"trivially different"}:
+            assert ending(lines, word) == verdicts.count(word)

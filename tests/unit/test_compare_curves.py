@@ -96,7 +96,7 @@ def simulated(folder: Path, link: Link, seed: int, study: Study = STUDY) -> Path
     return simulated_run(folder, law, description=EPYC_7601, study=study, options=options, seed=seed)
 
 
-def told(side: Sides) -> str:
+def sentences_of(side: Sides) -> str:
     return "\n".join(each.text for each in statements(side))
 
 
@@ -142,12 +142,12 @@ def test_tables_of_two_files_are_two_networks_beside_each_other(home: Path) -> N
     path = Path(invoke("report", gbe, ib, "-o", "both.html").stdout.strip())
     page_text = path.read_text("utf-8")
     assert path == home / "both.html"
-    for said in (
+    for line in (
         "more than 28 times",
         "about 0.6 µs more latency",
         "from 2048 B on (bandwidth, one direction)",
     ):
-        assert said in page_text
+        assert line in page_text
 
 
 def test_a_machine_stands_beside_published_systems_and_every_figure_says_where_it_is_from(home: Path) -> None:
@@ -179,7 +179,7 @@ def test_leo_has_one_and_a_half_times_less_latency_than_sci_and_their_figures_st
     (table,) = tables.shared(leo)
     assert table.columns == ("Figure", "leo", "sci")
     assert any("bandwidth" in cells[0] for cells in table.rows)
-    assert "more than 35 times as long" in told(leo)
+    assert "more than 35 times as long" in sentences_of(leo)
 
 
 def runs_beside(folder: Path, study: Study = STUDY) -> Sides:
@@ -221,7 +221,7 @@ def test_no_sentence_is_about_figures_that_are_not_compared(tmp_path: Path) -> N
     left = only_compared(here, [msgspec.structs.replace(compared, pairs=some)])
     assert len(left.found.pairs) == len(here.found.pairs) - 1
     assert of_latency(here) not in left.found.pairs
-    assert len(told(left)) < len(told(here))
+    assert len(sentences_of(left)) < len(sentences_of(here))
 
 
 def test_a_few_launches_claim_nothing_and_cross_nowhere_that_is_certain(tmp_path: Path) -> None:
@@ -234,15 +234,15 @@ def test_a_few_launches_claim_nothing_and_cross_nowhere_that_is_certain(tmp_path
 def test_one_run_compares_its_own_places() -> None:
     alone = published("hpcdiy-qdr")
     assert {each.differ for each in alone.found.pairs} == {PLACE}
-    assert "InfiniBand QDR" not in told(alone)
+    assert "InfiniBand QDR" not in sentences_of(alone)
 
 
 def test_the_report_of_an_import_has_its_ways_beside_each_other(home: Path) -> None:
     run = imported(home, "pasted.txt", *FOUR, *SOCKETS)
     text = Path(invoke("report", run).stdout.strip()).read_text("utf-8")
     section = text.partition('<section id="paths"')[2].partition("</section>")[0]
-    for said in ("more than 28 times", "about 0.6 µs more latency", "from 2048 B on (bandwidth, one direction)"):
-        assert said in section, said
+    for line in ("more than 28 times", "about 0.6 µs more latency", "from 2048 B on (bandwidth, one direction)"):
+        assert line in section, line
 
 
 def test_published_curves_are_in_a_page_of_messages_with_the_figures_as_they_were_printed() -> None:
@@ -268,7 +268,7 @@ def test_a_run_stands_once_beside_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "said"),
+    ("ratio", "words"),
     [
         (28.68, "more than 28 times"),
         (25.0, "25 times"),
@@ -277,13 +277,13 @@ def test_a_run_stands_once_beside_others() -> None:
         (9.99, "10.0 times"),
     ],
 )
-def test_a_factor_is_said_as_people_say_it(ratio: float, said: str) -> None:
-    assert times(ratio) == said
+def test_a_factor_is_written_in_words(ratio: float, words: str) -> None:
+    assert times(ratio) == words
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(0.59e-6, "0.6 µs"), (23.7e-6, "24 µs"), (83e-9, "83 ns")])
-def test_a_difference_is_said_roughly(seconds: float, said: str) -> None:
-    assert roughly(seconds) == said
+@pytest.mark.parametrize(("seconds", "words"), [(0.59e-6, "0.6 µs"), (23.7e-6, "24 µs"), (83e-9, "83 ns")])
+def test_a_difference_is_rounded(seconds: float, words: str) -> None:
+    assert roughly(seconds) == words
 
 
 def test_sizes_are_bytes_as_far_as_these_can_be_read() -> None:

@@ -1,4 +1,4 @@
-"""Figures on no curve, told in words: what the authors of the studies state in their texts and small tables."""
+"""Figures on no curve, in words: statements of the authors of the studies in their texts and small tables."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.unit.test_compare_curves import FOUR, one_line, pasted, published, runs_beside, told
+from tests.unit.test_compare_curves import FOUR, one_line, pasted, published, runs_beside, sentences_of
 
 from assay.cli import assay
 from assay.compare import charts, tables
@@ -56,10 +56,10 @@ STATED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("runs", "said"), STATED, ids=[f"{' '.join(runs)} {said[:20]}" for runs, said in STATED])
-def test_the_terminal_and_the_first_page_state_what_the_authors_conclude(runs: tuple[str, ...], said: str) -> None:
-    assert re.search(said, one_line(invoke("compare", *runs).output))
-    assert re.search(said, first_page(*runs))
+@pytest.mark.parametrize(("runs", "line"), STATED, ids=[f"{' '.join(runs)} {line[:20]}" for runs, line in STATED])
+def test_the_terminal_and_the_first_page_state_what_the_authors_conclude(runs: tuple[str, ...], line: str) -> None:
+    assert re.search(line, one_line(invoke("compare", *runs).output))
+    assert re.search(line, first_page(*runs))
 
 
 def test_systems_without_a_common_figure_are_not_said_to_be_the_same() -> None:
@@ -98,9 +98,9 @@ def test_what_an_import_asks_to_repeat_is_between_its_nodes(home: Path) -> None:
 
 
 def test_messages_between_nodes_that_no_source_names_are_called_so_on_the_cards() -> None:
-    said = first_page("leo")
-    assert "Ping-pong latency, one way, 0 B, between nodes" in said
-    assert "inside a node" not in said
+    page = first_page("leo")
+    assert "Ping-pong latency, one way, 0 B, between nodes" in page
+    assert "inside a node" not in page
 
 
 def test_the_page_of_a_source_has_what_it_states_and_where_each_figure_stood() -> None:
@@ -229,7 +229,7 @@ def test_a_page_says_each_kind_of_sentence_under_a_heading_of_its_own() -> None:
     kinds = [each.kind for each in statements(published("sci", "leo"))]
     assert kinds == sorted(kinds, key=get_args(Kind).index)
     assert "saturated" in [each.kind for each in statements(published("hpcdiy-qdr"))]
-    assert "64 KiB (two nodes)" in told(published("hpcdiy-qdr"))
+    assert "64 KiB (two nodes)" in sentences_of(published("hpcdiy-qdr"))
 
 
 def test_collectives_are_told_by_their_names_and_times_as_long(home: Path) -> None:
@@ -281,7 +281,7 @@ def test_a_published_system_begins_with_the_rates_and_times_of_each_of_its_progr
     labels = [one_line(each) for each in re.findall(r'<span class="label">(.*?) <small>', page)]
     labels = [re.sub(r"<[^>]+>", "", each) for each in labels]
     assert {"HPL (LU, 64 bit): rate", "STREAM triad, all cores"} <= set(labels[:3])
-    assert "HPL (LU, 64 bit): theoretical peak" not in labels  # it stands beside the rate, as its limit
+    assert "HPL (LU, 64 bit): theoretical peak" not in labels  # it is shown with the rate, as its limit
     assert "STREAM: bandwidth, memory of the platform, high end" in labels
     assert "the second paragraph below figure 7: memory bandwidth of the platform" in page
     assert re.search(r"1\.13.{0,200}101 % of 1\.13 TFLOP/s \(derived\)", one_line(re.sub(r"<[^>]+>", "", page)))

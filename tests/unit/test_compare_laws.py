@@ -1,4 +1,4 @@
-"""Published systems of equations and speed-ups beside own ones."""
+"""Published systems of equations and speed-ups compared with own ones."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def made(folder: Path, wanted: Study, options: Options = HOSTS) -> Path:
     return simulated_run(folder / "assay-runs", Law(), study=wanted, options=options, description=TWO_CORES)
 
 
-def beside(*runs: str | Path) -> Sides:
+def compared(*runs: str | Path) -> Sides:
     return sides([store.load(store.find(str(each))) for each in runs])
 
 
@@ -61,7 +61,7 @@ def test_an_own_system_of_the_published_order_has_its_ratio_to_the_published_rat
 
 
 def test_systems_of_other_orders_stand_beside_the_published_ones_without_a_ratio(at_others: Path) -> None:
-    found = beside("leo", at_others)
+    found = compared("leo", at_others)
     curves = {(each.run, each.at) for each in found.found.curves if each.place == "one-core"}
     assert curves == {("leo", (10000,)), (found.sides[1].run.info.id, (1024, 2048))}
     assert not [each for each in found.found.pairs if found.curves[each.a].benchmark == "hpl"]
@@ -71,7 +71,7 @@ def test_systems_of_other_orders_stand_beside_the_published_ones_without_a_ratio
 
 
 def test_published_speed_ups_stand_beside_own_ones_of_the_same_cores_and_nodes(at_others: Path) -> None:
-    found = beside("leo", "sci", at_others)
+    found = compared("leo", "sci", at_others)
     own = found.sides[2].run.info.id
     by_place = {(each.at["cores"], each.at["nodes"]): each.of for each in found.found.law_figures}
     assert set(by_place) == {(2, 2), (2, 1)}
@@ -81,9 +81,9 @@ def test_published_speed_ups_stand_beside_own_ones_of_the_same_cores_and_nodes(a
         assert (values["leo"], values["sci"]) == ([leo], [sci])
         assert len(values[own]) == (4 if place == (2, 1) else 2)  # two orders, and on one node independent copies
         assert all(1 < each < 2.1 for each in values[own])
-    told = " ".join(invoke("compare", "leo", str(at_others)).output.split())
-    assert "1.73 (n 10,000)" in told
-    assert "coupling independent" in told
+    output = " ".join(invoke("compare", "leo", str(at_others)).output.split())
+    assert "1.73 (n 10,000)" in output
+    assert "coupling independent" in output
 
 
 def test_linpack_100_of_the_same_language_stands_beside_the_published_one(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_linpack_100_of_the_same_language_stands_beside_the_published_one(tmp_pa
 
 def test_speed_ups_over_more_than_one_core_are_not_those_that_others_publish(tmp_path: Path) -> None:
     pair = Study("Pairs", "How much faster?", (Measure("hpl", ("pair", "2x1@2"), axes={"n": 1024}),), launches=2)
-    assert not beside("leo", made(tmp_path, pair)).found.law_figures
+    assert not compared("leo", made(tmp_path, pair)).found.law_figures
 
 
 def test_computed_speed_ups_follow_from_the_rates_of_their_source() -> None:
@@ -113,7 +113,7 @@ def test_a_law_far_from_its_figures_is_called_unfit_and_its_parameters_have_one_
     residual: float,
     unfit: bool,  # noqa: FBT001 (a row)
 ) -> None:
-    found = beside("hpcdiy-qdr", "hpcdiy-gbe")
+    found = compared("hpcdiy-qdr", "hpcdiy-gbe")
 
     def off(side: Side) -> Side:
         models = (msgspec.structs.replace(each, residual=residual) for each in side.analysis.models)

@@ -1,4 +1,4 @@
-"""Figures of two machines beside the ratios of the machines themselves: published ones, and planted laws."""
+"""Figures of two machines compared with the ratios of the machines: published ones, and planted laws."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Imports of which no figures are alike: which are compared all the same, and at which axes they differ."""
+"""Imports without equal figures: the figures that are compared, and the axes in which they differ."""
 
 import pytest
 from tests.unit.test_import_found import LATENCY, STREAM
@@ -49,7 +49,7 @@ def test_of_a_publication_the_figure_counts_that_is_most_like_an_import() -> Non
 
 
 def test_what_one_source_alone_says_is_named() -> None:
-    """Buffers on the host are those of which nothing is said."""
+    """Buffers are on the host if a source states nothing."""
     device, host = (imported(f"$ mpirun -np 2 ./osu_latency {ends}\n{LATENCY}8 2.5\n") for ends in ("D D", "H H"))
     assert axes(device, host) == {
         "sent-from": ("device", "not stated"),

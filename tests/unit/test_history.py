@@ -83,7 +83,7 @@ def test_unbalanced_components_are_found_on_average() -> None:
 
 
 def told_apart(known: History, one: RunLogs, other: RunLogs) -> list[bool]:
-    """Whether two figures of two runs of one machine are told apart, the earlier runs being known."""
+    """Whether two figures of two runs of one machine differ significantly, given the earlier runs."""
     found = []
     for figure in ("f0", "f5"):
         components = known.components(figure)

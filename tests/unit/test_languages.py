@@ -140,10 +140,10 @@ def test_a_text_that_is_computed_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_text_reads_as_english_and_is_a_string_in_json() -> None:
-    said = text("{count} of {what} was read|{count} of {what} were read", count=1200, what=text("all"))
-    assert said == "1,200 of all were read"
+    sentence = text("{count} of {what} was read|{count} of {what} were read", count=1200, what=text("all"))
+    assert sentence == "1,200 of all were read"
     assert text("{count} one|{count} many", count=1) == "1 one"
-    assert json.loads(encoded({"claim": said})) == {"claim": "1,200 of all were read"}
+    assert json.loads(encoded({"claim": sentence})) == {"claim": "1,200 of all were read"}
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert listed([]) == ""
     assert joined("; ", ["a", "", "b"]) == "a; b"

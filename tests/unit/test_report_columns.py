@@ -63,9 +63,9 @@ def test_figures_wider_than_the_terminal_follow_their_headings() -> None:
 
 
 def test_a_text_of_many_words_is_broken_between_them() -> None:
-    told = "the byte counters of every interface prove which network carried the messages between the nodes"
-    text = printed(60, (("Rule", "left"), ("What it says", "left")), (("transport", told),))
-    assert " ".join(text.split()) == f"Rule What it says transport {told}"
+    sentence = "the byte counters of every interface prove which network carried the messages between the nodes"
+    text = printed(60, (("Rule", "left"), ("What it says", "left")), (("transport", sentence),))
+    assert " ".join(text.split()) == f"Rule What it says transport {sentence}"
 
 
 def test_a_table_without_rows_has_its_headings() -> None:

@@ -31,16 +31,16 @@ def test_a_remedy_keeps_toolchains_factors_budget_and_the_folder_of_runs_and_not
 
 
 @pytest.mark.parametrize(
-    "said", [cli("resume", "last"), cli("run", "other", "--launches", "6"), text("plug it in"), "plug it in", ""]
+    "typed", [cli("resume", "last"), cli("run", "other", "--launches", "6"), text("plug it in"), "plug it in", ""]
 )
-def test_what_is_no_repeat_of_the_run_stays_as_it_is(said: str) -> None:
-    assert remedies.typed(said, given(*CHOSEN)) == said
+def test_what_is_no_repeat_of_the_run_stays_as_it_is(typed: str) -> None:
+    assert remedies.typed(typed, given(*CHOSEN)) == typed
 
 
 def test_a_remedy_that_varies_something_itself_gets_no_second_factor() -> None:
     run = given(*CHOSEN)
-    said = cli("run", run.info.study, "--vary", "memory=first-touch,interleave")
-    assert remedies.typed(said, run) == said
+    typed = cli("run", run.info.study, "--vary", "memory=first-touch,interleave")
+    assert remedies.typed(typed, run) == typed
 
 
 def test_nodes_are_reached_as_they_were_whatever_is_measured_there() -> None:

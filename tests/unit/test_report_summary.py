@@ -107,8 +107,8 @@ def test_the_terminal_says_near_its_top_that_the_run_was_cut(cut: Example) -> No
 
 
 def _grade(here: Example) -> tuple[str, str]:
-    told = usable(here.run, here.analysis)
-    return told.grade, told.reason
+    found = usable(here.run, here.analysis)
+    return found.grade, found.reason
 
 
 def test_the_verdict_names_the_worst_that_speaks_against_the_figures(tmp_path: Path, cut: Example) -> None:
@@ -150,14 +150,14 @@ def test_the_verdict_counts_disturbed_launches_and_calls_no_such_run_quiet(tmp_p
     made = len(run.launches)
     assert made == len({each.launch.id for each in run.launches}) >= 20
     runs = [run, *(_moved(run, count) for count in (1, made // 4, made // 2 + 1))]
-    told = [usable(each, analyse(each)) for each in runs]
-    assert [each.grade for each in told] == ["good", "good", "care", "bad"]
-    assert told[0].reason.endswith("the machine was quiet.")
-    assert told[1].reason.endswith(f" 1 of {made} launches were disturbed.")
-    assert told[2].reason.startswith(f"{made // 4} of {made} launches were disturbed at every attempt")
+    verdicts = [usable(each, analyse(each)) for each in runs]
+    assert [each.grade for each in verdicts] == ["good", "good", "care", "bad"]
+    assert verdicts[0].reason.endswith("the machine was quiet.")
+    assert verdicts[1].reason.endswith(f" 1 of {made} launches were disturbed.")
+    assert verdicts[2].reason.startswith(f"{made // 4} of {made} launches were disturbed at every attempt")
     claims = [each.claim for each in analyse(runs[2]).findings if each.rule == "machine_noise"]
     assert not [each for each in claims if "was quiet" in each]
-    assert told[3].sentence == "Do not use these figures."
+    assert verdicts[3].sentence == "Do not use these figures."
     killed = msgspec.structs.replace(runs[3], ending=None)
     assert summary(killed, analyse(killed)).next[0].do.startswith("repeat on an idle machine: `assay run ")
 
@@ -165,8 +165,8 @@ def test_the_verdict_counts_disturbed_launches_and_calls_no_such_run_quiet(tmp_p
 def test_the_verdict_says_that_a_machine_is_simulated_and_what_one_node_leaves_out(tmp_path: Path) -> None:
     run = store.load(simulated_run(tmp_path, HEALTHY, options=Options(launches=6)))
     analysis, replaced = analyse(run), msgspec.structs.replace
-    told = verdict(run, analysis)
-    assert (told.grade, told.sentence, told.beyond) == ("care", "These figures are simulated.", "")
+    found = verdict(run, analysis)
+    assert (found.grade, found.sentence, found.beyond) == ("care", "These figures are simulated.", "")
     first, *others = run.launches
     clock = replaced(first.cases[0].header.clock, name="CLOCK_MONOTONIC")
     header = replaced(first.cases[0].header, clock=clock)
@@ -262,10 +262,10 @@ def test_what_is_wrong_says_how_many_rules_had_what_they_judge_by(tmp_path: Path
     assert not missing & set(analysis.tested)
     # no message was passed: nobody looked whether any waits for a timer
     assert not {"delayed_ack", "lost_frames", "mtu", "link_ceiling"} & set(analysis.tested)
-    told = summary(run, analysis)
-    assert told.checked
-    assert not told.wrong
-    assert told.tested.startswith(f"{len(analysis.tested)} of {len(rules())} rules were tested")
+    found = summary(run, analysis)
+    assert found.checked
+    assert not found.wrong
+    assert found.tested.startswith(f"{len(analysis.tested)} of {len(rules())} rules were tested")
     published = store.load(store.find("epyc-7601"))
     unchecked = summary(published, analyse(published))
     assert not unchecked.checked

@@ -132,7 +132,7 @@ def test_turning_a_ratio_over_turns_its_interval_over(logs: list[float]) -> None
 
 
 @pytest.mark.parametrize(
-    ("lo", "hi", "said"),
+    ("lo", "hi", "expected"),
     [
         (1.02, 1.10, "faster"),
         (0.90, 0.98, "slower"),
@@ -141,8 +141,8 @@ def test_turning_a_ratio_over_turns_its_interval_over(logs: list[float]) -> None
         (0.98, 1.05, "inconclusive"),
     ],
 )
-def test_verdicts_use_the_margin_of_one_percent(lo: float, hi: float, said: str) -> None:
-    assert verdict(lo, hi, 0.95) == said
+def test_verdicts_use_the_margin_of_one_percent(lo: float, hi: float, expected: str) -> None:
+    assert verdict(lo, hi, 0.95) == expected
     assert verdict(lo, hi, None) == "inconclusive"
 
 

@@ -1,4 +1,4 @@
-"""Whether states explain a benchmark: seldom said of healthy runs, said where they do, else all is pooled."""
+"""Whether states explain a benchmark: seldom in healthy runs, always if they do; else launches are pooled."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -178,7 +178,7 @@ def test_noise_of_any_size_seldom_makes_three_launches_plain() -> None:
 
 
 def test_launches_that_hold_different_cases_are_told_apart_all_the_same() -> None:
-    """Chunks of cases are dealt to launches anew in each block: what is usual for a case is not what is far."""
+    """Launches have other cases in each block, so the usual time of a case does not depend on far launches."""
     rng = np.random.default_rng(5)
     cases = [_case(number, "all") for number in range(24)]
     attempts: Attempts = {case.id: [] for case in cases}

@@ -1,4 +1,4 @@
-"""Pure functions from a run to what may be said of it. Nothing here measures, reads a file or prints."""
+"""The analysis of a run, as pure functions. Nothing here measures, reads a file or prints."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -24,17 +24,17 @@ from assay.model.run import Run
 
 
 def analyse(run: Run, given: Mapping[str, float] = {}) -> Analysis:
-    """All that may be said of a run.
+    """Return the whole analysis of a run.
 
     Args:
         run: as it was stored.
-        given: limits that the user promises, by name of the law, in SI units, e.g. `memory-bandwidth` in B/s.
+        given: limits that the user states, by name of the law, in SI units, e.g. `memory-bandwidth` in B/s.
     """
     return conclude(examine(run, given))
 
 
 def examine(run: Run, given: Mapping[str, float] = {}) -> Evidence:
-    """Everything that is known of a run before rules are applied; see `analyse`."""
+    """Return the evidence of a run, before rules are applied; see `analyse`."""
     border = states.border(run)
     attempts = yields(run, border)
     ended = imported.outcomes(run.imported) if run.imported else outcomes(run, attempts)
@@ -61,7 +61,7 @@ def examine(run: Run, given: Mapping[str, float] = {}) -> Evidence:
 
 
 def conclude(evidence: Evidence) -> Analysis:
-    """What rules find in it, with all that they looked at."""
+    """Apply the rules; return their findings together with the evidence."""
     run = evidence.run
     found = findings(evidence)
     return Analysis(
@@ -85,5 +85,5 @@ def conclude(evidence: Evidence) -> Analysis:
 
 
 def expected(run: Run, cases: Sequence[Case]) -> tuple[record.Prediction, ...]:
-    """What the figures of a run say of cases that were not launched yet."""
+    """Predict the figures of cases that were not launched yet."""
     return expectations(examine(run), cases) if cases else ()

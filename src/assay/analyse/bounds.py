@@ -1,4 +1,4 @@
-"""What laws of limits look at: machines, and the best figures of a run."""
+"""The input of laws of limits: machines, and the best figures of a run."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from statistics import median
@@ -18,11 +18,12 @@ from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import format_quantity
 
-#: Below this share of the run's own clock a clock is none: its core did something else in between.
+#: A clock below this share of the run's own clock is no clock: its core was interrupted.
 CLOCK_SHARE = 0.5
-#: A ceiling that a figure exceeds by more is wrong, so nothing is a share of it.
+#: A ceiling that a figure exceeds by more is wrong, and is not used as a limit.
 MOST_SHARE = 1.02
-#: A program whose working set is not sized by the caches shows memory's rate from so many times their size on.
+#: A program that does not size its working set by the caches shows the rate of memory from this multiple of
+#: their size on.
 _BEYOND_CACHES = 4
 
 
@@ -31,7 +32,7 @@ class Bounds:
 
     Attributes:
         plan: of the run.
-        clock: of the run in Hz: the median of the best samples of all its clocks; 0 where none was measured.
+        clock: of the run in Hz: the median of the best samples of all its clocks; 0 if none was measured.
 
     Args:
         run: whose machines count.
@@ -71,31 +72,31 @@ class Bounds:
                     self._best[key] = each
 
     def machine(self, estimate: Estimate) -> Machine | None:
-        """The machine of an estimate."""
+        """Return the machine of an estimate."""
         return machine_of(estimate, self._machines)
 
     def machines(self, estimate: Estimate) -> list[Machine]:
-        """The machines of all of its hosts that are known; the only one there is where none of them is."""
+        """Return the known machines of its hosts; if none is known, the only machine of the run."""
         found = [self._machines[host] for host in estimate.placement.hosts if host in self._machines]
         return found or [each for each in [self.machine(estimate)] if each]
 
     def is_refused(self, estimate: Estimate) -> bool:
-        """Whether it is a clock that no core can have had: its core did something else in between."""
+        """Whether it is an impossible clock: its core was interrupted."""
         below = (estimate.median or 0.0) < CLOCK_SHARE * self.clock
         return below and roles.role(estimate) in {"clock", "loaded-clock"}
 
     def best(self, role: Role, reuse: str | None = None) -> Estimate | None:
-        """The highest median of a role; `reuse`: level of buffers that are met again in cache, or are not."""
+        """Return the highest median of a role; `reuse`: level of the axis that keeps buffers in a cache or not."""
         return self._best.get((role, reuse))
 
     def best_like(self, estimate: Estimate, reuse: str) -> Estimate | None:
-        """The highest median of its role on cores of its kind."""
+        """Return the highest median of its role on cores of the same kind."""
         return self._best.get((roles.role(estimate), reuse, *self._kinds(estimate)))
 
     def of_memory(self, estimate: Estimate) -> Estimate | None:
-        """The highest rate at which the memory nodes that an estimate uses, or some of them, moved bytes.
+        """Return the highest rate of the memory nodes that an estimate uses, or of some of them.
 
-        For whichever cores, on whichever host of the same shape. None where only what solves problems moved them.
+        Any cores and any host of the same topology count. None if only programs that solve problems used them.
         """
         shape, here = self._place(estimate)
         known = self._memory.get(shape, {})
@@ -105,9 +106,9 @@ class Bounds:
         return self._fastest[shape, here.nodes]
 
     def of_cores(self, estimate: Estimate) -> Estimate | None:
-        """The highest rate at which the cores of an estimate moved bytes from or to any memory.
+        """Return the highest rate at which the cores of an estimate moved bytes from or to any memory.
 
-        None where nothing else was measured on them, as a figure alone is no limit of itself; or as `of_memory`.
+        None if nothing else was measured on them, since a figure is no limit of itself; or as `of_memory`.
         """
         shape, here = self._place(estimate)
         if (shape, here.cores) not in self._by_cores:
@@ -119,7 +120,7 @@ class Bounds:
         return best if measured - {(estimate.case, estimate.kernel)} else None
 
     def _place(self, estimate: Estimate) -> tuple[Topology | None, Part]:
-        """The shape of the machine that an estimate was made on, and the part of it."""
+        """The topology of the machine of an estimate, and the part of it that the estimate used."""
         machine = self.machine(estimate)
         if machine is None:
             return None, Part(frozenset(), frozenset())
@@ -130,61 +131,61 @@ class Bounds:
         return tuple(sorted({topology.cores[core].kind for core in here.cores})) if topology else ()
 
     def best_on(self, estimate: Estimate, role: Role, kernel: str) -> Estimate | None:
-        """The highest median of a kernel on the cores of an estimate, on whichever host."""
+        """Return the highest median of a kernel on the cores of an estimate, on any host."""
         return self._best.get((role, kernel, estimate.placement.cpus[:1]))
 
     def best_flops(self, estimate: Estimate) -> Estimate | None:
-        """The highest rate of operations in registers on the cores of an estimate, in its width and precision."""
+        """Return the highest rate of operations in registers on its cores, in its width and precision."""
         role: Role = "flop-rate"
         width = roles.level_of(estimate, "instruction-width")
         place = (estimate.placement.cpus[:1], estimate.placement.hosts)
         return self._best.get((role, roles.precision(estimate), *((width,) if width else ()), *place))
 
     def loaded_clock(self, estimate: Estimate) -> tuple[float, str] | None:
-        """The clock that the cores of an estimate reach under load, and in words which one that is; one for all.
+        """Return the clock that the cores of an estimate reach under load, and its name in words.
 
-        The best sample of all cases on these cores with the same instructions (width and mix, of whichever
-        precision), else of all cases on these cores: a core that was taken away for a moment cannot set it, and
-        figures of one family stand against one clock.
+        It is the best sample of all cases on these cores with the same instructions (width and mix, of any
+        precision), else of all cases on these cores. So an interrupted core cannot set it, and all figures of one
+        family are compared with one clock.
         """
         place = (estimate.placement.cpus[:1], estimate.placement.hosts)
         found = self._clocks.get((_family(estimate), *place)) or self._clocks.get(place)
         if found is None:
             return None
         value = best_clock(found)
-        told = text(
+        name = text(
             "{clock} under load (best sample of this run, measured together with {work})",
             clock=format_quantity(value, "Hz"),
             work=" ".join(str(each) for each in _family(found) if each is not None),
         )
-        return value, told
+        return value, name
 
     def same_case(self, estimate: Estimate, role: Role) -> Estimate | None:
-        """Another metric of the same samples."""
+        """Return another metric of the same samples."""
         return self._best.get((estimate.case, role, estimate.kernel, estimate.placement.hosts, estimate.state))
 
 
 def _family(estimate: Estimate) -> tuple[object, ...]:
-    """Width and mix: instructions that the clock of a core may depend on."""
+    """Width and mix of its instructions, on which the clock of a core may depend."""
     return roles.level_of(estimate, "instruction-width"), roles.level_of(estimate, "instruction-mix")
 
 
 def run_clock(estimates: Iterable[Estimate]) -> float:
-    """The median of the best samples of all clocks, in Hz; 0 where none was measured."""
+    """Return the median of the best samples of all clocks, in Hz; 0 if none was measured."""
     return median(
         [best_clock(each) for each in estimates if each.unit == "Hz" and each.median is not None] or [0.0]
     )
 
 
 def best_clock(estimate: Estimate) -> float:
-    """The highest clock that a sample shows: adds that wait for each other are never faster than the clock."""
+    """Return the highest clock of its samples: dependent adds are never faster than the clock."""
     return estimate.max or estimate.median or 0.0
 
 
 def memory_rates(estimates: Iterable[Estimate], machines: Mapping[str, Machine]) -> list[Estimate]:
-    """What shows how fast memory moves bytes, write-allocate counted.
+    """Return the estimates of the rate of memory, including write-allocate.
 
-    What is drawn by cores that pause between their loads does not, nor what several hosts move together.
+    Estimates of cores that pause between their loads, and of several hosts, are left out.
     """
     return [
         each
@@ -198,7 +199,7 @@ def memory_rates(estimates: Iterable[Estimate], machines: Mapping[str, Machine])
 
 
 def fastest(estimates: Iterable[Estimate]) -> Estimate | None:
-    """The one with the highest median; None of none."""
+    """Return the estimate with the highest median; None if there is none."""
     return max(estimates, key=lambda each: each.median or 0.0, default=None)
 
 
@@ -206,39 +207,40 @@ class Law(msgspec.Struct, frozen=True):
     """One law. `analyse/limits/` has a file for each, which defines `law`.
 
     Attributes:
-        names: what metrics call it in `Metric.limit`.
-        limit: what an estimate stands against; None where nothing bounds it.
-        ceilings: what no figure can exceed, with certainty.
-        given: what the user's word means for an estimate; None where it does not concern it: then `limit` counts.
+        names: of it in `Metric.limit`.
+        limit: of an estimate; None if nothing bounds it.
+        ceilings: limits that no figure can exceed, with certainty.
+        given: the limit of an estimate that the user states; None if the statement is of something else: then
+            `limit` counts.
     """
 
     names: tuple[str, ...]
     limit: Callable[[Estimate, Bounds], Limit | None]
     ceilings: Callable[[Estimate, Bounds], Iterable[Limit]] = lambda _estimate, _bounds: ()
-    given: Callable[[Estimate, Bounds, Limit], Limit | None] = lambda _estimate, _bounds, told: told
+    given: Callable[[Estimate, Bounds, Limit], Limit | None] = lambda _estimate, _bounds, stated: stated
 
 
-def of_core(_estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit:
-    """What the user says of one core."""
-    return msgspec.structs.replace(told, scope="core")
+def of_core(_estimate: Estimate, _bounds: Bounds, stated: Limit) -> Limit:
+    """Return the limit that the user states as one of a core."""
+    return msgspec.structs.replace(stated, scope="core")
 
 
 def describe(estimate: Estimate) -> str:
-    """Placement and words among the params: `all, non-temporal stores`."""
+    """Return placement and worded params: `all, non-temporal stores`."""
     levels = [texts.text(f"{each} {name}") for name, each in estimate.params.items() if isinstance(each, str)]
     state = text("state {state}", state=estimate.state) if estimate.state else ""
     return joined(", ", [estimate.placement.label, *levels, state])
 
 
 def cached_bytes(estimate: Estimate, topology: Topology) -> int:
-    """Bytes of the last-level caches of the cores that work on an estimate; 0 where none is known."""
+    """Return the bytes of the last-level caches of its cores; 0 if none is known."""
     return topology.last_level_bytes(estimate.placement.cpus[0] if estimate.placement.cpus else ())
 
 
 def fits_caches(estimate: Estimate, topology: Topology, times: int = 1) -> bool:
-    """Whether the working set may lie in `times` the caches of the cores that work on it.
+    """Whether the working set may fit into `times` the caches of its cores.
 
-    Ranks of a host share its caches, so what all of them need counts.
+    Ranks of a host share its caches, so the memory of all ranks counts.
     """
     benchmark = benchmarks.get(estimate.benchmark)
     needed = benchmark.host_memory_bytes(estimate.params, _placement(estimate, benchmark))
@@ -246,13 +248,13 @@ def fits_caches(estimate: Estimate, topology: Topology, times: int = 1) -> bool:
 
 
 def rank_memory_bytes(estimate: Estimate) -> int:
-    """Bytes of memory that each rank of an estimate's case needs."""
+    """Return the bytes of memory that each rank of an estimate's case needs."""
     benchmark = benchmarks.get(estimate.benchmark)
     return benchmark.memory_bytes(estimate.params, _placement(estimate, benchmark))
 
 
 def _placement(estimate: Estimate, benchmark: Benchmark) -> Placement:
-    """Where an estimate's case was placed, as its ranks: each cpu is one where they were not laid out."""
+    """The placement of an estimate's case by ranks; each cpu is a rank if they were not laid out."""
     placed = estimate.placement
     cpus = placed.cpus or ((),)
     by_host = tuple(_ranks(each, placed.laid_out // len(cpus)) for each in cpus)
@@ -268,6 +270,6 @@ def _ranks(cpus: tuple[int, ...], laid_out: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _fits(estimate: Estimate, topology: Topology) -> bool:
-    """Whether caches may hold a part of it that shows: of programs that do not size it by them, of more."""
+    """Whether caches may hold a significant part of the working set; see `_BEYOND_CACHES`."""
     sizes_itself = benchmarks.get(estimate.benchmark).sizes_itself
     return fits_caches(estimate, topology, 1 if sizes_itself else _BEYOND_CACHES)

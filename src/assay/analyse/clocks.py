@@ -1,4 +1,4 @@
-"""The clock that the cores of an estimate keep under load, as a quantity: what turns times into cycles."""
+"""The clock of the cores of an estimate under load, as a quantity; it converts times to cycles."""
 
 from assay.analyse.bounds import CLOCK_SHARE, run_clock
 from assay.analyse.curves import RunEstimates
@@ -8,7 +8,7 @@ from assay.model.result import Estimate
 
 
 class Clocks:
-    """The clocks under load of a run: its estimates of that role, but those too low to be a clock."""
+    """The clocks under load of a run: its estimates of that role, without those too low to be a clock."""
 
     def __init__(self, known: RunEstimates) -> None:
         least = CLOCK_SHARE * run_clock(each.estimate for each in known.measured)
@@ -16,9 +16,9 @@ class Clocks:
         self._found = grouped(found, lambda each: each.placement.hosts)
 
     def of_core(self, estimate: Estimate) -> Quantity | None:
-        """The highest clock, in Hz, of exactly these cores, of any instructions, else of cores that hold them.
+        """Return the highest clock, in Hz, of exactly these cores, else of the smallest set that contains them.
 
-        None where no work kept them busy: a nominal clock says nothing of turbo.
+        None if no work kept them busy: a nominal clock does not include turbo.
         """
         cpus = _cpus(estimate)
         around = [each for each in self._around(estimate) if cpus and cpus <= _cpus(each)]
@@ -28,12 +28,12 @@ class Clocks:
         return best.value if best else None
 
     def of_case(self, estimate: Estimate) -> Quantity | None:
-        """The clock measured together with the same samples, of the slowest core; None where there is none."""
+        """Return the clock measured together with the same samples, of the slowest core, or None."""
         found = next((each for each in self._around(estimate) if each.case == estimate.case), None)
         return found.value if found else None
 
     def _around(self, estimate: Estimate) -> list[Estimate]:
-        """Those on the same hosts, in no other state of the machine."""
+        """The clocks on the same hosts in the same state of the machine."""
         found = self._found.get(estimate.placement.hosts, ())
         return [each for each in found if each.state == estimate.state or None in {each.state, estimate.state}]
 

@@ -1,4 +1,4 @@
-"""How many series have the samples that were promised, and what time was spent."""
+"""The number of series with the promised samples, and the time that was spent."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,7 @@ from assay.model.run import Run
 
 
 def effort(run: Run, attempts: Mapping[str, Sequence[CaseAttempt]]) -> Effort:
-    """Counted from the records, not from the plan. Programs that solve one problem once promise no samples."""
+    """Count series in the records, not in the plan. Programs that solve one problem once promise no samples."""
     counts = [
         sampled.seconds.size
         for case in run.plan.cases

@@ -30,7 +30,7 @@ from assay.model.run import Run
 
 
 class LaunchMedian(msgspec.Struct, frozen=True):
-    """The median of one launch as a value of the metric, where it stands in the plan and in which state it was."""
+    """The median of one launch as a value of the metric, with its block and the state of the machine."""
 
     block: int
     state: str | None
@@ -38,7 +38,7 @@ class LaunchMedian(msgspec.Struct, frozen=True):
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """An estimate with the launches it rests on: what comparisons pair by block."""
+    """An estimate with its launches, which comparisons pair by block."""
 
     estimate: Estimate
     launches: tuple[LaunchMedian, ...]
@@ -51,13 +51,13 @@ def measure(
     explained: Collection[str] = (),
     role: Literal["measure", "control"] = "measure",
 ) -> list[Measured]:
-    """Every estimate of the cases of a role, in the plan's order; the sentinel is judged as noise, not here.
+    """Return every estimate of the cases of a role, in the plan's order. The sentinel belongs to the noise.
 
     Args:
         run: as it was stored.
-        attempts: what its launches gave.
-        outcomes: how its cases ended.
-        explained: benchmarks that the states of the machine explain: their figures are given for each state.
+        attempts: of its launches, by case.
+        outcomes: of its cases.
+        explained: benchmarks that the states of the machine explain: they have figures for each state.
         role: of the cases.
     """
     return [
@@ -69,15 +69,15 @@ def measure(
 
 
 def _of_case(case: Case, attempts: Sequence[CaseAttempt], outcome: Outcome, *, split: bool) -> Iterable[Measured]:
-    """Figures of each host; of ranks that work together one for all hosts."""
+    """Figures of each host; for ranks that work together one for all hosts."""
     benchmark = benchmarks.get(case.benchmark)
-    taken = used(attempts)
-    if outcome.status != "complete" or not taken:
+    counted = used(attempts)
+    if outcome.status != "complete" or not counted:
         yield from _without_figures(case, benchmark, attempts, outcome)
         return
-    groups = _by_state(taken) if split else {None: taken}
+    groups = _by_state(counted) if split else {None: counted}
     aside = sum(each.status == "complete" for each in attempts) - sum(map(len, groups.values()))
-    present = {key for each in taken for key in each.sampled}
+    present = {key for each in counted for key in each.sampled}
     hosts = sorted({host for _, host in present})
     ranks, libraries = _ranks(attempts), _libraries(attempts)
     for host in [None] if benchmark.launcher == "mpi" else hosts:
@@ -92,9 +92,9 @@ def _of_case(case: Case, attempts: Sequence[CaseAttempt], outcome: Outcome, *, s
                     yield from _of_state(part, state, having, over)
 
 
-def _by_state(taken: Iterable[CaseAttempt]) -> Mapping[str | None, Sequence[CaseAttempt]]:
-    """State -> its launches; those in which it changed, or was not seen, count only where there are no others."""
-    groups = grouped(taken, lambda each: each.state)
+def _by_state(attempts: Iterable[CaseAttempt]) -> Mapping[str | None, Sequence[CaseAttempt]]:
+    """State -> its launches; those in which it changed, or is unknown, count only if there are no others."""
+    groups = grouped(attempts, lambda each: each.state)
     return {state: groups[state] for state in (NEAR, FAR) if state in groups} or groups
 
 
@@ -134,10 +134,10 @@ def _of_state(
         yield Measured(estimate, launches)
 
 
-def _threads(part: _Part, taken: Sequence[CaseAttempt]) -> tuple[float, ...]:
-    """The median over launches of what each thread works by itself, where all launches had as many threads."""
+def _threads(part: _Part, attempts: Sequence[CaseAttempt]) -> tuple[float, ...]:
+    """The median over launches of each thread's own time, if all launches had the same number of threads."""
     wanted = {part.kernel} if part.host is None else {part.kernel, part.host}
-    timed = [own for each in taken for at, own in each.threads.items() if wanted <= set(at)]
+    timed = [own for each in attempts for at, own in each.threads.items() if wanted <= set(at)]
     if not timed or len({len(own) for own in timed}) > 1:
         return ()
     return tuple(map(float, medians(np.array(timed).T)))
@@ -162,7 +162,7 @@ class _Summary(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, sampled: Sequence[Sampled]) -> "_Summary":
-        """Summary of the launches of one kernel."""
+        """Summarise the launches of one kernel."""
         ordered = np.sort(np.concatenate([each.seconds for each in sampled]))
         precisions, steady = [each.precision for each in sampled], [each.steady for each in sampled]
         return cls(
@@ -191,7 +191,7 @@ def _problem(sampled: Sequence[Sampled], ordered: Samples) -> str:
 
 
 def value(metric: Metric, seconds: float, work: Mapping[str, float]) -> float:
-    """A metric's value when one iteration of `work` lasts `seconds`: a time per operation or a rate."""
+    """Return a metric's value when one iteration of `work` lasts `seconds`: a time per operation or a rate."""
     amount = work[metric.work] if metric.work else 1.0
     return seconds / amount if metric.unit == "s" else amount / seconds
 
@@ -262,21 +262,21 @@ def _blank(part: _Part, metric: Metric, status: str, reason: str | None) -> Esti
 
 
 def _ranks(attempts: Iterable[CaseAttempt]) -> Mapping[str, Sequence[Rank]]:
-    """Host -> its processes in all launches, disturbed and broken ones too."""
+    """Host -> its processes in all launches, including disturbed and broken ones."""
     headers = (each.header for each in attempts if each.header)
     return grouped((rank for header in headers for rank in header.ranks), lambda rank: rank.host)
 
 
 def _libraries(attempts: Sequence[CaseAttempt]) -> dict[str, dict[str, str]]:
-    """What was loaded in the last launch that says so."""
+    """The libraries that the last launch with a header loaded."""
     return next((each.header.libraries for each in reversed(attempts) if each.header), {})
 
 
 def _placed(case: Case, ranks: Sequence[Rank], host: str | None, libraries: dict[str, dict[str, str]]) -> Placed:
-    """Placement asked for and, from the headers of every launch, found; of one host where there are several."""
+    """The placement as requested and, from the headers of all launches, as found; of `host` only, if given."""
     hosts = (host,) if host else case.placement.hosts
     pages = Counter[str]()
-    once = {id(rank): rank for rank in ranks}  # launches that were placed alike hold one and the same rank
+    once = {id(rank): rank for rank in ranks}  # launches with the same placement share one rank object
     times = Counter(map(id, ranks))
     for number, rank in once.items():
         pages.update({node: count * times[number] for node, count in rank.page_nodes.items()})
@@ -301,7 +301,7 @@ def _placed(case: Case, ranks: Sequence[Rank], host: str | None, libraries: dict
 
 
 def _cpus_of(placement: Placement, hosts: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """The cpus that were asked for on each of the hosts."""
+    """The requested cpus on each of the hosts."""
     if not placement.by_host:
         return (placement.cpus,) * max(len(hosts), 1)
     asked = dict(zip(placement.hosts, placement.by_host, strict=True))
@@ -309,7 +309,7 @@ def _cpus_of(placement: Placement, hosts: Sequence[str]) -> tuple[tuple[int, ...
 
 
 def _placed_ranks(case: Case, attempts: Sequence[CaseAttempt]) -> Placed:
-    """Placement of all ranks of a case, with the way that its messages took."""
+    """Placement of all ranks of a case, with the interfaces that carried its messages."""
     ranks = [rank for found in _ranks(attempts).values() for rank in found]
     placed = _placed(case, ranks, None, _libraries(attempts))
     if placed.proven is None:

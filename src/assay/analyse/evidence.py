@@ -1,4 +1,4 @@
-"""What rules look at, and how they say what they found."""
+"""The input of rules, and the form of their findings."""
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -21,16 +21,16 @@ from assay.model.role_words import Role
 from assay.model.text import Text, cli, text
 from assay.model.units import format_quantity, typed_duration
 
-#: Rules look at a ratio from so many blocks on.
+#: Minimum number of blocks of a ratio that rules test.
 FEWEST_BLOCKS = 3
-#: A ratio of so many blocks has an interval.
+#: Minimum number of blocks of a ratio with an interval.
 CONFIDENT = 6
 #: See `Rule.concerns`.
 Concern = Literal["figures", "noise", "paths", "missing"]
 
 
 class Evidence(RunEstimates, frozen=True, kw_only=True):
-    """Everything that is known of a run before rules are applied."""
+    """All that is known of a run before rules are applied."""
 
     pairs: tuple[Pair, ...]
     predictions: tuple[Prediction, ...]
@@ -40,7 +40,7 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
     effort: Effort | None = None
 
     def having(self, *wanted: Role) -> list[Estimate]:
-        """Estimates of these roles with a figure, of whatever benchmark."""
+        """Return estimates of these roles with a figure, of any benchmark."""
         return [each for each in self.estimates.values() if each.median is not None and roles.role(each) in wanted]
 
     @cached_property
@@ -49,7 +49,7 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
         return Bounds(self.run, (each.estimate for each in self.measured))
 
     def clocks(self) -> list[Estimate]:
-        """The clock under load: of each set of cpus the first estimate that can be one."""
+        """Return the clock under load: for each set of cpus the first possible estimate."""
         found: dict[object, Estimate] = {}
         bounds = self.bounds
         for each in self.having("loaded-clock"):
@@ -58,7 +58,7 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
         return list(found.values())
 
     def study(self) -> str:
-        """The study that measures such a thing again, as it is typed: nothing imported has one of its own."""
+        """Return the study that repeats the measurement, as it is typed; for an import, `network` or `node`."""
         if not self.run.imported:
             return self.run.plan.study
         known = {each.estimate.benchmark for each in self.measured} & set(benchmarks.names())
@@ -66,9 +66,9 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
         return "network" if by_mpi else "node"
 
     def budget(self) -> tuple[str, ...]:
-        """What all of the plan takes where a budget cut the run, as an option: `--budget 10m`; else empty.
+        """Return the budget for the whole plan as an option, `--budget 10m`, if a budget cut the run; else empty.
 
-        By what the run made of it; runs of older versions did not say, theirs is foreseen.
+        The run records the time that it needs. For runs of older versions the estimate of the plan is used.
         """
         plan, ending = self.run.plan, self.run.ending
         if plan.budget_s is None or ending is None or ending.status != "cut":
@@ -77,15 +77,15 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
         return ("--budget", typed_duration(ending.needed_s or foreseen_s))
 
     def resolution(self, comparison: Comparison) -> float:
-        """What cannot be told from nothing: what A against A showed, else what launches of one case differ by."""
+        """Return the smallest meaningful effect: of A against A, else of two launches of one case."""
         if comparison.resolution is not None:
             return comparison.resolution
         return self.noise.resolution or 0.0
 
     def differing(self, name: str, kernel: str = "", a: str | None = None) -> list[Pair]:
-        """Pairs of one kernel (any where empty) that differ in this word, `a` being the level of the judged one.
+        """Return pairs of one kernel (any if empty) that differ in this word; `a`: level of the judged one.
 
-        Only those of three blocks or more: with fewer, a ratio is one chance.
+        Pairs of fewer than three blocks are left out.
         """
         return [
             pair
@@ -98,12 +98,12 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What a rule asks. A topic's `rules/` has a file for each rule, which defines `rule`.
+    """The question of a rule. A topic's `rules/` has a file for each rule, which defines `rule`.
 
     Attributes:
         name: of the file.
         asks: the question that it answers, a text.
-        threshold: what its statistic is tested against, a text.
+        threshold: of its statistic, a text.
     """
 
     name: str
@@ -125,7 +125,7 @@ class Question(msgspec.Struct, frozen=True):
         experiment: Experiment | None = None,
         next: str = "",  # noqa: A002 (the field's name)
     ) -> Finding:
-        """A finding of this rule about a subject; see `Finding` for what it says."""
+        """Return a finding of this rule about a subject; see `Finding` for the fields."""
         return Finding(
             id=f"{self.name}:{subject}",
             rule=self.name,
@@ -142,12 +142,12 @@ class Question(msgspec.Struct, frozen=True):
         )
 
     def not_assessed(self, why: str, remedy: str = "", cannot: str = "") -> Finding:
-        """That the evidence for this rule is missing.
+        """Return the finding that evidence for this rule is missing.
 
         Args:
-            why: it is; begins a sentence and has no full stop.
+            why: it is missing; begins a sentence and has no full stop.
             remedy: the command that measures it.
-            cannot: why nothing measures it here, in place of both; see assay.analyse.possible.
+            cannot: why it cannot be measured here, in place of both; see assay.analyse.possible.
         """
         if cannot:
             why, remedy = cannot, ""
@@ -165,16 +165,16 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Rule(Question, frozen=True):
-    """One rule with code of its own; see `assay.analyse.paired` for those that test a ratio.
+    """A rule with code of its own; see `assay.analyse.paired` for rules that test a ratio.
 
     Attributes:
-        assess: what it finds; a finding `not assessed` where evidence is missing; nothing where all is well.
-        applies: whether a run can have evidence for it at all; else it is not asked.
-        timed: whether it judges times or rates, which other processes change. They change no counter of bytes,
-            and no setting.
-        concerns: what its findings are about where a page has a place of their own for them: what the `figures`
-            are of, before any of them; `noise`, whether the machine was quiet; `paths` of messages, of which cards
-            tell the facts; what is `missing`, beside the reasons.
+        assess: yields findings; `not assessed` if evidence is missing; none if all is well.
+        applies: whether a run can have evidence for it; else the rule is not asked.
+        timed: whether it judges times or rates, which other processes change. They change neither counters of
+            bytes nor settings.
+        concerns: the place of its findings on a page, if they have one of their own: `figures`, before any figure,
+            since the figures are not what they are called; `noise` of the machine; `paths` of messages, whose
+            facts are on cards; `missing`, next to the reasons.
     """
 
     assess: Callable[[Evidence], Iterable[Finding]]
@@ -186,7 +186,7 @@ class Rule(Question, frozen=True):
 def numbers(
     statistic: float | tuple[float, float, float] | Quantity | None, threshold: float | None = None, unit: str = ""
 ) -> dict[str, Quantity]:
-    """The numbers of a finding: its statistic, and what that was tested against, in one unit; empty without it."""
+    """Return the numbers of a finding: its statistic and the threshold in one unit; empty without a statistic."""
     if statistic is None:
         return {}
     if isinstance(statistic, tuple):
@@ -196,7 +196,7 @@ def numbers(
 
 
 def least(comparison: Comparison) -> Text:
-    """What the lower end of a ratio is, which follows."""
+    """Return the name of the lower end of a ratio."""
     if comparison.confidence:
         return text("lower bound (95 %)")
     blocks = text("{count} block|{count} blocks", count=comparison.blocks)
@@ -204,7 +204,7 @@ def least(comparison: Comparison) -> Text:
 
 
 def paired(comparison: Comparison) -> Text:
-    """A ratio as what it is: `x1.38, paired by block: 1.31 to 1.45, range of 3 blocks`."""
+    """Return a ratio in words: `x1.38, paired by block: 1.31 to 1.45, range of 3 blocks`."""
     return text(
         "x{ratio}, paired by block: {low} to {high}, {basis}",
         ratio=digits(comparison.ratio),
@@ -215,7 +215,7 @@ def paired(comparison: Comparison) -> Text:
 
 
 def stands_on(figure: Quantity, blocks: int) -> Text:
-    """What the ends of a figure are: `95 % interval of 12 blocks`, `range of 3 blocks`."""
+    """Return the basis of the ends of a figure: `95 % interval of 12 blocks`, `range of 3 blocks`."""
     counted = text("{count} block|{count} blocks", count=blocks)
     if figure.confidence is None:
         return text("range of {blocks}", blocks=counted)
@@ -223,20 +223,20 @@ def stands_on(figure: Quantity, blocks: int) -> Text:
 
 
 def digits(ratio: float) -> str:
-    """A ratio with three significant digits: `0.0812`, `1.38`, `37.9`."""
+    """Return a ratio with three significant digits: `0.0812`, `1.38`, `37.9`."""
     return format_quantity(ratio, "")
 
 
 def standing(comparison: Comparison) -> Literal["observed", "candidate"]:
-    """A ratio with an interval is observed; a mere range makes a candidate."""
+    """Return the status of a ratio: `observed` with an interval, `candidate` with a range."""
     return "observed" if comparison.confidence else "candidate"
 
 
 def decide(evidence: Evidence, comparison: Comparison) -> str:
-    """The command that turns a range into an interval; empty where there is one."""
+    """Return the command that turns a range into an interval; empty if there is an interval."""
     return "" if comparison.confidence else more(evidence, CONFIDENT)
 
 
 def more(evidence: Evidence, launches: int) -> str:
-    """The command that measures again with so many launches, and with time for them where a budget cut the run."""
+    """Return the command that repeats the measurement with so many launches, and with a sufficient budget."""
     return cli("run", evidence.study(), "--launches", str(launches), *evidence.budget())

@@ -1,4 +1,4 @@
-"""Experiments that rules name as data, and what their outcomes make of candidates."""
+"""Experiments that rules define as data, and their verdicts on candidates."""
 
 import math
 from collections.abc import Mapping
@@ -20,17 +20,17 @@ Verdict = Literal["holds", "fails", "open"]
 
 
 def arm(estimate: Estimate, power: Literal[1, -1], level: str = "") -> Arm:
-    """The figure of an estimate, measured again."""
+    """Return the figure of an estimate as an arm of an experiment, which measures it again."""
     return Arm(estimate.case, estimate.kernel, estimate.metric, power, level)
 
 
 def retest_range(comparison: Comparison, sides: tuple[Estimate, Estimate], factor: float) -> Experiment | None:
-    """The experiment that a mere range asks for: the same two in blocks of their own; None where there is more.
+    """Return the experiment that repeats both sides in blocks of its own; None if there is an interval already.
 
     Args:
-        comparison: a / b, as the study has it.
-        sides: a, that is judged, and b, the base.
-        factor: above 1, that the whole interval has to lie apart from 1, on the side where the study found it.
+        comparison: a / b, from the study.
+        sides: a, the judged one, and b, the base.
+        factor: above 1, by which the whole interval must differ from 1, on the side that the study found.
     """
     if comparison.confidence:
         return None
@@ -39,18 +39,18 @@ def retest_range(comparison: Comparison, sides: tuple[Estimate, Estimate], facto
 
 
 def retest(effect: Effect) -> Experiment:
-    """The experiment that asks whether an effect is more than chance."""
+    """Return the experiment that tests whether an effect is more than chance."""
     return Experiment(text("whether a new measurement in separate blocks shows it again"), (effect,))
 
 
 def retest_pair(sides: tuple[Estimate, Estimate], border: float, side: Side) -> Effect:
-    """That the ratio of two estimates is there again, beyond the border."""
+    """Return the effect that the ratio of two estimates is beyond the border again."""
     a, b = sides
     return _repeated(text("the ratio"), (arm(a, 1), arm(b, -1)), border, side)
 
 
 def retest_single(estimate: Estimate, border: float) -> Effect:
-    """That an estimate is there again, below the border, which is in its unit."""
+    """Return the effect that an estimate is below the border again, which is in its unit."""
     effect = _repeated(text("the {metric}", metric=estimate.metric), (arm(estimate, 1),), border, "below")
     return msgspec.structs.replace(effect, unit=estimate.unit)
 
@@ -67,22 +67,22 @@ def _repeated(what: str, arms: tuple[Arm, ...], border: float, side: Side) -> Ef
 
 
 def decided(finding: Finding, evidence: Evidence) -> Finding:
-    """A finding as its experiment left it; a candidate without one, with the experiment as what comes next.
+    """Return the finding with the verdict of its experiment; a candidate without one names it as the next step.
 
-    The verdict rests on blocks of the experiment alone, never on those that made the candidate. The first one
-    decides: an experiment that is repeated until it says yes says nothing.
+    The verdict uses the blocks of the experiment only, never those that made the candidate. The first experiment
+    decides: one that is repeated until it succeeds proves nothing.
     """
     experiment = finding.experiment
-    made = [trial for trial in evidence.trials if trial.experiment(finding.id)]
+    made = [trial for trial in evidence.trials if finding.id in trial.plan.experiments]
     if made and experiment:
-        return _told(finding, made[0], evidence)
+        return _with_verdict(finding, made[0], evidence)
     if finding.status == "candidate" and experiment:
         return msgspec.structs.replace(finding, next=command(experiment, evidence))
     return finding
 
 
 def command(experiment: Experiment, evidence: Evidence) -> str:
-    """What is typed to make an experiment, and what it tells."""
+    """Return the command that makes an experiment, and what it shows."""
     factor = experiment.factor
     again = ("--vary", f"{factor.name}={','.join(factor.levels)}") if factor else ("--confirm",)
     if evidence.run.imported:
@@ -92,11 +92,10 @@ def command(experiment: Experiment, evidence: Evidence) -> str:
     return joined(REMARK, (typed, text("shows {question}", question=experiment.question)))
 
 
-def _told(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
-    made = trial.experiment(finding.id)
-    effects = made.effects if made else ()
+def _with_verdict(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
+    effects = trial.plan.experiments[finding.id].effects
     known = {effect.what: effect for effect in finding.experiment.effects} if finding.experiment else {}
-    # The words of the plan are those that were stored; the rule says the same in every language.
+    # Words of the plan are stored in one language; those of the rule can be translated.
     judged = [(known.get(effect.what, effect), *_judged(effect, trial, known)) for effect in effects]
     said = joined("; ", [words for _, _, words in judged])
     figure = _figure(effects[0], trial) if effects else None
@@ -104,13 +103,15 @@ def _told(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
     failed = [effect for effect, verdict, _ in judged if verdict == "fails"]
     judgement = msgspec.structs.replace(finding, statistic=said, numbers=tested)
     if refuting := joined("; ", [effect.fails for effect in failed if effect.refutes]):
-        told = text("Refuted by experiment ({why}; {said}): {claim}", why=refuting, said=said, claim=finding.claim)
-        return msgspec.structs.replace(judgement, status="refuted", claim=told, next="")
+        claim = text(
+            "Refuted by experiment ({why}; {said}): {claim}", why=refuting, said=said, claim=finding.claim
+        )
+        return msgspec.structs.replace(judgement, status="refuted", claim=claim, next="")
     if judged and all(verdict == "holds" for _, verdict, _ in judged):
         holds = joined("; ", [effect.holds for effect, _, _ in judged])
         confirmed = text("Confirmed by experiment: {holds} ({said}).", holds=holds, said=said)
         whole = joined(" ", (finding.claim, confirmed))
-        # Chance alone is excluded where nothing varied.
+        # An experiment that varies nothing excludes chance only.
         rivals = () if any(effect.excludes for effect, _, _ in judged) else finding.rivals
         return msgspec.structs.replace(judgement, status="confirmed", claim=whole, rivals=rivals)
     why = joined("; ", [effect.fails for effect in failed]) or text("it supports neither")
@@ -124,7 +125,7 @@ def _told(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
 
 
 def _judged(effect: Effect, trial: Trial, known: Mapping[str, Effect]) -> tuple[Verdict, str]:
-    """What the blocks of a trial say of an effect, and the figures of it."""
+    """The verdict of a trial on an effect, with its figures in words."""
     found = _figure(effect, trial)
     what = known.get(effect.what, effect).what
     if not found:
@@ -132,7 +133,7 @@ def _judged(effect: Effect, trial: Trial, known: Mapping[str, Effect]) -> tuple[
     value, low, high, border = (
         format_quantity(each, effect.unit) for each in (found.value, found.lo, found.hi, effect.border)
     )
-    said = text(
+    figures = text(
         "{what} {value}, {low} to {high}, {basis}",
         what=what,
         value=value if effect.unit else f"x{value}",
@@ -141,22 +142,24 @@ def _judged(effect: Effect, trial: Trial, known: Mapping[str, Effect]) -> tuple[
         basis=stands_on(found, len(_products(effect, trial))),
     )
     if not found.has_interval:
-        return "open", text("{figures}; too few to decide", figures=said)
+        return "open", text("{figures}; too few to decide", figures=figures)
     side = "above" if found.lo > effect.border else "below" if found.hi < effect.border else ""
     if not side:
-        return "open", text("{figures}, on both sides of the threshold of {border}", figures=said, border=border)
-    told = text(
+        return "open", text(
+            "{figures}, on both sides of the threshold of {border}", figures=figures, border=border
+        )
+    sentence = text(
         "{figures}, above the threshold of {border}"
         if side == "above"
         else "{figures}, below the threshold of {border}",
-        figures=said,
+        figures=figures,
         border=border,
     )
-    return "holds" if side == effect.side else "fails", told
+    return "holds" if side == effect.side else "fails", sentence
 
 
 def _figure(effect: Effect, trial: Trial) -> Quantity | None:
-    """The product of an effect over the blocks of a trial; None where no block has all of its figures."""
+    """The product of an effect over the blocks of a trial; None if no block has all of its figures."""
     logarithms = _products(effect, trial)
     if not logarithms:
         return None
@@ -166,7 +169,7 @@ def _figure(effect: Effect, trial: Trial) -> Quantity | None:
 
 
 def _products(effect: Effect, trial: Trial) -> list[float]:
-    """Logarithm of the product of an effect, of each block that has all of its figures."""
+    """The logarithm of the product of an effect, for each block that has all of its figures."""
     factors: list[dict[int, float]] = []
     for each in effect.arms:
         measured = trial.figure(each.case, each.kernel, each.metric)

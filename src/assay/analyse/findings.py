@@ -1,4 +1,4 @@
-"""What the rules of all topics find, weighed and sorted."""
+"""The findings of the rules of all topics, checked and sorted."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -12,29 +12,29 @@ from assay.model import topics
 from assay.model.result import Finding
 from assay.model.text import text
 
-#: What costs performance comes first, what could not be assessed last.
+#: Problems come first.
 _SEVERITIES = ("problem", "advice", "fact")
-#: Figures of fewer samples, over all launches, show nothing but themselves.
+#: Figures with fewer samples, over all launches, support no claim.
 _FEWEST_SAMPLES = 3
 
 
 @cache
 def rules() -> tuple[Rule | PairedRatio, ...]:
-    """Every rule, by name."""
+    """Return every rule, in the order of their names."""
     return tuple(module.rule for module in topics.modules("rules").values())
 
 
 @cache
 def concerning(concern: Concern) -> frozenset[str]:
-    """Names of the rules whose findings are about this."""
+    """Return the names of the rules with this concern."""
     return frozenset(rule.name for rule in rules() if isinstance(rule, Rule) and rule.concerns == concern)
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
-    """What all rules find: problems, then advice, then facts, then what was not assessed.
+    """Return the findings of all rules: problems, then advice, then facts, then those not assessed.
 
-    Nothing is called a problem on a range alone: a candidate is advice until an interval decides, that of its
-    experiment too. What was refuted is a fact.
+    A range alone makes no problem: a candidate is advice until an interval decides, possibly that of its
+    experiment. A refuted finding is a fact.
     """
     found = [
         _weighed(guarded(decided(finding, evidence), rule, evidence))
@@ -45,10 +45,10 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
 
 
 def tested(evidence: Evidence, found: Sequence[Finding]) -> tuple[str, ...]:
-    """Names of the rules that had what they judge by, whether they found anything or nothing."""
-    told = {each.rule: False for each in found}
-    told |= {each.rule: True for each in found if each.status != "not assessed"}
-    return tuple(rule.name for rule in _asked(evidence) if told.get(rule.name, True))
+    """Return the names of the rules that had evidence, whether they found anything or nothing."""
+    assessed = {each.rule for each in found if each.status != "not assessed"}
+    without_evidence = {each.rule for each in found} - assessed
+    return tuple(rule.name for rule in _asked(evidence) if rule.name not in without_evidence)
 
 
 def _asked(evidence: Evidence) -> Iterator[Rule | PairedRatio]:
@@ -56,11 +56,10 @@ def _asked(evidence: Evidence) -> Iterator[Rule | PairedRatio]:
 
 
 def guarded(finding: Finding, rule: Rule | PairedRatio, evidence: Evidence) -> Finding:
-    """The finding; `not assessed` where its figures are too poor for its claim, or its statistic is unsure."""
+    """Return the finding; `not assessed` if its figures are too poor for its claim, or its statistic is unsure."""
     if finding.severity == "fact":
         return finding
-    known = {each.estimate.id: each.estimate for each in evidence.measured}
-    figures = [known[name] for name in finding.evidence if name in known]
+    figures = [evidence.estimates[name] for name in finding.evidence if name in evidence.estimates]
     statistic, threshold = finding.numbers.get("statistic"), finding.numbers.get("threshold")
     low, high = (statistic.lo, statistic.hi) if statistic else (None, None)
     timed = not isinstance(rule, Rule) or rule.timed

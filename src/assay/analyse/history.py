@@ -1,8 +1,8 @@
-"""How much figures of one machine differ from run to run: variance components of its earlier runs. Pure functions.
+"""Variance of figures of one machine from run to run, from its earlier runs. Pure functions.
 
-Launches of one run are made within a minute or two and do not see what drifts over hours: their intervals hold the
-median of another run too seldom. What earlier runs of the same machine show of it widens an interval that runs are
-compared by.
+The launches of one run are made within a minute or two and do not include drift over hours: their interval
+contains the median of another run too seldom. So the variance between earlier runs of the same machine widens the
+intervals of comparisons between runs.
 """
 
 import math
@@ -15,11 +15,11 @@ from assay.analyse.statistics import student
 from assay.model.grouping import grouped
 from assay.model.quantity import Quantity
 
-#: Fewer earlier runs of a figure say nothing of the variance between them.
+#: With fewer earlier runs of a figure their variance is unknown.
 FEWEST_RUNS = 3
-#: What all figures of a group show counts for each of them as so many runs more.
+#: Number of further runs as which the variance of its whole group counts for a figure.
 _SHARED_FREEDOM = 2
-#: 97.5 % of the normal law lie below.
+#: The 97.5 % quantile of the normal distribution.
 NORMAL = 1.959964
 
 
@@ -30,7 +30,7 @@ class RunLogs(NamedTuple):
         run: id.
         day: that it began on; runs of one day have more in common.
         values: figure -> ln of the median of each launch.
-        groups: figure -> what varies as it does, such as its benchmark.
+        groups: figure -> its group, which has a similar variance, such as its benchmark.
     """
 
     run: str
@@ -46,7 +46,7 @@ class Components(NamedTuple):
         launch: of one launch about its run.
         run: of one run about its day.
         day: of one day.
-        runs: that they were estimated from.
+        runs: number of runs that they were estimated from.
     """
 
     launch: float
@@ -56,17 +56,17 @@ class Components(NamedTuple):
 
     @property
     def between(self) -> float:
-        """Standard deviation from run to run, of whatever day."""
+        """Standard deviation from run to run, over all days."""
         return math.sqrt(self.run + self.day)
 
     @property
     def quantile(self) -> float:
-        """Standard deviations that 95 % lie within, known from so few runs."""
+        """Half of a 95 % interval in standard deviations, by Student's t for so few runs."""
         return student(self.runs - 1 + _SHARED_FREEDOM)
 
 
 class Sums(NamedTuple):
-    """Sums of squares of a nested analysis of variance, and what multiplies each component in what they expect.
+    """Sums of squares of a nested analysis of variance, and the coefficients of their expected values.
 
     `ss_run` expects `df_run` x launch + `run_in_run` x run; `ss_day` expects `df_day` x launch + `run_in_day` x
     run + `day_in_day` x day. Source: S. R. Searle, G. Casella, C. E. McCulloch, Variance Components, 1992, section
@@ -84,13 +84,13 @@ class Sums(NamedTuple):
     day_in_day: float = 0.0
 
     def plus(self, other: "Sums", scale: float = 1.0) -> "Sums":
-        """The sums of several figures; `scale` divides the squares of the other one."""
+        """Return the sums of several figures; `scale` divides the squares of the other one."""
         squares = {"ss_launch", "ss_run", "ss_day"}
         added = zip(self._fields, self, other, strict=True)
         return Sums(*(mine + (its / scale if name in squares else its) for name, mine, its in added))
 
     def solved(self) -> tuple[float, float, float]:
-        """Launch, run and day component by the method of moments; none is below 0."""
+        """Return the launch, run and day component by the method of moments; none is below 0."""
         launch = self.ss_launch / self.df_launch if self.df_launch else 0.0
         run = max(0.0, (self.ss_run - self.df_run * launch) / self.run_in_run) if self.run_in_run else 0.0
         rest = self.ss_day - self.df_day * launch - self.run_in_day * run
@@ -98,7 +98,7 @@ class Sums(NamedTuple):
 
 
 def sums(days: Sequence[Sequence[Sequence[float]]]) -> Sums:
-    """The sums of one figure: values of each launch of each run of each day."""
+    """Return the sums of one figure; `days`: values of each launch of each run of each day."""
     runs = [[np.asarray(run, dtype=np.float64) for run in day] for day in days]
     counts = [np.array([run.size for run in day], dtype=np.float64) for day in runs]
     means = [np.array([run.mean() for run in day]) for day in runs]
@@ -124,10 +124,10 @@ def sums(days: Sequence[Sequence[Sequence[float]]]) -> Sums:
 
 
 class History:
-    """What earlier runs of one machine say of the variance of its figures.
+    """The variance of figures of one machine, from its earlier runs.
 
-    A few runs say little of one figure. So each is judged by its own runs and, as if that were some runs more, by
-    what all figures of its group show relative to their own launches. Source of the shrinking: G. K. Smyth, Linear
+    A few runs give a poor estimate for one figure. So the variance of its group, relative to the launches of each
+    figure, counts as some further runs. Source of the shrinkage: G. K. Smyth, Linear
     Models and Empirical Bayes Methods, Statistical Applications in Genetics and Molecular Biology 3, 2004.
 
     Args:
@@ -151,7 +151,7 @@ class History:
         self._shared = {group: found.solved() for group, found in groups.items()}
 
     def components(self, figure: str) -> Components | None:
-        """The variances of a figure; None where too few runs measured it."""
+        """Return the variances of a figure; None if too few runs measured it."""
         if figure not in self._figures:
             return None
         own, runs, group = self._figures[figure]
@@ -162,10 +162,10 @@ class History:
 
 
 class BetweenRuns(NamedTuple):
-    """What two runs that are compared vary by.
+    """The variance of two runs that are compared.
 
     Attributes:
-        run: earlier runs of the machine of the run that is judged.
+        run: earlier runs of the machine of the judged run.
         base: the same of the base.
         same_day: whether both runs began on one day.
     """
@@ -174,13 +174,9 @@ class BetweenRuns(NamedTuple):
     base: History
     same_day: bool
 
-    def components(self, run: str, base: str) -> tuple[Components | None, Components | None]:
-        """The variances of a figure of each."""
-        return self.run.components(run), self.base.components(base)
-
 
 def widened(effect: Quantity, sides: Collection[Components | None], *, same_day: bool) -> Quantity:
-    """The interval of a difference of two runs, widened by what each varies from run to run (and day to day)."""
+    """Return the difference of two runs, its interval widened by the variance from run to run (and day to day)."""
     known = [each for each in sides if each is not None]
     if not known or not effect.has_interval:
         return effect
@@ -196,7 +192,7 @@ def widened(effect: Quantity, sides: Collection[Components | None], *, same_day:
 
 
 def _by_day(runs: Sequence[RunLogs]) -> list[tuple[RunLogs, ...]]:
-    """Runs of each day; where no day has two, nobody can tell days from runs, and all count as of one."""
+    """Runs of each day; if no day has two runs, all count as runs of one day."""
     days = list(grouped(runs, lambda each: each.day).values())
     return days if len(days) < len(runs) else [tuple(runs)]
 
@@ -206,5 +202,5 @@ def _shrunk(own: float, freedom: float, shared: float) -> float:
 
 
 def logs(values: Iterable[float]) -> list[float]:
-    """Ln of values that have one."""
+    """Return ln of the values above 0."""
     return [math.log(value) for value in values if value > 0]

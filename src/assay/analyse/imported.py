@@ -1,10 +1,10 @@
-"""Figures that other tools printed, or others published, as estimates: without samples, so without an interval."""
+"""Printed or published figures as estimates. They have no samples, so they have no interval."""
 
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from assay.analyse.curves import headline
+from assay.analyse.curves import is_headline
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.model import benchmarks
 from assay.model.imported import Imported, Printed, Table, case_of
@@ -14,7 +14,7 @@ from assay.model.result import Estimate, Limit, Outcome
 
 
 def measured(imported: Imported) -> list[Measured]:
-    """Every figure; its value stands for that of one launch, from which nothing can be claimed."""
+    """Return every figure; its value counts as one launch, which supports no claim."""
     return [
         Measured(each, () if each.median is None else (LaunchMedian(0, None, each.median),))
         for table in imported.tables
@@ -23,25 +23,25 @@ def measured(imported: Imported) -> list[Measured]:
 
 
 def apart(found: Iterable[Measured]) -> list[Measured]:
-    """The same, with figures that no law or section can place under a name of their own: benchmark and metric.
+    """Return the same, but give figures that no law or section can place an own benchmark: benchmark and metric.
 
-    A bandwidth of which no size of messages is stated lies on no curve; of others' benchmarks nothing is known.
-    Nor has a section what none of ours counts, as the phases of a collective operation that does not block, unless
-    it stands beside what one counts.
+    These are figures of unknown benchmarks, figures without a size for the axis of their curves, and cases without
+    a headline metric, such as the phases of a non-blocking collective operation.
     """
     found = tuple(found)
     known = (each.estimate for each in found if benchmarks.of(each.estimate.benchmark).is_known)
-    counted = {each.case for each in known if each.metric == headline(each)}
+    with_headline = {each.case for each in known if is_headline(each)}
     return [
-        each if _is_placed(each.estimate) and each.estimate.case in counted else _renamed(each) for each in found
+        each if _is_placed(each.estimate) and each.estimate.case in with_headline else _renamed(each)
+        for each in found
     ]
 
 
 def _is_placed(estimate: Estimate) -> bool:
-    """Whether it is of a kernel of ours, and at a number of each axis that curves are drawn along."""
+    """Whether it is of a declared kernel, and has a number on each swept axis."""
     declared = benchmarks.of(estimate.benchmark)
     swept = (estimate.params.get(axis.name) for axis in declared.axes if axis.swept)
-    operation = declared.axis("operation-name")  # what was done at all: a figure without it is one of its own
+    operation = declared.axis("operation-name")  # a figure without it is not comparable
     decisive = {axis for metric in declared.metrics for axis in metric.when}
     decisive |= {operation.name} if operation else set()
     known = estimate.kernel in declared.kernels and decisive <= estimate.params.keys()
@@ -54,7 +54,7 @@ def _renamed(measured: Measured) -> Measured:
 
 
 def outcomes(imported: Imported) -> dict[str, Outcome]:
-    """Case -> that it was read. None was planned or launched here."""
+    """Return the outcome of each case: it was read, not launched."""
     cases = [case_of(table, figure).id for table in imported.tables for figure in table.figures]
     return {case: Outcome(case, "complete", "", 0, 0) for case in cases}
 
@@ -63,10 +63,10 @@ def _estimates(table: Table) -> Iterator[Estimate]:
     placed = Placed(table.placement, table.hosts, ((),) * max(len(table.hosts), 1), table.memory, None)
     for figure in table.figures:
         case = case_of(table, figure)
-        senseless = (
+        unusable = (
             f"printed as {figure.printed}: too small for the digits that were printed" if figure.value <= 0 else ""
         )
-        problem = table.failed or senseless
+        problem = table.failed or unusable
         yield Estimate(
             id=f"{case.id}/{figure.kernel}/{figure.metric}",
             case=case.id,
@@ -81,7 +81,7 @@ def _estimates(table: Table) -> Iterator[Estimate]:
             state=None,
             limit=Limit(table.limit, "derived", table.limit_of, "stated", reference=True) if table.limit else None,
             value=None if problem else Quantity(figure.value, figure.value, figure.value, figure.unit, "imported"),
-            status="invalid" if table.failed else "skipped" if senseless else "complete",
+            status="invalid" if table.failed else "skipped" if unusable else "complete",
             reason=problem or figure.remark or None,
             printed=Printed(table.tool, table.source, figure.where or table.where, figure.line),
         )

@@ -1,4 +1,4 @@
-"""Ranks that work on one thing together: their samples as one, and the way that their messages took."""
+"""Ranks that work together: their common samples, the carriers of their messages, and their placement."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -13,9 +13,9 @@ from assay.model.record import FigureOfMerit, Traffic
 from assay.model.run import CaseRecords
 from assay.model.samples import PHASES, STOPS, table_of
 
-#: What stands for a sample of many ranks: the time of the slowest of them, or the mean.
+#: The sample of many ranks is the time of the slowest of them, or the mean.
 SLOWEST, MEAN = "slowest", "mean"
-#: Why sampling of whole solutions ended: each is measured as often as is planned, and is no series.
+#: Stop reason of whole solutions: each is measured as often as planned, and is no series.
 SOLVED = ""
 
 
@@ -37,7 +37,7 @@ Parts = dict[tuple[str, str], list[Part]]
 
 
 def apart(records: CaseRecords) -> Parts:
-    """(kernel, host) -> its samples, warm-up first."""
+    """Return the samples by (kernel, host), warm-up first."""
     table = table_of(records.series)
     hosts = {rank.rank: rank.host for rank in records.header.ranks}
     each = table.seconds / np.repeat(table.iterations, table.counts)
@@ -50,13 +50,13 @@ def apart(records: CaseRecords) -> Parts:
 
 
 def solutions(figures: Iterable[FigureOfMerit], whose: Callable[[FigureOfMerit], str]) -> Parts:
-    """Figures of whole solutions and their phases, each as a kernel of its name, with one sample a solution.
+    """Return figures of whole solutions and their phases, each as a kernel of its name, one sample a solution.
 
-    A sample is a time, or for a rate the time of one unit. A phase that took none is left out.
+    A sample is a time, or for a rate the time of one unit. A phase that took no time is left out.
 
     Args:
         figures: of one launch.
-        whose: gives the second part of the key: a host, or `slowest` where ranks work together.
+        whose: gives the second part of the key: a host, or `slowest` if ranks work together.
     """
     parts: Parts = {}
     for figure in figures:
@@ -69,11 +69,10 @@ def solutions(figures: Iterable[FigureOfMerit], whose: Callable[[FigureOfMerit],
 
 
 def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) -> tuple[Parts, str]:
-    """(kernel, `slowest` or `mean`) -> its samples over all ranks, warm-up first; how ranks disagree, if so.
+    """Return the samples over all ranks by (kernel, `slowest` or `mean`), warm-up first, and how ranks disagree.
 
-    Then they recorded other numbers of samples of a phase, and that phase has no samples here.
-
-    Only what is `wanted` of the two: where no metric is of the mean, nobody needs a second copy of each sample.
+    Ranks disagree if they recorded different numbers of samples of a phase: that phase has no samples here.
+    `wanted`: which of the two are returned.
     """
     table = table_of(records.series)
     parts: Parts = {}
@@ -93,25 +92,25 @@ def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) ->
 
 
 def carried(traffic: Iterable[Traffic]) -> dict[str, float]:
-    """Interface or port -> bytes that it sent over bytes of all messages, hosts and launches together."""
-    taken = list(traffic)
-    payload = sum(each.payload for each in taken)
+    """Return, by interface or port, the bytes that it sent over the bytes of all messages of all launches."""
+    traffic = list(traffic)
+    payload = sum(each.payload for each in traffic)
     if not payload:
         return {}
     sent = Counter[str]()
-    for each in taken:
+    for each in traffic:
         sent.update(each.sent())
     return {name: count / payload for name, count in sorted(sent.items()) if count}
 
 
 def mtus(traffic: Sequence[Traffic], interface: str) -> dict[str, int]:
-    """Host -> MTU of its interface in the last launch; of no others than those that said one."""
+    """Return, by host, the MTU of this interface in the last launch; without hosts that do not state it."""
     last = traffic[-1].hosts if traffic else ()
     return {host.host: host.mtus[interface] for host in last if interface in host.mtus}
 
 
 def wrong_ranks(ranks: Sequence[Rank], placement: Placement) -> str:
-    """How ranks run otherwise than planned, rank by rank; empty where they do not.
+    """Return how the first misplaced rank differs from the plan; empty if all ranks are as planned.
 
     Args:
         ranks: as found.
@@ -133,5 +132,5 @@ def wrong_ranks(ranks: Sequence[Rank], placement: Placement) -> str:
 
 
 def short(host: str) -> str:
-    """A host name without its domain."""
+    """Return a host name without its domain."""
     return host.partition(".")[0]

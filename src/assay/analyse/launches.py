@@ -1,4 +1,4 @@
-"""What each launch yielded of each case: whether it counts, and the samples of each kernel on each host."""
+"""The result of each case in each launch: its status, and the samples of each kernel on each host."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -21,7 +21,7 @@ from assay.model.result import CaseStatus
 from assay.model.run import CaseRecords, LaunchRecords, Run
 from assay.model.samples import table_of
 
-#: Pages found elsewhere than on the nodes asked for, as a share of all: more is a placement that did not happen.
+#: Share of pages outside the requested nodes, above which the placement has failed.
 _STRAY_PAGES = 0.01
 
 
@@ -32,7 +32,7 @@ class Sampled(msgspec.Struct, frozen=True):
         seconds: of one iteration, measured phase, in the order taken.
         median: of `seconds`.
         precision: relative half-width of the median's own interval; None with too few samples for one.
-        steady: whether the series, warm-up joined, became steady; None with too few samples to know.
+        steady: whether the series, with its warm-up, became steady; None with too few samples.
         stop: why sampling ended.
         work: quantity -> amount in one iteration.
     """
@@ -46,22 +46,22 @@ class Sampled(msgspec.Struct, frozen=True):
 
 
 class CaseAttempt(msgspec.Struct, frozen=True):
-    """What one attempt of a launch gave for one case.
+    """The result of one attempt of a launch for one case.
 
     Attributes:
         launch: id.
         attempt: see Launch.
         block: see Launch.
-        bracket: what the machine did around it.
+        bracket: probes and counters of the machine around it.
         state: of the machine, see assay.analyse.states.
         status: of this attempt; only `complete` ones make estimates.
         reason: why it is not complete.
-        cause: the same as a name, where the program gave one.
-        header: None where the case did not start.
-        sampled: (kernel, host) -> samples; of ranks that work together (kernel, `slowest` or `mean` of them).
-        threads: seconds of an iteration that each thread worked by itself, by kernel and host.
-        traffic: what hosts did and networks carried; None where nobody looked.
-        disturbance: of the bracket, empty where it was quiet.
+        cause: the same as a name, if the program gave one.
+        header: None if the case did not start.
+        sampled: (kernel, host) -> samples; for ranks that work together (kernel, `slowest` or `mean`).
+        threads: own seconds of each thread in an iteration, by kernel and host.
+        traffic: bytes of messages and of networks; None if they were not counted.
+        disturbance: of the bracket; empty if the machine was quiet.
     """
 
     launch: str
@@ -80,25 +80,29 @@ class CaseAttempt(msgspec.Struct, frozen=True):
 
 
 def yields(run: Run, border: float | None) -> dict[str, list[CaseAttempt]]:
-    """Case -> what its launches gave, in the order they were made. Every case of the plan has an entry."""
+    """Return the attempts of each case in their order. Every case of the plan has an entry."""
     cases = {case.id: case for case in run.plan.cases}
     found: dict[str, list[CaseAttempt]] = {case: [] for case in cases}
     began = [{each.header.case: each for each in launch.cases} for launch in run.launches]
     sampled, disagreements = _all_sampled(began, cases)
-    stray: dict[tuple[int, str], str] = {}  # launches that were placed alike hold one and the same ranks
+    misplacements: dict[tuple[int, str], str] = {}  # launches with the same placement share their rank objects
     for at, launch in enumerate(run.launches):
         made = launch.launch
         shown, disturbance = state(made.bracket, border), made.bracket.disturbance
         for case in filter(cases.__contains__, made.cases):
             records = began[at].get(case)
-            if records and (id(records.header.ranks), case) not in stray:
-                stray[id(records.header.ranks), case] = elsewhere(records.header, cases[case])
+            if records and (id(records.header.ranks), case) not in misplacements:
+                misplacements[id(records.header.ranks), case] = elsewhere(records.header, cases[case])
             has_samples = bool(sampled.get((at, case)))
             status, reason = _judge(
                 launch, case, records, disagreements.get((at, case), ""), has_samples=has_samples
             )
-            if records and status == "complete" and (astray := stray[id(records.header.ranks), case]):
-                status, reason = "invalid", astray
+            if (
+                records
+                and status == "complete"
+                and (misplacement := misplacements[id(records.header.ranks), case])
+            ):
+                status, reason = "invalid", misplacement
             found[case].append(
                 CaseAttempt(
                     launch=made.id,
@@ -120,7 +124,7 @@ def yields(run: Run, border: float | None) -> dict[str, list[CaseAttempt]]:
 
 
 def _threads(records: CaseRecords) -> dict[tuple[str, str], tuple[float, ...]]:
-    """(kernel, host) -> seconds of an iteration that each thread worked by itself."""
+    """(kernel, host) -> own seconds of each thread in an iteration."""
     hosts = {rank.rank: rank.host for rank in records.header.ranks}
     return {
         (each.kernel, hosts.get(each.rank, "")): tuple(seconds / each.iterations for seconds in each.seconds)
@@ -129,16 +133,16 @@ def _threads(records: CaseRecords) -> dict[tuple[str, str], tuple[float, ...]]:
 
 
 def planned(run: Run) -> dict[str, list[PlannedLaunch]]:
-    """Case -> its launches in the plan."""
+    """Return the planned launches of each case."""
     every = ((case, launch) for launch in run.plan.order for case in launch.cases)
     launches = grouped(every, lambda each: each[0])
     return {case.id: [launch for _, launch in launches.get(case.id, ())] for case in run.plan.cases}
 
 
 def used(attempts: Iterable[CaseAttempt]) -> list[CaseAttempt]:
-    """The attempts that make estimates: of each planned launch the quiet ones, all of them where none was quiet.
+    """Return the attempts that make estimates: the quiet ones of each planned launch, or all if none was quiet.
 
-    So a disturbed attempt is set aside only where its own repeat was quiet, and no case loses a launch by it.
+    So a disturbed attempt is set aside only if its own repeat was quiet, and no case loses a launch.
     """
     complete = [each for each in attempts if each.status == "complete"]
     quiet = {each.launch for each in complete if not each.disturbance}
@@ -146,7 +150,7 @@ def used(attempts: Iterable[CaseAttempt]) -> list[CaseAttempt]:
 
 
 def parts_of(records: CaseRecords, case: Case | None) -> tuple[joint.Parts, str]:
-    """(kernel, host) -> its series, warm-up first; of ranks that work together what `joint.together` says."""
+    """Return the series by (kernel, host), warm-up first; for ranks that work together see `joint.together`."""
     benchmark = benchmarks.get(case.benchmark) if case else None
     if benchmark and benchmark.launcher == "mpi":
         parts, disagreement = joint.together(records, {metric.over for metric in benchmark.metrics})
@@ -157,14 +161,14 @@ def parts_of(records: CaseRecords, case: Case | None) -> tuple[joint.Parts, str]
 
 #: (position of a launch, case)
 _Place = tuple[int, str]
-#: Series that are looked at together: thousands take a few steps, all of a large run too much memory.
+#: Approximate maximum of series that are analysed together: all series of a large run need too much memory.
 _TOGETHER = 20_000
 
 
 def _all_sampled(
     began: Sequence[Mapping[str, CaseRecords]], cases: Mapping[str, Case]
 ) -> tuple[dict[_Place, dict[tuple[str, str], Sampled]], dict[_Place, str]]:
-    """What the samples of each case of each launch say, and how ranks that work together disagree."""
+    """The analysed samples of each case of each launch, and the disagreements of ranks that work together."""
     found: dict[_Place, dict[tuple[str, str], Sampled]] = {}
     disagreements: dict[_Place, str] = {}
     waiting: dict[_Place, tuple[joint.Parts, Mapping[str, Mapping[str, float]]]] = {}
@@ -183,7 +187,7 @@ def _all_sampled(
 def _sampled(
     whole: Mapping[_Place, tuple[joint.Parts, Mapping[str, Mapping[str, float]]]],
 ) -> dict[_Place, dict[tuple[str, str], Sampled]]:
-    """Of each case of each launch what its measured samples say, kernel by kernel; all series together.
+    """The analysed samples of each case of each launch, kernel by kernel; all series are analysed together.
 
     Args:
         whole: samples of all phases, and the work of the kernels.
@@ -219,21 +223,21 @@ def _joined(parts: Sequence[joint.Part]) -> Samples:
 
 
 def worst_stop(stops: Iterable[str]) -> str:
-    """Of the reasons why sampling ended, the one that leaves most to be wished."""
+    """Return the worst of the reasons why sampling ended."""
     return max(stops, key=("", "precision", "steady", "samples", "time").index, default="")
 
 
 def _judge(
     launch: LaunchRecords, case: str, records: CaseRecords | None, disagreement: str, *, has_samples: bool
 ) -> tuple[CaseStatus, str]:
-    """Status of one case in one launch, and why it is not complete; `disagreement` of ranks that work together.
+    """Status of one case in one launch, and why it is not complete; its placement is judged by `elsewhere`.
 
-    Where it ran is judged elsewhere: see `elsewhere`. What `has_samples` need not be looked through for them.
+    `disagreement`: of ranks that work together. `has_samples`: its samples were already found.
     """
     if records and records.verdict and not records.verdict.passed:
         wrong = records.verdict
-        said = records.end.reason if wrong.checks and records.end else ""
-        return "failed", f"wrong result: {said or f'error {wrong.error:.2g}, tolerated {wrong.tolerance:.2g}'}"
+        reason = records.end.reason if wrong.checks and records.end else ""
+        return "failed", f"wrong result: {reason or f'error {wrong.error:.2g}, tolerated {wrong.tolerance:.2g}'}"
     end = _end(launch, case, records)
     if end is None:
         return _broken_off(launch.launch, begun=records is not None)
@@ -247,7 +251,7 @@ def _judge(
 
 
 def _end(launch: LaunchRecords, case: str, records: CaseRecords | None) -> End | None:
-    """What closed a case, also one that never began; None where nothing did."""
+    """The end record of a case, also of one that never began; None without one."""
     return records.end if records else launch.unstarted.get(case)
 
 
@@ -255,31 +259,31 @@ def _broken_off(launch: Launch, *, begun: bool) -> tuple[CaseStatus, str]:
     if launch.lost:
         return "failed", f"node failure: {', '.join(launch.lost)}"
     words = pick_cause(launch.message, launch.program)
-    said = f": {words}" if words else ""
+    cause = f": {words}" if words else ""
     if launch.exit_code is None:
-        return "timed-out", f"ended at its time limit{said}"
+        return "timed-out", f"ended at its time limit{cause}"
     if launch.exit_code < 0:
-        return "incomplete", f"ended by signal {-launch.exit_code}{said}"
+        return "incomplete", f"ended by signal {-launch.exit_code}{cause}"
     if launch.exit_code and not begun:
-        return "failed", f"the program ended with exit code {launch.exit_code}{said}"
-    return "incomplete", f"its records break off{said}"
+        return "failed", f"the program ended with exit code {launch.exit_code}{cause}"
+    return "incomplete", f"its records break off{cause}"
 
 
 def elsewhere(header: Header, case: Case) -> str:
-    """How a case ran otherwise than asked: on other hosts, cpus or memory nodes; empty when it did not."""
+    """Return how a case differs from the request in hosts, cpus or memory nodes; empty if it does not."""
     found = {joint.short(rank.host) for rank in header.ranks}
     absent = [host for host in case.placement.hosts if joint.short(host) not in found]
     if absent:
         return f"asked for {', '.join(absent)}, ran on {', '.join(sorted(found)) or 'nothing'}"
     if case.placement.ranks:
-        astray = joint.wrong_ranks(header.ranks, case.placement)
-        if astray:
-            return astray
+        wrong = joint.wrong_ranks(header.ranks, case.placement)
+        if wrong:
+            return wrong
     return next(filter(None, map(misplaced, header.ranks)), "")
 
 
 def misplaced(rank: Rank) -> str:
-    """How a process was placed otherwise than asked; empty when it was not."""
+    """Return how the placement of a process differs from the request; empty if it does not."""
     wanted = rank.requested_cpus if rank.proof == "thread" else tuple(sorted(rank.requested_cpus))
     if wanted and rank.cpus != wanted:
         return f"asked for cpus {list(wanted)}, ran on {list(rank.cpus)}"

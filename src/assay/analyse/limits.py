@@ -1,4 +1,4 @@
-"""What figures stand against, and what cannot be: the laws of all topics that bound a metric.
+"""Limits of figures, and impossible figures: the laws of all topics that bound a metric.
 
 A metric declares the name of its law. A limit is `given` by the user, else `derived` from facts of the machine,
 else the best `measured` in this run, which names the estimate that set it.
@@ -18,18 +18,18 @@ from assay.model.run import Run
 from assay.model.text import text
 from assay.model.units import format_quantity
 
-#: Facts and clocks are known to a few percent: only what lies beyond this factor of a ceiling is impossible.
+#: Facts and clocks are known to a few percent: a figure is impossible only beyond this factor of a ceiling.
 TOLERANCE = 1.05
 
 
 @cache
 def laws() -> dict[str, Law]:
-    """Name that metrics use -> law."""
+    """Return the laws by the names that metrics use."""
     return {name: module.law for module in topics.modules("limits").values() for name in module.law.names}
 
 
 def bound(run: Run, measured: Sequence[Measured], given: Mapping[str, float]) -> list[Measured]:
-    """The same estimates with their limits; those above a physical ceiling lose their figures and say why."""
+    """Return estimates with their limits; those above a physical ceiling have a reason instead of a figure."""
     bounds = Bounds(run, (each.estimate for each in measured))
     possible = [_possible(each, bounds) for each in measured]
     if any(kept is not each for kept, each in zip(possible, measured, strict=True)):
@@ -42,7 +42,7 @@ def bound(run: Run, measured: Sequence[Measured], given: Mapping[str, float]) ->
 
 
 def _limited(estimate: Estimate, limit: Limit | None, *, simulated: bool) -> Estimate:
-    """The estimate with its limit, or with the ceiling that it shows to be wrong; a model's is not measured."""
+    """The estimate with its limit, or with the ceiling that it exceeds; a simulated limit is not `measured`."""
     if limit and simulated and limit.source == "measured":
         limit = msgspec.structs.replace(limit, source="simulated")
     if limit and not limit.reference and share(estimate.median or 0.0, limit, estimate.better) > MOST_SHARE:
@@ -51,7 +51,7 @@ def _limited(estimate: Estimate, limit: Limit | None, *, simulated: bool) -> Est
 
 
 def share(median: float, limit: Limit, better: Literal["higher", "lower"]) -> float:
-    """How much of a limit a figure reaches; of a time, the limit's time as a share of it. 0 where either is 0."""
+    """Return the figure over its limit; for a time, the limit over the figure. 0 if either is 0."""
     over, under = (median, limit.value) if better == "higher" else (limit.value, median)
     return over / under if under else 0.0
 
@@ -67,15 +67,15 @@ def _limit(estimate: Estimate, bounds: Bounds, given: Mapping[str, float]) -> Li
         return estimate.limit
     law = laws().get(name)
     if name in given:
-        told = Limit(given[name], "given", text("{name}, given by the user", name=name), "user")
-        meant = law.given(estimate, bounds, told) if law else told
-        if meant is not None:
-            return meant
+        stated = Limit(given[name], "given", text("{name}, given by the user", name=name), "user")
+        own = law.given(estimate, bounds, stated) if law else stated
+        if own is not None:
+            return own
     return law.limit(estimate, bounds) or estimate.limit if law else estimate.limit
 
 
 def _possible(measured: Measured, bounds: Bounds) -> Measured:
-    """The estimate, or an invalid one where it exceeds what the machine can do."""
+    """The estimate; invalid if it exceeds a ceiling of the machine."""
     estimate = measured.estimate
     law = laws().get(_name(estimate))
     if estimate.median is None or law is None:
@@ -95,7 +95,7 @@ def _invalid(estimate: Estimate, reason: str) -> Measured:
 
 
 def without_refused(run: Run, measured: Sequence[Measured]) -> list[Measured]:
-    """The same estimates for a comparison, where clocks that no core can have had lose their figures."""
+    """Return the estimates for a comparison: impossible clocks lose their figures."""
     bounds = Bounds(run, (each.estimate for each in measured))
     reason = text("it is not the clock of a core, which was interrupted")
     return [_invalid(each.estimate, reason) if bounds.is_refused(each.estimate) else each for each in measured]

@@ -33,7 +33,7 @@ _QUANTILES = {
 
 
 def two_modes(ordered: Samples) -> tuple[float, float] | tuple[()]:
-    """Medians of the two modes of samples in ascending order (all above 0); empty where one mode explains them."""
+    """Return the medians of the two modes of samples in ascending order (all above 0); empty for one mode."""
     n = ordered.size
     if n < FEWEST or ordered[0] <= 0:
         return ()
@@ -50,7 +50,7 @@ def two_modes(ordered: Samples) -> tuple[float, float] | tuple[()]:
 
 
 def _split(ordered: Samples) -> int:
-    """How many belong to the lower of two groups with the least squares inside them (N. Otsu, 1979)."""
+    """The size of the lower of two groups with the least squares inside them (N. Otsu, 1979)."""
     n = ordered.size
     count = np.arange(1, n)
     total = np.cumsum(ordered - ordered.mean())[:-1]
@@ -58,14 +58,14 @@ def _split(ordered: Samples) -> int:
 
 
 def dip_exceeds(value: float, n: int) -> bool:
-    """Whether one mode would give such a dip of n samples in less than 1 % of drawings."""
+    """Whether n samples of one mode have such a dip in less than 1 % of drawings."""
     column = _PROBABILITIES.index(1 - SIGNIFICANCE)
     critical = np.interp(math.log(n), np.log(list(_QUANTILES)), [row[column] for row in _QUANTILES.values()])
     return value * math.sqrt(n) > float(critical)
 
 
 def dip(ordered: Samples) -> float:
-    """Hartigan's dip of samples in ascending order: the least distance to a unimodal distribution function."""
+    """Return Hartigan's dip of ascending samples: the least distance to a unimodal distribution function."""
     x = ordered.tolist()
     n = len(x)
     if n < 2 or x[0] == x[-1]:  # noqa: PLR2004 (one sample has one mode)

@@ -1,4 +1,4 @@
-"""How quiet the machine was: the sentinel's tail and drift, what others took, and the states seen."""
+"""Noise of the machine: the sentinel's tail and drift, other processes, and the states of the machine."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.analyse import states
-from assay.analyse.curves import headline
+from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.launches import CaseAttempt
 from assay.analyse.statistics import (
@@ -29,22 +29,23 @@ from assay.model.quantity import CONFIDENCE
 from assay.model.run import Run
 from assay.model.samples import PHASES, SampleTable, table_of
 
-#: A trend over fewer launches of the sentinel says nothing.
+#: Fewer launches of the sentinel show no trend.
 _FEWEST = 4
 _ONE = "one"
-#: A quantum of work that took this much longer than the median was stopped.
+#: A quantum of work was stopped if it took longer than the median by more than this share.
 _STOPPED = 0.1
 
 
 def noise(
     run: Run, attempts: Mapping[str, Sequence[CaseAttempt]], border: float | None, measured: Iterable[Measured]
 ) -> Noise:
-    """Noise of the run; the sentinel's launches count whether disturbed or not, since it is they that show it."""
+    """Return the noise of the run; disturbed launches of the sentinel count too."""
     relative = _sentinel(run, attempts)
     brackets = [launch.launch.bracket for launch in run.launches]
     drift, drift_p = _drift(run, {name: float(medians(values)) for name, values in relative.items()})
     pooled = np.sort(np.concatenate([np.zeros(0), *relative.values()]))
-    figures_drift, figures_drift_p = _figures_drift(measured := list(measured))
+    measured = list(measured)
+    figures_drift, figures_drift_p = _figures_drift(measured)
     stopped = stops(run)
     attempts_of = grouped((each.launch for each in run.launches), lambda launch: launch.id)
     return Noise(
@@ -71,7 +72,7 @@ def noise(
 
 
 class Stops(NamedTuple):
-    """Quanta of fixed work that took longer than usual: their number and what they took beyond it."""
+    """Quanta of fixed work that took longer than usual: their number, and their time beyond the usual one."""
 
     probed_s: float = 0.0
     lost_s: float = 0.0
@@ -79,7 +80,7 @@ class Stops(NamedTuple):
     number: int = 0
 
     def plus(self, other: "Stops") -> "Stops":
-        """Both together."""
+        """Return the sum of both."""
         return Stops(
             self.probed_s + other.probed_s,
             self.lost_s + other.lost_s,
@@ -89,7 +90,7 @@ class Stops(NamedTuple):
 
 
 def stops(run: Run) -> Stops:
-    """Those of the sentinel, whose samples are quanta of fixed work."""
+    """Return the stops of the sentinel, whose samples are quanta of fixed work."""
     sentinels = {case.id for case in run.plan.cases if case.role == "sentinel"}
     found = Stops()
     for case in (case for launch in run.launches for case in launch.cases if case.header.case in sentinels):
@@ -98,19 +99,19 @@ def stops(run: Run) -> Stops:
 
 
 def stops_in(table: SampleTable) -> Stops:
-    """The stops of every measured series, each against its own median."""
+    """Return the stops of every measured series, relative to its own median."""
     found = Stops()
     for row in np.flatnonzero((table.phase == PHASES.index("measured")) & (table.counts > 0)).tolist():
         quanta = table.seconds[int(table.ends[row] - table.counts[row]) : int(table.ends[row])]
         usual = float(medians(quanta))
         beyond = quanta[quanta > (1 + _STOPPED) * usual] - usual
-        beside = Stops(float(quanta.sum()), float(beyond.sum()), float(beyond.max(initial=0.0)), beyond.size)
-        found = found.plus(beside)
+        own = Stops(float(quanta.sum()), float(beyond.sum()), float(beyond.max(initial=0.0)), beyond.size)
+        found = found.plus(own)
     return found
 
 
 def _steal(brackets: Iterable[Bracket]) -> float | None:
-    """Of all launches together: counters tick too slowly to judge a short one."""
+    """Steal over all launches: counters tick too slowly for a short launch."""
     known = [(each.steal, each.elapsed_s) for each in brackets if each.steal is not None]
     elapsed_s = sum(each for _, each in known)
     return sum(steal * each for steal, each in known) / elapsed_s if elapsed_s else None
@@ -121,7 +122,7 @@ def _figures_drift(measured: Iterable[Measured]) -> tuple[float | None, float | 
     blocks: dict[int, list[float]] = {}
     for each in measured:
         values = [(launch.block, launch.value) for launch in each.launches if launch.value > 0]
-        if each.estimate.metric == headline(each.estimate) and len(values) >= _FEWEST:
+        if is_headline(each.estimate) and len(values) >= _FEWEST:
             usual = float(medians([value for _, value in values]))
             sign = 1 if each.estimate.better == "lower" else -1
             for block, value in values:
@@ -134,14 +135,14 @@ def _figures_drift(measured: Iterable[Measured]) -> tuple[float | None, float | 
 
 
 def _resolution(measured: Iterable[Measured]) -> float | None:
-    """What two launches of one case differ by, relative: the 95th percentile of |ln(a/b)| of headline metrics.
+    """The relative difference of two launches of one case: 95th percentile of |ln(a/b)| of headline metrics.
 
-    A against A, as the blocks of any run hold it. Every pair of launches of an estimate counts.
+    Every pair of launches of an estimate counts.
     """
     known = [
         np.log([launch.value for launch in each.launches])
         for each in measured
-        if each.estimate.metric == headline(each.estimate) and len(each.launches) > 1
+        if is_headline(each.estimate) and len(each.launches) > 1
         if all(launch.value > 0 for launch in each.launches)  # messages of 0 bytes have no bandwidth
     ]
     differences = [
@@ -157,7 +158,7 @@ def _resolution(measured: Iterable[Measured]) -> float | None:
 def _sentinel(run: Run, attempts: Mapping[str, Sequence[CaseAttempt]]) -> dict[tuple[str, int], Samples]:
     """(launch, attempt) -> samples of the sentinel, relative to the median of its kernel and host in this state.
 
-    So a change of state is no drift and no tail: it is told as what it is.
+    So a change of state counts neither as drift nor as tail.
     """
     parts: dict[tuple[str, int], list[Samples]] = {}
     for case in run.plan.cases:
@@ -179,7 +180,7 @@ def _drift(run: Run, medians: Mapping[tuple[str, int], float]) -> tuple[float | 
     if len(launches) < _FEWEST:
         return None, None
     times = np.array([datetime.fromisoformat(launch.started).timestamp() for launch in launches])
-    if (np.diff(times) <= 0).any():  # a clock set back, or too coarse: then the order is all that is known
+    if (np.diff(times) <= 0).any():  # a clock set back, or too coarse: only the order is known
         times = np.arange(len(launches), dtype=np.float64)
     values = [medians[launch.id, launch.attempt] for launch in launches]
     return theil_sen(times - times[0], values) * float(times[-1] - times[0]), kendall(times, values)[1]

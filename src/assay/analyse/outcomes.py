@@ -1,4 +1,4 @@
-"""How each case of the plan ended. Nothing goes missing in silence."""
+"""The outcome of each case of the plan. No case goes missing in silence."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,12 +9,12 @@ from assay.model.record import FailureCause
 from assay.model.result import CaseStatus, Estimate, Outcome
 from assay.model.run import Run, Shortfall
 
-#: A single launch of these kinds condemns the case: a wrong result or a wrong place is no matter of chance.
-_CONDEMNS: tuple[CaseStatus, ...] = ("failed", "invalid")
+#: A single launch with this status decides the case: a wrong result or a wrong place is not chance.
+_DECISIVE: tuple[CaseStatus, ...] = ("failed", "invalid")
 
 
 def outcomes(run: Run, attempts: Mapping[str, Sequence[CaseAttempt]]) -> dict[str, Outcome]:
-    """Case -> how it ended, for every case of the plan."""
+    """Return the outcome of every case of the plan, by case."""
     plan = planned(run)
     cut = run.ending.cut if run.ending else {}
     return {
@@ -42,8 +42,8 @@ def _outcome(case: str, attempts: Sequence[CaseAttempt], launches: Sequence[str]
 
 
 def _status(attempts: Sequence[CaseAttempt], missing: str) -> tuple[CaseStatus, str, FailureCause]:
-    begun = [each for each in attempts if each.header]  # what ended before it began may have ended by chance
-    worst = next((each for status in _CONDEMNS for each in begun if each.status == status), None)
+    begun = [each for each in attempts if each.header]  # an attempt may end by chance before it begins
+    worst = next((each for status in _DECISIVE for each in begun if each.status == status), None)
     if worst is None and any(each.status == "complete" for each in attempts):
         return "complete", "", ""
     last = worst or next(reversed(attempts), None)
@@ -62,7 +62,7 @@ def _why_missing(run: Run, names: Sequence[str], cut: Mapping[str, Shortfall]) -
 
 
 def mark_invalid(ended: Mapping[str, Outcome], estimates: Iterable[Estimate]) -> tuple[Outcome, ...]:
-    """Outcomes in which a case with an impossible figure is no longer complete."""
+    """Return the outcomes; a case with an impossible figure is not complete."""
     found = dict(ended)
     for estimate in estimates:
         if estimate.status != "complete" and found[estimate.case].status == "complete":

@@ -1,4 +1,4 @@
-"""Places of a law that are slower than their like: pairs of cores, pairs of nodes. Pure functions."""
+"""Places of a law that are slower than the others: pairs of cores, pairs of nodes. Pure functions."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,20 +8,20 @@ import numpy as np
 from assay.model.law import Point
 from assay.model.text import Text, joined, text
 
-#: Median absolute deviations, and share, by which a whole interval has to lie beyond the usual.
+#: The whole interval of an outlier is slower than the median by both: median absolute deviations, and a share.
 DEVIATIONS = 6
 LOW = 0.10
-#: So many places are needed to know what is usual.
+#: With fewer places the median is not reliable.
 FEWEST = 6
-#: So many are named.
+#: Maximum number of named places.
 _SHOWN = 3
 
 
 def slow(points: Sequence[Point], better: str) -> list[Point]:
-    """Those whose whole interval is slower than the median of all, by 6 deviations and by 10 %.
+    """Return the points whose whole interval is slower than the median of all, by 6 deviations and by 10 %.
 
     Args:
-        points: of like places.
+        points: of comparable places.
         better: `lower` or `higher`.
     """
     values = np.array([point.value.value for point in points])
@@ -33,14 +33,14 @@ def slow(points: Sequence[Point], better: str) -> list[Point]:
 
 
 def common_end(pairs: Sequence[Point]) -> object:
-    """The end, `a` or `b`, that several pairs have in common; None where they have none, or are one alone."""
+    """Return the end, `a` or `b`, that several pairs share; None if they share none, or there is a single pair."""
     ends = Counter(point.at[end] for point in pairs for end in ("a", "b"))
     most, count = ends.most_common(1)[0] if ends else (None, 0)
     return most if count == len(pairs) > 1 else None
 
 
 def first_few(named: Sequence[str]) -> Text:
-    """The worst three of things in words, in their order, and how many more there are."""
+    """Return the first three names in words, and the number of further ones."""
     shown = joined(", ", named[:_SHOWN])
     beyond = len(named) - _SHOWN
     return text("{some} and {count} more", some=shown, count=beyond) if beyond > 0 else shown

@@ -1,4 +1,4 @@
-"""One rule with parameters: the ratio of two estimates that differ in one word, against a border."""
+"""A rule with parameters: it tests the ratio of two estimates that differ in one word against a border."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Literal, NamedTuple
@@ -12,18 +12,18 @@ from assay.model.result import Finding
 from assay.model.run import Run
 from assay.model.text import Text, filled, text
 
-#: What the judged one of both has to have: the larger figure, the smaller, the better, the worse.
+#: The judged figure must be the larger one, the smaller, the better, or the worse.
 Direction = Literal["more", "less", "faster", "slower"]
 
 
 class Tested(NamedTuple):
-    """A pair, seen in one direction.
+    """A pair, tested in one direction.
 
     Attributes:
-        evidence: all that is known of the run.
+        evidence: of the run.
         pair: the two estimates; their comparison is a / b.
-        claim: what is claimed of them.
-        floor: factor above 1 that the whole interval has to exceed.
+        claim: on the pair.
+        floor: factor above 1 that the whole interval must exceed.
     """
 
     evidence: Evidence
@@ -45,7 +45,7 @@ class Tested(NamedTuple):
 
     @property
     def levels(self) -> tuple[str, str]:
-        """Above and below the line of the tested ratio."""
+        """The levels of numerator and denominator of the tested ratio."""
         levels = (self.pair.level, self.pair.comparison.base)
         return levels[::-1] if self.inverse else levels
 
@@ -54,10 +54,10 @@ Sentence = Text | Callable[[Tested], Text]
 
 
 class Claim(NamedTuple):
-    """What is claimed where the ratio lies beyond the border.
+    """The claim if the ratio is beyond the border.
 
     Attributes:
-        direction: in which it has to.
+        direction: in which the ratio must exceed the border.
         sentence: template; see `PairedRatio`.
         remedy: template.
     """
@@ -68,28 +68,28 @@ class Claim(NamedTuple):
 
 
 class PairedRatio(Question, frozen=True, kw_only=True):
-    """Finds pairs whose whole interval (range) of the ratio lies beyond a border, and groups them to findings.
+    """Finds pairs whose whole interval (or range) is beyond a border, and groups them to findings.
 
-    The ratio has to exceed what two launches of one case differ by, too.
+    The ratio must also exceed the difference of two launches of one case.
 
     Templates may name `benchmark`, `kernel`, `label` and `whole` (placements of a and b), `memory` (of a), `cores`
     and `all` (cpus of a and b), `ratio` (paired, with its ends), `change` (percent), and what `words` gives.
 
     Attributes:
         differ: dimension, axis or factor in which pairs differ.
-        level: of the judged estimate; any where None.
-        kernels: that are looked at; all of them where empty.
-        only: which of these pairs.
+        level: of the judged estimate; any if None.
+        kernels: of the pairs; all if empty.
+        only: selects among these pairs.
         border: factor above 1.
-        claims: what is claimed, in which direction.
+        claims: to test, each in its direction.
         group: pairs of one finding.
-        clearest: which pair of a group its finding tells, the one with the largest key.
-        problem_from: lower end from which an observed ratio is a problem; never where None.
+        clearest: key of the pairs of a group; the finding names the pair with the largest one.
+        problem_from: lower end from which an observed ratio is a problem; never if None.
         rivals: other causes.
         words: more words for the templates.
-        missing: what was not measured, where there are no pairs.
+        missing: what was not measured, if there are no pairs.
         measure: the command that measures it.
-        cannot: why this machine has no such pairs; empty where it may.
+        cannot: why this machine has no such pairs; empty if it may.
     """
 
     differ: str
@@ -108,7 +108,7 @@ class PairedRatio(Question, frozen=True, kw_only=True):
     cannot: Callable[[Run], str] = lambda _run: ""
 
     def assess(self, evidence: Evidence) -> Iterable[Finding]:
-        """One finding for each group; `not assessed` where there are no pairs."""
+        """Yield one finding for each group; `not assessed` without pairs."""
         pairs = self.pairs(evidence)
         if not pairs:
             yield self.not_assessed(self.missing, self.measure, self.cannot(evidence.run))
@@ -123,7 +123,7 @@ class PairedRatio(Question, frozen=True, kw_only=True):
             yield self._finding(max(group, key=self.clearest), group)
 
     def pairs(self, evidence: Evidence) -> list[Pair]:
-        """The pairs that it looks at."""
+        """Return the pairs that the rule tests."""
         found = (pair for kernel in self.kernels for pair in evidence.differing(self.differ, kernel, self.level))
         return [pair for pair in found if self.only(evidence, pair)]
 

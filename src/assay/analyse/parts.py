@@ -1,4 +1,4 @@
-"""Which part of its machine a figure is of: the cores that worked, and the memory nodes of their pages."""
+"""The part of the machine of a figure: the cores that worked, and the memory nodes of their pages."""
 
 from collections import Counter
 from functools import lru_cache
@@ -9,7 +9,7 @@ from assay.model.machine import Topology
 from assay.model.result import Estimate, Scope
 from assay.model.text import text
 
-#: A memory node with less of the pages did none of the work: a few pages of the program itself lie anywhere.
+#: A memory node with a smaller share of the pages did not take part: a few pages of the program can be anywhere.
 _SOME_PAGES = 0.01
 
 
@@ -21,7 +21,7 @@ class Part(NamedTuple):
 
 
 def part(estimate: Estimate, topology: Topology) -> Part:
-    """What an estimate is of; nodes as its pages were found, else as they were asked for."""
+    """Return the part of an estimate; nodes as its pages were found, else as requested."""
     cpus = frozenset(estimate.placement.cpus[0]) if estimate.placement.cpus else frozenset()
     cores = _cores(cpus, topology)
     proof = estimate.placement.proven
@@ -38,7 +38,7 @@ def _cores(cpus: frozenset[int], topology: Topology) -> frozenset[int]:
 
 
 def scope_of_cores(cores: frozenset[int], topology: Topology) -> Scope:
-    """What the cores are: all of the machine, of a package, of a memory node, one, or some others."""
+    """Return the scope of the cores: the machine, a package, a memory node, one core, or several cores."""
     if len(cores) == len(topology.cores):
         return "machine"
     every = range(len(topology.cores))
@@ -50,7 +50,7 @@ def scope_of_cores(cores: frozenset[int], topology: Topology) -> Scope:
 
 
 def scope_of_nodes(nodes: frozenset[int], topology: Topology) -> Scope:
-    """What the memory nodes are: all that belong to cores, those of a package, one, or some others."""
+    """Return the scope of the memory nodes: all with cores, those of a package, one, or several."""
     ordinary = {node.index: node.package for node in topology.numa_nodes if node.cpus}
     if nodes >= ordinary.keys():
         return "machine"
@@ -61,7 +61,7 @@ def scope_of_nodes(nodes: frozenset[int], topology: Topology) -> Scope:
 
 
 def name_of_nodes(nodes: frozenset[int], topology: Topology) -> str:
-    """`the whole node`, `package 1`, `NUMA node 3`, `NUMA nodes 0, 2`."""
+    """Return `the whole node`, `package 1`, `NUMA node 3`, `NUMA nodes 0, 2`."""
     scope = scope_of_nodes(nodes, topology)
     if scope == "machine":
         return text("the whole node")
@@ -73,8 +73,8 @@ def name_of_nodes(nodes: frozenset[int], topology: Topology) -> str:
 
 
 def drives(here: Part, topology: Topology) -> bool:
-    """Whether as many cores work as belong to the memory that they use: fewer may not draw all that it gives."""
+    """Whether enough cores work to saturate the memory that they use: as many as belong to it, or more."""
     of_node = Counter(core.numa for core in topology.cores)
-    least = min(of_node.values(), default=0)  # what a node without cores takes
+    least = min(of_node.values(), default=0)  # for a node without cores
     local = sum(of_node[node] for node in here.nodes)
     return len(here.cores) >= max(local, least)

@@ -1,8 +1,7 @@
-"""The prediction ledger: what other measurements say that a figure must be. One law a file of a topic.
+"""The prediction ledger: figures that follow from other measurements. Each law is a file of a topic.
 
-A law's file defines `predict(known)`. It may look at no estimate of the case that it predicts but to hold it
-against the prediction. Where it can say what cases will do that were not launched yet, it defines
-`expect(known, cases)`.
+The file of a law defines `predict(known)`. It uses estimates of the predicted case only to compare them with the
+prediction. A law that can predict cases before their launch also defines `expect(known, cases)`.
 """
 
 from collections.abc import Sequence
@@ -14,14 +13,14 @@ from assay.model.plan import Case
 
 
 def predictions(known: RunEstimates) -> tuple[Prediction, ...]:
-    """Every line of the ledger."""
+    """Return every line of the ledger."""
     return tuple(line for module in topics.modules("predictions").values() for line in module.predict(known))
 
 
 def expectations(known: RunEstimates, cases: Sequence[Case]) -> tuple[record.Prediction, ...]:
-    """What laws say of cases that were not launched yet; written to the run before they are.
+    """Predict cases that were not launched yet; the run stores these predictions before the launches.
 
-    A law that is `GENERAL` speaks where no other does. None knows what ranks lose that take turns on a cpu.
+    A law that is `GENERAL` counts if no other law predicts. No law predicts ranks that share a cpu in turns.
     """
     cases = [case for case in cases if not known.run.takes_turns(case.placement)]
     able = [module for module in topics.modules("predictions").values() if hasattr(module, "expect")]

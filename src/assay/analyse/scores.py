@@ -1,4 +1,4 @@
-"""How good predictions were that runs hold from before their launches: errors, and how often intervals held."""
+"""The quality of predictions that were made before the launches: errors, and how often intervals held."""
 
 from collections.abc import Iterable
 
@@ -13,17 +13,17 @@ from assay.model.run import Run
 
 
 class Score(msgspec.Struct, frozen=True):
-    """One prediction and what was measured.
+    """One prediction and the measured figure.
 
     Attributes:
         run: id.
         case: that was predicted.
         benchmark: of it.
         placement: word of it.
-        problem: what tells it from others: params of the problem, and levels of factors.
+        problem: params of the problem, and levels of factors.
         metric: of it.
         predicted: before its first launch.
-        measured: None where the case gave no figure.
+        measured: None if the case has no figure.
         error: measured over predicted, less 1; None without a figure.
         held: whether the measured ends and the predicted ones overlap; None without a figure.
         disturbed: how many launches of the figure were disturbed.
@@ -43,7 +43,7 @@ class Score(msgspec.Struct, frozen=True):
 
 
 class Scores(msgspec.Struct, frozen=True):
-    """All predictions of some runs.
+    """All predictions of several runs.
 
     Attributes:
         schema: version of this record.
@@ -60,7 +60,7 @@ class Scores(msgspec.Struct, frozen=True):
 
 
 def scores(run: Run, analysis: Analysis) -> Iterable[Score]:
-    """Of each prediction in a run; in each state of the machine where its figure is given by state."""
+    """Yield the scores of the predictions of a run; one for each state if the figure is given by state."""
     for each in run.predictions:
         predicted, case = Quantity(*each.parts, each.unit, each.basis), run.plan.case(each.of)
         names = benchmarks.of(case.benchmark).growth.problem or case.params
@@ -81,7 +81,7 @@ def scores(run: Run, analysis: Analysis) -> Iterable[Score]:
 
 
 def together(entries: Iterable[Score]) -> Scores:
-    """What they say together."""
+    """Summarise the scores."""
     every = tuple(entries)
     errors = [abs(each.error) for each in every if each.error is not None]
     held = sum(bool(each.held) for each in every)

@@ -1,4 +1,4 @@
-"""States of the machine that the brackets show: on a virtual machine the host moves cores near and far unseen."""
+"""States of the machine, from the brackets: the host of a virtual machine moves its cores near and far."""
 
 import math
 from collections import Counter
@@ -6,19 +6,19 @@ from collections import Counter
 from assay.model.bracket import Bracket
 from assay.model.run import Run
 
-#: Groups of hand-over times are two states when a gap of this factor lies between them ...
+#: Two groups of hand-over times are two states if a gap of this factor is between them ...
 FACTOR = 1.5
-#: ... and so many launches stayed in each: a single one may be chance.
+#: ... and this number of launches or more stayed in each: a single one may be chance.
 _FEWEST = 2
 
 NEAR, FAR, UNSETTLED = "near", "far", "unsettled"
 
 
 def border(run: Run) -> float | None:
-    """The hand-over time, in seconds, between near and far; None when the probes show one state.
+    """Return the hand-over time, in seconds, between near and far; None if the probes show one state.
 
-    The border lies in the widest gap (as a factor) between the medians of all probes, before and after launches. A
-    state is one that launches stayed in: a probe that was held up once is none.
+    The border is in the widest gap (as a factor) between the medians of all probes, before and after launches.
+    Launches must stay in a state: a probe that was delayed once is no state.
     """
     brackets = [launch.launch.bracket for launch in run.launches]
     probes = sorted(probe.median_s for each in brackets for probe in each.probes if probe.median_s > 0)
@@ -32,7 +32,7 @@ def border(run: Run) -> float | None:
 
 
 def state(bracket: Bracket, between: float | None) -> str | None:
-    """`near` or `far`; `unsettled` when the probes before and after disagree; None without probes or border."""
+    """Return `near` or `far`; `unsettled` if both probes disagree; None without probes or border."""
     if between is None or not bracket.probes:
         return None
     far = {probe.median_s > between for probe in bracket.probes}

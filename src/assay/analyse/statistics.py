@@ -13,21 +13,21 @@ from assay.model.quantity import CONFIDENCE, Basis, Quantity
 Samples = NDArray[np.float64]
 
 _TAIL = (1 - CONFIDENCE) / 2
-#: Comparisons: what is smaller than this is of no practical meaning (METHODS, 2).
+#: Smaller differences have no practical meaning (METHODS, 2).
 MARGIN = 0.01
-#: Fewer samples say nothing of the slowest in a hundred.
+#: Fewer samples have no 99th percentile.
 FEWEST_FOR_TAIL = 1000
-#: By which the integral of a density is taken.
+#: Points of the integral of a density.
 _ANGLES = 20_001
-#: An end of a share is known as exactly.
+#: Precision of the ends of a share.
 _SHARE_STEP = 1e-9
-#: Up to here Kendall's distribution is counted, beyond it the normal law is good to three digits.
+#: Maximum number of points for Kendall's exact distribution; beyond, the normal law is good to three digits.
 _EXACT_KENDALL = 60
 
 
 @cache
 def median_rank(n: int) -> int:
-    """Rank l, from 1, of the order statistics x(l), x(n+1-l) that hold the median with 95 %; 0 when none does.
+    """Return rank l, from 1, of the order statistics x(l), x(n+1-l) that contain the median with 95 %; else 0.
 
     The largest l with binomial cdf(l-1; n, 1/2) <= 2.5 %. Source: J.-Y. Le Boudec, Performance Evaluation of
     Computer and Communication Systems, 2010, theorem 2.1 and its table for 95 %.
@@ -41,15 +41,15 @@ def median_rank(n: int) -> int:
 
 
 def median_interval(samples: ArrayLike, unit: str = "") -> Quantity:
-    """Median and its 95 % interval by order statistics; the range, without confidence, of 5 samples or fewer."""
+    """Return the median with its 95 % interval by order statistics; with the range for 5 samples or fewer."""
     return _intervals(np.asarray(samples, dtype=np.float64)[None, :], unit)[0]
 
 
 @cache
 def student(free: int) -> float:
-    """What Student's t with so many degrees of freedom exceeds with 2.5 %.
+    """Return the 97.5 % quantile of Student's t with so many degrees of freedom.
 
-    With t = sqrt(free) tan(x) the density goes with cos(x)^(free - 1).
+    With t = sqrt(free) tan(x), the density is proportional to cos(x)^(free - 1).
     """
     x = np.linspace(0, np.pi / 2, _ANGLES)
     density = np.cos(x) ** (free - 1)
@@ -58,19 +58,19 @@ def student(free: int) -> float:
 
 
 def share_of(count: int, of: int) -> Quantity:
-    """A share of independent trials with its exact 95 % interval, by the tails of the binomial distribution.
+    """Return a share of independent trials with its exact 95 % interval, by the tails of the binomial.
 
     Source: C. J. Clopper, E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the
     binomial, Biometrika 26, 1934.
     """
 
     def at_most(most: int, share: float) -> float:
-        ways = (math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1) for k in range(most + 1))
+        binomials = (math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1) for k in range(most + 1))
         yes, no = math.log(share), math.log1p(-share)
-        return math.fsum(math.exp(way + k * yes + (of - k) * no) for k, way in enumerate(ways))
+        return math.fsum(math.exp(each + k * yes + (of - k) * no) for k, each in enumerate(binomials))
 
     def end(most: int, tail: float) -> float:
-        """The share with which at most so many have this probability: the more is the share, the less likely."""
+        """The share for which at most so many successes have this probability."""
         low, high = 0.0, 1.0
         while high - low > _SHARE_STEP:
             middle = (low + high) / 2
@@ -83,16 +83,16 @@ def share_of(count: int, of: int) -> Quantity:
 
 
 def stacked(series: Sequence[Samples]) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-    """Series of one length together, so that thousands take a few steps: their places, and a row for each."""
+    """Stack series of equal length, so that thousands take a few steps: their places, and a row for each."""
     places: dict[int, list[int]] = {}
     for place, values in enumerate(series):
         places.setdefault(values.size, []).append(place)
-    for alike in places.values():
-        yield alike, np.array([series[place] for place in alike])
+    for equal in places.values():
+        yield equal, np.array([series[place] for place in equal])
 
 
 def median_intervals(series: Sequence[Samples], unit: str = "") -> list[Quantity]:
-    """`median_interval` of each series, none of them empty."""
+    """Return `median_interval` of each series; no series is empty."""
     found: dict[int, Quantity] = {}
     for places, rows in stacked(series):
         found |= zip(places, _intervals(rows, unit), strict=True)
@@ -111,14 +111,14 @@ def _intervals(rows: NDArray[np.float64], unit: str = "") -> list[Quantity]:
 
 
 def basis_of(count: int, interval: float) -> Basis:
-    """What the ends of so many values are; `interval`: whether a rank yields one."""
+    """Return the basis of the ends of so many values; `interval`: whether there is an interval."""
     if interval:
         return "interval"
     return "single" if count == 1 else "range"
 
 
 def sorted_median(ordered: Samples) -> float:
-    """Median of samples in ascending order."""
+    """Return the median of samples in ascending order."""
     return float(_middle(ordered))
 
 
@@ -132,12 +132,12 @@ def _middle(ordered: Samples) -> Samples:
 
 
 def medians(values: ArrayLike) -> Samples:
-    """Medians along the last axis. They are those of `np.median`, which imports masked arrays: 10 ms of `show`."""
+    """Return the medians along the last axis, as `np.median`, which imports masked arrays: 10 ms of `show`."""
     return _middle(np.sort(np.asarray(values, dtype=np.float64), axis=-1))
 
 
 def quantiles(values: ArrayLike, shares: Sequence[float]) -> list[float]:
-    """Values that these shares of all lie below, as `np.quantile`: linear between neighbours. See `medians`."""
+    """Return the quantiles at these shares, as `np.quantile`: linear between neighbours. See `medians`."""
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     ranks = np.multiply(shares, ordered.size - 1)
     return [float(each) for each in np.interp(ranks, np.arange(ordered.size), ordered)]
@@ -145,14 +145,14 @@ def quantiles(values: ArrayLike, shares: Sequence[float]) -> list[float]:
 
 @lru_cache(maxsize=64)
 def pairs_of(n: int, apart: int = 0) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Indices of every pair of n things that lie `apart` or more: the same few n again and again."""
+    """Return the indices of every pair of n things with a distance of `apart` or more."""
     one, other = np.triu_indices(n, apart)
     one.flags.writeable = other.flags.writeable = False
     return one, other
 
 
 def theil_sen(x: ArrayLike, y: ArrayLike) -> float:
-    """Median of the slopes between all pairs of points; x has at least two distinct values."""
+    """Return the median of the slopes between all pairs of points; x has at least two distinct values."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     one, other = pairs_of(x.size, 1)
     run, rise = x[other] - x[one], y[other] - y[one]
@@ -160,7 +160,7 @@ def theil_sen(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def kendall(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
-    """Kendall's tau-b and its two-sided p; exact without ties up to 60 points, else normal with ties' correction.
+    """Return Kendall's tau-b and its two-sided p: exact without ties up to 60 points, else normal.
 
     Source: M. G. Kendall, Rank Correlation Methods, 1970, chapters 4 and 5.
     """
@@ -190,7 +190,7 @@ def _kendall_variance(n: int, ties_x: NDArray[np.intp], ties_y: NDArray[np.intp]
 
 @cache
 def _inversions(n: int) -> Samples:
-    """Probability of each number of discordant pairs among all orders of n things."""
+    """The probability of each number of discordant pairs among all orders of n things."""
     mass = np.ones(1)
     for size in range(2, n + 1):
         mass = np.convolve(mass, np.full(size, 1 / size))
@@ -199,7 +199,7 @@ def _inversions(n: int) -> Samples:
 
 @cache
 def signed_rank_masses(n: int) -> Samples:
-    """Probability of each value 0 .. n(n+1)/2 of Wilcoxon's signed-rank sum of n differences without ties."""
+    """The probability of each value 0 .. n(n+1)/2 of Wilcoxon's signed-rank sum of n differences without ties."""
     mass = np.ones(1)
     for rank in range(1, n + 1):
         mass = np.convolve(mass, np.concatenate(([0.5], np.zeros(rank - 1), [0.5])))
@@ -208,7 +208,7 @@ def signed_rank_masses(n: int) -> Samples:
 
 @cache
 def signed_rank(n: int) -> int:
-    """Rank k of the Walsh averages w(k), w(M+1-k) that hold the shift with 95 % (exact); 0 for fewer than 6 pairs.
+    """Return rank k of the Walsh averages w(k), w(M+1-k) that contain the shift with 95 %; 0 below 6 pairs.
 
     The largest k with P(W <= k-1) <= 2.5 % for Wilcoxon's signed-rank sum W. Source: M. Hollander, D. A. Wolfe,
     E. Chicken, Nonparametric Statistical Methods, 2014, section 3.3.
@@ -217,9 +217,9 @@ def signed_rank(n: int) -> int:
 
 
 def hodges_lehmann(differences: ArrayLike) -> Quantity:
-    """Median of the Walsh averages of paired differences, with the exact signed-rank interval.
+    """Return the median of the Walsh averages of paired differences, with the exact signed-rank interval.
 
-    Fewer than 6 pairs have none: then `lo` and `hi` are the least and the largest difference.
+    For fewer than 6 pairs, `lo` and `hi` are the smallest and the largest difference.
     """
     values = np.asarray(differences, dtype=np.float64)
     one, other = pairs_of(values.size)
@@ -234,10 +234,10 @@ Verdict = Literal["faster", "slower", "trivially different", "equivalent", "inco
 
 
 def verdict(lo: float, hi: float, confidence: float | None, floor: float = 0.0) -> Verdict:
-    """What the interval [lo, hi] of a speed-up (above 1 is faster) allows to say, with a margin of 1 %.
+    """Return the verdict on the interval [lo, hi] of a speed-up (above 1 is faster), with a margin of 1 %.
 
-    A mere range decides nothing. No difference is claimed that does not exceed `floor`, what the machine cannot
-    tell apart; but what cannot be told apart is not thereby equivalent.
+    A range without confidence is inconclusive. No difference is claimed that does not exceed `floor`, the
+    resolution of the machine; but two figures within this resolution are not therefore equivalent.
     """
     margin = 1 + max(MARGIN, floor)
     if confidence is None:
@@ -247,18 +247,18 @@ def verdict(lo: float, hi: float, confidence: float | None, floor: float = 0.0) 
     if hi < 1 / margin:
         return "slower"
     if lo >= 1 / (1 + MARGIN) and hi <= 1 + MARGIN:
-        apart = lo > 1 + floor or hi < 1 / (1 + floor)
-        return "trivially different" if apart else "equivalent"
+        differs = lo > 1 + floor or hi < 1 / (1 + floor)
+        return "trivially different" if differs else "equivalent"
     return "inconclusive"
 
 
 def partition(costs: Samples, penalty: float, outside: float = math.inf) -> list[tuple[int, int]]:
-    """The segments [begin, end) of least cost that points in a row fall into, by dynamic programming.
+    """Return the segments [begin, end) of least total cost, by dynamic programming.
 
     Args:
-        costs: of the segment from one point to before another, shape (points + 1, points + 1); infinite for none.
+        costs: of the segment [row, column), shape (points + 1, points + 1); infinite if it is not allowed.
         penalty: of each segment.
-        outside: cost of a point that belongs to none.
+        outside: cost of a point in no segment.
     """
     n = len(costs) - 1
     best, before = np.zeros(n + 1), np.zeros(n + 1, dtype=np.intp)
@@ -276,5 +276,5 @@ def partition(costs: Samples, penalty: float, outside: float = math.inf) -> list
 
 
 def percentile(ordered: Samples, share: float) -> float:
-    """The smallest sample that at least `share` of the samples do not exceed; samples in ascending order."""
+    """Return the smallest sample that at least `share` of the samples do not exceed; samples ascend."""
     return float(ordered[max(0, math.ceil(share * ordered.size - 1e-9) - 1)])

@@ -1,7 +1,7 @@
-"""Where a series becomes steady: segments by optimal partition on mean and variance.
+"""The sample from which a series is steady: segments by optimal partition on mean and variance.
 
 Source: E. Barrett, C. F. Bolz-Tereick, R. Killick, S. Mount, L. Tratt, Virtual Machine Warmup Blows Hot and Cold,
-OOPSLA 2017 (the penalty 15 ln n, isolated outliers left aside while segments are sought).
+OOPSLA 2017 (the penalty 15 ln n; isolated outliers are ignored in the search for segments).
 """
 
 import math
@@ -12,23 +12,23 @@ from numpy.typing import NDArray
 
 from assay.analyse.statistics import Samples, medians, stacked
 
-#: Of several dimensions.
+#: Arrays of several dimensions.
 Table = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-#: Segments whose levels differ by less are one.
+#: Neighbouring segments whose levels differ by less are joined.
 SAME = 0.01
 _PENALTY = 15
-#: A steady segment holds at least so many samples, and a quarter of all.
+#: Minimum number of samples in a steady segment, and its minimum share of all: a quarter.
 FEWEST = 10
 _SHARE = 4
-#: Boundaries are sought between this many blocks of equal length; up to 64 samples a block is one sample.
+#: Boundaries are between so many blocks of equal length; for up to 64 samples a block is one sample.
 _BLOCKS = 64
-#: So many series go through the partition together: the tables of more do not stay in a core's caches.
+#: So many series are partitioned together; the tables of more do not fit into a core's caches.
 _TOGETHER = 1024
-#: A segment needs as many samples for its variance to mean something.
+#: With fewer samples the variance of a segment is not reliable.
 _SEGMENT = 5
-#: Relative variance below which nothing is of interest (0.1 % squared); a clock's steps may leave none at all.
+#: Smaller relative variances do not matter (0.1 % squared); with the steps of a clock the variance may be 0.
 _FLOOR = 1e-6
 _OUTLIER_WINDOW = 200
 _OUTLIER_SPREADS = 3
@@ -36,7 +36,7 @@ _OUTLIER_RUN = 3
 
 
 def steady_starts(series: Sequence[Samples]) -> list[int | None]:
-    """For each series (seconds, in the order taken) the index from which it is steady; None when it never is."""
+    """Return for each series (seconds, in the order taken) the index from which it is steady, or None."""
     starts: list[int | None] = [None] * len(series)
     by_length = sorted(range(len(series)), key=lambda index: series[index].size)  # short series need fewer steps
     for part in (by_length[at : at + _TOGETHER] for at in range(0, len(by_length), _TOGETHER)):
@@ -46,9 +46,9 @@ def steady_starts(series: Sequence[Samples]) -> list[int | None]:
 
 
 def _starts(series: Sequence[Samples]) -> list[int | None]:
-    """The same for series that go through the partition together."""
+    """The same for series that are partitioned together."""
     blocks, sizes, counts = _blocks(series)
-    # series side by side: each step then walks through memory in order, which halves its time
+    # series in the last dimension: each step reads memory in order, which halves its time
     totals = np.ascontiguousarray(blocks.cumsum(axis=1).transpose(2, 1, 0))
     lengths = np.array([values.size for values in series])
     best = _partition(totals, _PENALTY * np.log(np.maximum(lengths, 2)))
@@ -82,7 +82,7 @@ def _blocks(series: Sequence[Samples]) -> tuple[Table, list[int], list[int]]:
 
 
 def _isolated(rows: Table) -> NDArray[np.bool_]:
-    """Samples far outside their window (3 times its 10-90 % spread from its median) in runs of one or two."""
+    """One or two neighbouring samples far from their window's median: 3 times its 10-90 % spread."""
     far = np.zeros(rows.shape, dtype=bool)
     length = rows.shape[1]
     for start in range(0, length, _OUTLIER_WINDOW):
@@ -100,7 +100,7 @@ def _isolated(rows: Table) -> NDArray[np.bool_]:
 
 
 def _partition(totals: Table, penalty: Samples) -> Table:
-    """Least cost of each series up to each block edge: optimal partition of every series at once.
+    """The least cost of each series up to each block edge: optimal partition of all series at once.
 
     Args:
         totals: counts, sums and sums of squares up to each edge, shape (3, edges, series).
@@ -114,7 +114,7 @@ def _partition(totals: Table, penalty: Samples) -> Table:
 
 
 def _costs(begins: Table, end: Table, best: Table) -> Table:
-    """Cost up to `end` if the last segment begins at each of `begins`, but for its penalty; see `_partition`."""
+    """The cost up to `end` if the last segment begins at each of `begins`, without penalty; see `_partition`."""
     count, mean, variance = end[:, None] - begins
     share = 1 / np.maximum(count, 1)
     mean *= share
@@ -130,7 +130,7 @@ def _costs(begins: Table, end: Table, best: Table) -> Table:
 
 
 def _last_levels(totals: Table, best: Table, last: Indices) -> Indices:
-    """For each series the block at which its last segment begins, joined with those before it within 1 %.
+    """The block at which the last segment of each series begins, joined with earlier segments within 1 %.
 
     Args:
         totals: see `_partition`.
@@ -139,7 +139,7 @@ def _last_levels(totals: Table, best: Table, last: Indices) -> Indices:
     """
 
     def segments(rows: Indices, edges: Indices) -> Indices:
-        """Where the segments that end at these edges begin."""
+        """The beginnings of the segments that end at these edges."""
         found: Indices = _costs(totals[:, :, rows], totals[:, edges, rows], best[:, rows]).argmin(axis=0)
         return found
 

@@ -1,6 +1,6 @@
-"""Which benchmarks the states of the machine explain: decided once for a benchmark, over all of its launches.
+"""The benchmarks that states of the machine explain, decided once for a benchmark, over all of its launches.
 
-Labels of single figures would be split by chance: three launches of six lie beyond the other three in one of ten.
+A decision for each figure would often be chance: three launches are all beyond three others in one of ten cases.
 """
 
 import math
@@ -14,30 +14,30 @@ from assay.analyse.states import FACTOR, FAR, NEAR
 from assay.analyse.statistics import Samples
 from assay.model.plan import Case
 
-#: Fewer launches in a state say nothing of it.
+#: With fewer launches a state is not judged.
 FEWEST = 3
-#: Chance that states explain something in a run where they explain nothing.
+#: Probability of a false decision in a run.
 _LEVEL = 0.01
-#: Smaller differences are of no interest.
+#: Smaller differences do not matter.
 _EFFECT = math.log(1.02)
-#: Labels are drawn so often: p of 1 / 5,000 can be told, enough for 50 benchmarks.
+#: Number of random labellings: the least p is 1 / 5,000, enough for 50 benchmarks.
 _DRAWS = 4_999
 _SEED = 1
-#: Turns of a fit that seldom needs more than five.
+#: Iterations of a fit that seldom needs more than five.
 _ROUNDS = 20
-#: Where launches are too few for a test: states that lie so many times farther apart than the launches of either.
-#: Noise of any size makes that of 3 and 3 launches in 1 of 6,000 cases (found by simulation).
+#: With too few launches for a test: minimum gap between the states over the range of either state.
+#: Noise of any size does this for 3 and 3 launches in 1 of 6,000 cases (by simulation).
 _PLAIN = 4
 
 Attempts = Mapping[str, Sequence[CaseAttempt]]
 
 
 class Stratum(NamedTuple):
-    """Launches that could have held the same cases, in the two states.
+    """Launches with the same kind of cases, in the two states.
 
     Attributes:
-        near: ln of how much slower each launch was than is usual for its cases.
-        far: the same of the launches of the other state.
+        near: ln of the slowness of each launch, relative to the usual time of its cases.
+        far: the same for the other state.
     """
 
     near: Samples
@@ -45,12 +45,12 @@ class Stratum(NamedTuple):
 
 
 def explained(*runs: tuple[Iterable[Case], Attempts]) -> frozenset[str]:
-    """Names of the benchmarks whose launches the states explain.
+    """Return the names of the benchmarks that the states explain.
 
     Args:
-        runs: cases of a plan, and what their launches gave; of two runs where they are compared.
+        runs: cases of a plan with their attempts; of both runs in a comparison.
     """
-    seen = {each.state for _, attempts in runs for taken in attempts.values() for each in taken}
+    seen = {each.state for _, attempts in runs for of_case in attempts.values() for each in of_case}
     if not seen >= {NEAR, FAR}:
         return frozenset()
     strata: dict[str, list[Stratum]] = {}
@@ -66,7 +66,7 @@ def _enough(strata: Sequence[Stratum]) -> bool:
 
 
 def _strata(cases: Iterable[Case], attempts: Attempts) -> dict[str, list[Stratum]]:
-    """Benchmark -> its launches by placement and levels, where some were near and some far."""
+    """Benchmark -> its launches by placement and levels, if some were near and some far."""
     times: dict[tuple[object, ...], list[_Time]] = {}
     for case in cases:
         if case.role != "sentinel":
@@ -86,7 +86,7 @@ def _strata(cases: Iterable[Case], attempts: Attempts) -> dict[str, list[Stratum
 
 
 class _Time(NamedTuple):
-    """ln of the median of one kernel of a case on one host in one launch."""
+    """The median of one kernel of a case on one host in one launch; `value`: its ln."""
 
     figure: tuple[str, ...]
     launch: tuple[str, int]
@@ -94,18 +94,18 @@ class _Time(NamedTuple):
     value: float
 
 
-def _times(case: Case, taken: Iterable[CaseAttempt]) -> Iterable[_Time]:
-    for each in taken:
+def _times(case: Case, attempts: Iterable[CaseAttempt]) -> Iterable[_Time]:
+    for each in attempts:
         for key, sampled in each.sampled.items():
             if sampled.median > 0:
                 yield _Time((case.id, *key), (each.launch, each.attempt), each.state, math.log(sampled.median))
 
 
 def _slower(times: Sequence[_Time]) -> dict[tuple[str, int], float]:
-    """Launch -> how much slower it was than is usual for its cases: its part in ln time = figure + launch.
+    """Launch -> its slowness relative to the usual time of its cases: its part in ln time = figure + launch.
 
-    Least squares, by turns: launches need not hold the same cases, and what is usual for a case must not depend on
-    how many of its launches were near.
+    The fit is alternating least squares: launches need not have the same cases, and the usual time of a case must
+    not depend on how many of its launches were near.
     """
     figures = {name: at for at, name in enumerate(dict.fromkeys(each.figure for each in times))}
     launches = {name: at for at, name in enumerate(dict.fromkeys(each.launch for each in times))}
@@ -120,9 +120,9 @@ def _slower(times: Sequence[_Time]) -> dict[tuple[str, int], float]:
 
 
 def plain(stratum: Stratum) -> bool:
-    """Whether near and far lie as far apart as what tells the states from each other, and each by itself close.
+    """Whether near and far are clearly separate.
 
-    With three launches or more in each, the gap between the two is a factor of 1.5, and four times either's range.
+    Each has three launches or more; the gap between them is a factor of 1.5 and four times the range of either.
     """
     if not _enough([stratum]):
         return False
@@ -131,7 +131,7 @@ def plain(stratum: Stratum) -> bool:
 
 
 def _significant(strata: Mapping[str, Sequence[Stratum]]) -> set[str]:
-    """Benchmarks with a difference of 2 % or more that chance makes in less than 1 % of runs (Holm).
+    """The benchmarks with a difference of 2 % or more that is chance in less than 1 % of runs (Holm).
 
     Source: S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6,
     1979.
@@ -146,27 +146,27 @@ def _significant(strata: Mapping[str, Sequence[Stratum]]) -> set[str]:
 
 
 def chance(strata: Sequence[Stratum]) -> float:
-    """Share of labellings that set near and far as far apart: p of a permutation test.
+    """Return p of a permutation test: the share of labellings with at least this difference of near and far.
 
-    Labels of launches are drawn anew within each stratum, so that what the cases of a launch have in common stays
-    together. The labelling found counts as one of those drawn, hence p is valid. Source: B. Phipson, G. K. Smyth,
+    Labels of launches are permuted within each stratum, so that the cases of a launch stay together. The real
+    labelling counts as one of the draws, hence p is valid. Source: B. Phipson, G. K. Smyth,
     Permutation P-values Should Never Be Zero, Statistical Applications in Genetics and Molecular Biology 9, 2010.
     """
     rng = np.random.default_rng(_SEED)
     drawn = np.zeros(_DRAWS)
     for each in strata:
         shuffled = rng.permuted(np.tile(np.concatenate(each), (_DRAWS, 1)), axis=1)
-        drawn += _apart(shuffled, each.near.size) / len(strata)
+        drawn += _distance(shuffled, each.near.size) / len(strata)
     as_far = np.count_nonzero(drawn >= _effect(strata) * (1 - 1e-12))
     return (1 + int(as_far)) / (1 + _DRAWS)
 
 
 def _effect(strata: Sequence[Stratum]) -> float:
-    """The statistic: how far near and far lie apart, mean over strata."""
-    return sum(float(_apart(np.concatenate(each), each.near.size)) for each in strata) / len(strata)
+    """The statistic: the difference of near and far, mean over strata."""
+    return sum(float(_distance(np.concatenate(each), each.near.size)) for each in strata) / len(strata)
 
 
-def _apart(values: Samples, near: int) -> Samples:
-    """|mean of the first `near` - mean of the others|, last axis: with medians too many labellings look alike."""
-    apart: Samples = np.abs(values[..., :near].mean(axis=-1) - values[..., near:].mean(axis=-1))
-    return apart
+def _distance(values: Samples, near: int) -> Samples:
+    """|mean of the first `near` - mean of the others|, last axis: with medians too many labellings are equal."""
+    distance: Samples = np.abs(values[..., :near].mean(axis=-1) - values[..., near:].mean(axis=-1))
+    return distance

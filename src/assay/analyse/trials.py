@@ -1,11 +1,11 @@
-"""What experiments measured, apart from the study: no figure of the study rests on a trial, nor the other way."""
+"""Measurements of experiments, separate from the study: neither uses figures of the other."""
 
 import msgspec
 
 from assay.analyse.estimates import Measured, measure
 from assay.analyse.launches import yields
 from assay.analyse.outcomes import outcomes
-from assay.model.plan import Experiment, Plan
+from assay.model.plan import Plan
 from assay.model.run import Run
 
 
@@ -20,19 +20,15 @@ class Trial(msgspec.Struct, frozen=True):
     plan: Plan
     measured: tuple[Measured, ...]
 
-    def experiment(self, finding: str) -> Experiment | None:
-        """What was planned for a finding."""
-        return self.plan.experiments.get(finding)
-
     def figure(self, case: str, kernel: str, metric: str) -> Measured | None:
-        """Of one of its cases; None where it gave none."""
+        """Return a figure of one of its cases, or None."""
         wanted = (case, kernel, metric)
         named = ((each, each.estimate) for each in self.measured)
         return next((each for each, e in named if (e.case, e.kernel, e.metric) == wanted and each.launches), None)
 
 
 def trials(run: Run) -> tuple[Trial, ...]:
-    """Every round of experiments of a run, in the order they were made."""
+    """Return every round of experiments of a run, in order."""
     return tuple(_trial(run, plan) for plan in run.plan.trials)
 
 

@@ -1,4 +1,4 @@
-"""Curves of several runs over each other: a colour for each run, a shape and a dash for each of its curves."""
+"""Charts of the curves of several runs: a colour for each run, a shape and a dash for each of its curves."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,18 +17,18 @@ from assay.report.vocabulary import known
 
 #: Points of a fitted piece between two sizes a factor of two apart.
 _FINE = 4
-#: Of more values only powers of two have a tick.
+#: If there are more values, only powers of two have a tick.
 _TICKS = 10
-#: The line of equal ones is drawn in any chart of ratios, with so much room beside it.
+#: A chart of ratios shows the line of equal speeds, and at least this ratio below it.
 _BELOW = 0.9
 
 
 def overlay(sides: Sides, title: str, anchor: str, curves: tuple[Curve, ...]) -> Figure | None:
-    """The figures by value, the fitted pieces as broad strokes below; None where there is a single value."""
+    """Return the figures by value, fitted pieces as broad strokes below; None if there is a single value."""
     names = sides.series(curves)
-    every = [e for each in curves for e in sides.members(each)]
-    sampled = [e for e in every if e.basis != "imported"]
-    factor, prefixed = figures.scaled_middle(every)
+    estimates = [e for each in curves for e in sides.members(each)]
+    sampled = [e for e in estimates if e.basis != "imported"]
+    factor, prefixed = figures.scaled_middle(estimates)
     points = [
         CurvePoint(
             x=float(at),
@@ -43,27 +43,27 @@ def overlay(sides: Sides, title: str, anchor: str, curves: tuple[Curve, ...]) ->
     ]
     if len({point.x for point in points}) <= 1:
         return None
-    spec = _curve(points, curves[0], _counted(curves[0], every[0]), prefixed)
+    spec = _curve(points, curves[0], _counted(curves[0], estimates[0]), prefixed)
     _coloured(spec, sides, curves, names)
     strokes = [row for each in curves for row in _pieces(sides, each, names[each.id], factor)]
     if strokes:
         spec = {**spec, "layer": [_strokes(strokes, spec), *spec["layer"]]}
-    nothing = text("{size} does not fit this axis; the table shows it.", size="0 B")
+    zero = text("{size} does not fit this axis; the table shows it.", size="0 B")
     caption = joined(
         " ",
         (
             text("{title}; both axes logarithmic, a colour for each system.", title=title),
-            figures.whiskers(sampled or every),
+            figures.whiskers(sampled or estimates),
             text("Imported figures are drawn as printed, without whiskers.")
-            if 0 < len(sampled) < len(every)
+            if 0 < len(sampled) < len(estimates)
             else "",
             text("Broad lines: fitted pieces of each curve's law; a gap is a break between two pieces.")
             if strokes
             else "",
-            nothing if any(0 in each.at for each in curves) else "",
+            zero if any(0 in each.at for each in curves) else "",
         ),
     )
-    return Figure(anchor, caption, _told(points), spec)
+    return Figure(anchor, caption, _in_words(points), spec)
 
 
 def _counted(first: Curve, estimate: Estimate) -> str:
@@ -73,8 +73,7 @@ def _counted(first: Curve, estimate: Estimate) -> str:
 
 
 def _curve(points: list[CurvePoint], first: Curve, title: str, prefixed: str) -> Spec:
-    axis = text("size of a message") if isinstance(first, MessageCurve) else axis_title(first)
-    spec = curve(points, (axis, figures.titled(title, prefixed)), sizes=unit(first) == "B")
+    spec = curve(points, (axis_title(first), figures.titled(title, prefixed)), sizes=unit(first) == "B")
     if unit(first) != "B":
         for layer in spec["layer"]:
             layer["encoding"]["x"]["axis"] |= {"format": "~r", "values": _whole(points)}
@@ -82,7 +81,7 @@ def _curve(points: list[CurvePoint], first: Curve, title: str, prefixed: str) ->
 
 
 def _whole(points: Sequence[CurvePoint]) -> list[float]:
-    """Ticks at the values themselves, of many at powers of two."""
+    """Ticks at the values themselves; if there are many, at powers of two."""
     values = sorted({point.x for point in points})
     powers = [
         2.0**power for power in range(math.ceil(math.log2(values[0])), math.floor(math.log2(values[-1])) + 1)
@@ -90,7 +89,7 @@ def _whole(points: Sequence[CurvePoint]) -> list[float]:
     return values if len(values) <= _TICKS else powers
 
 
-def _told(points: Sequence[CurvePoint]) -> str:
+def _in_words(points: Sequence[CurvePoint]) -> str:
     """The ends of each curve in words."""
     return joined(
         "; ",
@@ -109,8 +108,8 @@ def _told(points: Sequence[CurvePoint]) -> str:
 
 
 def _coloured(spec: Spec, sides: Sides, curves: tuple[Curve, ...], names: Mapping[str, str]) -> None:
-    """Give each curve the colour of its run, and each curve of a run a shape and a dash of its own."""
-    runs = [side.run.info.id for side in sides.sides]
+    """Give each curve the colour of its run, and each curve of a run its own shape and dash."""
+    runs = list(sides.by_run)
     several = len({each.run for each in curves}) > 1
     looks: dict[str, dict[str, object]] = {}
     for number, each in enumerate(curves):
@@ -128,7 +127,7 @@ def _coloured(spec: Spec, sides: Sides, curves: tuple[Curve, ...], names: Mappin
 
 
 def _pieces(sides: Sides, each: Curve, name: str, factor: float) -> list[Spec]:
-    """The law of a curve of messages between the sizes of each of its pieces, as the curve counts."""
+    """The law of a curve of messages, piece by piece, in the unit of the curve."""
     rows: list[Spec] = []
     law = sides.law(each)
     for number, (piece, first, last) in enumerate(ends_of(law, each) if law else ()):
@@ -153,13 +152,13 @@ def _strokes(pieces: list[Spec], spec: Spec) -> Spec:
 
 
 def _line(spec: Spec) -> Spec:
-    """The encoding of the lines."""
+    """The encoding of the layer of lines."""
     found: Spec = next(layer["encoding"] for layer in spec["layer"] if layer["mark"]["type"] == "line")
     return found
 
 
 def ratio_curves(sides: Sides, title: str, anchor: str, pairs: tuple[CurvePair, ...]) -> Figure | None:
-    """Ratios by value; whiskers are intervals where both sides have samples."""
+    """Return the ratios by value; whiskers are intervals if both sides have samples."""
     first = sides.curves[pairs[0].a]
     points = []
     for pair in pairs:
@@ -196,4 +195,4 @@ def ratio_curves(sides: Sides, title: str, anchor: str, pairs: tuple[CurvePair, 
         names=formatting.listed(dict.fromkeys(point.curve for point in points)),
     )
     spec = {**spec, "layer": [one, *spec["layer"]], "height": 240}
-    return Figure(anchor, caption, _told(points), spec)
+    return Figure(anchor, caption, _in_words(points), spec)

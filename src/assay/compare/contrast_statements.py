@@ -1,4 +1,4 @@
-"""What figures on no curve show beside each other, a sentence for each word that tells them apart."""
+"""Sentences that compare figures on no curve, one for each word in which they differ."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -18,21 +18,25 @@ from assay.model.units import parse_cpu_list
 from assay.report import formatting, messages, selection
 from assay.report.vocabulary import known
 
-#: A reader takes in no more of them; the tables have all.
+#: Maximum number of sentences; the tables have all contrasts.
 MOST = 12
-#: Figures nearer than this to the next larger one are told as one group.
+#: Figures within this relative distance of the next larger one are written as one group.
 _GROUP = 0.10
 _PATTERN, _OPERATION, _BYTES = map(roles.usual_axis, ("message-pattern", "operation-name", "message-size"))
-#: Facts of a source: which node the card is at, and which nodes each package has, `["0-3", "4-7"]`.
+#: Facts of a source: the NUMA node of the card, and the NUMA nodes of each package, `["0-3", "4-7"]`.
 _CARD, _PACKAGES = ("network", "link's NUMA node"), ("memory", "NUMA nodes of the packages")
 
 
 class _Figure(NamedTuple):
-    """A figure of a contrast, the system that it is of, and the benchmark that it was taken for."""
+    """A figure of a contrast with its system."""
 
     estimate: Estimate
     side: Side
-    benchmark: str
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark of its case; the estimate has another one if no section can place it."""
+        return self.side.run.plan.case(self.estimate.case).benchmark
 
     @property
     def word(self) -> Word:
@@ -48,18 +52,14 @@ class _Figure(NamedTuple):
 
 
 def sentences(sides: Sides) -> list[str]:
-    """The widest contrasts in words."""
+    """Return the widest contrasts in words."""
     return [_sentence(sides, each) for each in sides.found.contrasts[:MOST]]
 
 
 def _sentence(sides: Sides, contrast: Contrast) -> str:
-    estimates = [
-        _Figure(estimate := sides.estimate(run, name), sides.by_run[run], sides.taken_for(run, estimate))
-        for run, name in contrast.of
-    ]
+    estimates = [_Figure(sides.estimate(run, name), sides.by_run[run]) for run, name in contrast.of]
     values = [each.estimate.median or 0.0 for each in estimates]
-    first = estimates[-1].estimate
-    told = joined(", ", (_noun(estimates[-1], contrast.differ), *_context(sides, contrast, estimates)))
+    noun = joined(", ", (_noun(estimates[-1], contrast.differ), *_context(sides, contrast, estimates)))
     ratio = values[0] / values[-1]
     groups = _close(values) if contrast.differ == PLACE else [range(at, at + 1) for at in range(len(values))]
     items = [
@@ -70,23 +70,25 @@ def _sentence(sides: Sides, contrast: Contrast) -> str:
         )
         for group in groups
     ]
-    parts = {"noun": told, "figures": formatting.listed(items)}
+    parts: dict[str, str] = {"noun": noun, "figures": formatting.listed(items)}
     if ratio < 1 + SAME:
-        said = text("{noun}: {figures}, nearly the same", **parts)
-    elif len(items) > 1 and len(groups) > 2:  # noqa: PLR2004 (more than a pair)
-        said = text("{noun}: {figures}; the largest is {times} the smallest", **parts, times=times(ratio))
+        sentence = text("{noun}: {figures}, nearly the same", **parts)
+    elif len(items) > 2:  # noqa: PLR2004 (more than a pair)
+        sentence = text("{noun}: {figures}; the largest is {times} the smallest", **parts, times=times(ratio))
     else:
-        against = text("{a} against {b}", a=items[0], b=items[-1]) if len(items) > 1 else items[0]
-        said = (
-            text("{noun}: {figures}, {times} as long", noun=told, figures=against, times=times(ratio))
-            if first.unit == "s"
-            else text("{noun}: {figures}, {times} as much", noun=told, figures=against, times=times(ratio))
+        parts["figures"] = text("{a} against {b}", a=items[0], b=items[1]) if len(items) > 1 else items[0]
+        sentence = text(
+            "{noun}: {figures}, {times} as long"
+            if estimates[-1].estimate.unit == "s"
+            else "{noun}: {figures}, {times} as much",
+            **parts,
+            times=times(ratio),
         )
-    return formatting.sentence(joined("; ", (said, _share(contrast, estimates))))
+    return formatting.sentence(joined("; ", (sentence, _share(contrast, estimates))))
 
 
 def _noun(each: _Figure, differ: str) -> str:
-    """What is counted."""
+    """The name of the quantity."""
     estimate = each.estimate
     if each.of_messages:
         counted = messages.COUNTED.get(str(estimate.params.get(_PATTERN, "")))
@@ -102,7 +104,7 @@ def _noun(each: _Figure, differ: str) -> str:
 
 
 def _context(sides: Sides, contrast: Contrast, estimates: Sequence[_Figure]) -> list[str]:
-    """What all of them share: the place, chosen levels, the size."""
+    """What all figures share: system, program, place, chosen levels, size."""
     differ = contrast.differ
     shared = next((each for each in estimates if each.of_messages), estimates[-1])
     first = shared.estimate
@@ -122,7 +124,7 @@ def _context(sides: Sides, contrast: Contrast, estimates: Sequence[_Figure]) -> 
 
 
 def _is_usual(estimate: Estimate, name: str) -> bool:
-    """Whether a param is as a benchmark of ours has it, which needs no word."""
+    """Whether a param has the default value of a benchmark of ours."""
     return (
         name in estimate.params
         and benchmarks.of(estimate.benchmark).is_known
@@ -138,7 +140,7 @@ def _place(each: _Figure) -> str:
 
 
 def _cores(each: _Figure) -> str:
-    """The same without the hosts, which all of them share."""
+    """The same without the hosts, which all figures share."""
     pair = each.of_messages and not messages.of_all_pairs(each.estimate)
     if pair or not each.word.over:
         return _place(each)
@@ -146,7 +148,7 @@ def _cores(each: _Figure) -> str:
 
 
 def _level(name: str, value: object) -> str:
-    """`network SCI`; the ends of a range by a word of their own."""
+    """`network SCI`; the end of a range has words of its own."""
     if name == RANGE_END:
         ends = {"low": text("lower end"), "high": text("upper end")}
         return ends.get(str(value), "")
@@ -154,7 +156,7 @@ def _level(name: str, value: object) -> str:
 
 
 def _levels(contrast: Contrast, group: Sequence[_Figure]) -> str:
-    """What tells these figures from the others of the contrast."""
+    """The words in which these figures differ from the others of the contrast."""
     first = group[0].estimate
     if contrast.differ == RUN:
         levels = () if contrast.exact else tuple(f"{name} {level}" for name, level in first.factors.items())
@@ -168,8 +170,8 @@ def _levels(contrast: Contrast, group: Sequence[_Figure]) -> str:
     if contrast.differ == MEMORY:
         return formatting.memory(first) or text("first touch")
     level = selection.level(first, contrast.differ)
-    told_alone = contrast.differ not in first.factors and not level.replace(".", "").isdigit()
-    return level if told_alone else f"{contrast.differ} {level}"
+    is_word = contrast.differ not in first.factors and not level.replace(".", "").isdigit()
+    return level if is_word else f"{contrast.differ} {level}"
 
 
 def _places(group: Sequence[_Figure]) -> str:
@@ -188,21 +190,21 @@ def _places(group: Sequence[_Figure]) -> str:
 
 
 def _is_part(each: _Figure) -> bool:
-    """Whether it is of all cores of a part of each node."""
+    """Whether its placement is all cores of one part of each node."""
     return each.word.share == "all" and each.word.group in {"numa", "socket", "l3"} and each.word.index is not None
 
 
 def _part(kind: str, numbers: Sequence[str]) -> str:
-    several, told = len(numbers) > 1, formatting.listed(numbers)
+    several, listed = len(numbers) > 1, formatting.listed(numbers)
     if kind == "numa":
-        return text("NUMA nodes {numbers}" if several else "NUMA node {numbers}", numbers=told)
+        return text("NUMA nodes {numbers}" if several else "NUMA node {numbers}", numbers=listed)
     if kind == "socket":
-        return text("sockets {numbers}" if several else "socket {numbers}", numbers=told)
-    return text("L3 groups {numbers}" if several else "L3 group {numbers}", numbers=told)
+        return text("sockets {numbers}" if several else "socket {numbers}", numbers=listed)
+    return text("L3 groups {numbers}" if several else "L3 group {numbers}", numbers=listed)
 
 
 def _is_near(each: _Figure) -> bool | None:
-    """Whether a part of a node is of the package that the card is at; None where the source does not tell."""
+    """Whether a part of a node is in the package of the card; None if the source does not state it."""
     facts = each.side.run.imported.facts if each.side.run.imported else {}
     card, packages = (facts.get(section, {}).get(name) for section, name in (_CARD, _PACKAGES))
     number = each.word.index
@@ -215,13 +217,13 @@ def _is_near(each: _Figure) -> bool | None:
 
 
 def _close(values: Sequence[float]) -> list[range]:
-    """Indices of falling values in groups: a new one where a value is much below the one before it."""
+    """Indices of falling values in groups; a new group begins at a value much below the one before it."""
     cuts = [at for at, (one, other) in enumerate(pairwise(values), 1) if other < one * (1 - _GROUP)]
     return [range(first, last) for first, last in pairwise([0, *cuts, len(values)])]
 
 
 def _range(group: Sequence[Estimate]) -> str:
-    """The figure, or the least and the largest of several."""
+    """The figure, or the smallest and the largest of several."""
     low, high = formatting.shown(group[-1]), formatting.shown(group[0])
     if low is None or high is None or low.short == high.short:
         return figure(group[0])
@@ -230,7 +232,7 @@ def _range(group: Sequence[Estimate]) -> str:
 
 
 def _share(contrast: Contrast, estimates: Iterable[_Figure]) -> str:
-    """How much of what sockets have MPI has."""
+    """The figure of MPI as a share of the figure of sockets."""
     by = {each.by_sockets: each.estimate.median or 0.0 for each in estimates if each.of_messages}
     if contrast.differ != PROGRAM or len(by) < 2:  # noqa: PLR2004 (MPI and sockets)
         return ""

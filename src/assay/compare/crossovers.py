@@ -8,15 +8,15 @@ from assay.compare.records import Crossover, Curve, PairPoint
 from assay.model.quantity import Quantity
 from assay.model.result import Comparison
 
-#: Without samples nobody knows how far figures scatter: curves nearer than this are not told apart.
+#: The scatter of figures without samples is unknown: curves with a smaller difference count as equal.
 _UNKNOWN = 0.05
 
 
 def crossovers(a: Curve, b: Curve, points: Sequence[PairPoint]) -> Iterator[Crossover]:
-    """Each place where one curve is certainly better before and the other after.
+    """Each place where one curve is certainly better before, and the other after.
 
-    Where both curves have intervals, these decide, beyond the margin of a comparison; else a difference of 5 % in
-    all launches. Values in between at which nothing can be told widen the range.
+    The intervals decide, beyond the margin of a comparison; without them, a difference of 5 % in all launches.
+    Values in between without a certain difference widen the range.
     """
     last: PairPoint | None = None
     for at, point in enumerate(points):
@@ -29,7 +29,7 @@ def crossovers(a: Curve, b: Curve, points: Sequence[PairPoint]) -> Iterator[Cros
 
 
 def _side(each: Comparison) -> int:
-    """1 where the ratio is above 1, -1 below, 0 where that cannot be told."""
+    """Return 1 if the ratio is above 1, -1 if it is below, 0 if that is uncertain."""
     margin = math.log1p(_UNKNOWN if each.confidence is None else each.margin)
     return 1 if math.log(each.lo) > margin else -1 if math.log(each.hi) < -margin else 0
 
@@ -44,7 +44,7 @@ def _crossover(a: Curve, b: Curve, points: Sequence[PairPoint]) -> Crossover:
 
 
 def _where_equal(points: Sequence[PairPoint]) -> float:
-    """Where the logarithm of the ratio first passes 0, on a line over the logarithm of the value."""
+    """Where the logarithm of the ratio first passes 0, linear in the logarithm of the value."""
     logs = [(math.log(each.at), math.log(each.comparison.ratio)) for each in points]
     for (x, y), (next_x, next_y) in pairwise(logs):
         if y == 0 or (y > 0) != (next_y > 0):

@@ -1,16 +1,15 @@
-"""The curves of runs, with what tells one from another: messages by size, and figures over any numeric axis."""
+"""The curves of runs: messages by size, and figures over any numeric axis."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import msgspec
 
-from assay.analyse.comparisons.pairing import headline
-from assay.analyse.curves import RunEstimates
+from assay.analyse.curves import RunEstimates, is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
-from assay.analyse.messages.curves import BYTES, OFFSET, PATTERN, by_size, named, size
+from assay.analyse.messages.curves import BYTES, OFFSET, PATTERN, by_size, named
 from assay.analyse.messages.place import between
 from assay.analyse.messages.steps import LAW, MessageLaw
 from assay.compare.records import Curve, MessageCurve
@@ -19,12 +18,13 @@ from assay.model.benchmark import ParamValue
 from assay.model.grouping import grouped
 from assay.model.imported import case_of
 from assay.model.result import Estimate
+from assay.report import messages, selection
 
-#: Axes that are no params: hardware of the placement.
+#: Axes that are not params but hardware of the placement.
 CORES, NODES, RANKS = "cores", "nodes", "ranks"
-#: Of imported tables that nothing tells apart: the second has 2.
+#: Param that numbers imported tables with the same words: the second one has 2.
 _REPEAT = "repeat"
-#: Word of a placement -> what it means in any study: others have words of their own for the same partners.
+#: Word of a placement -> its meaning in every study. Studies use different words for the same partners.
 _PLACES = {
     "pair:other-node": "nodes",
     "one-core@2": "nodes",
@@ -35,47 +35,45 @@ _PLACES = {
     "pair:same-socket": "near",
     "pair:other-socket": "sockets",
 }
-#: Placements that are numbers of cores, and those that every way of adding cores begins or ends with.
+#: Placements that are a number of cores, and those at the ends of every curve over cores.
 _ADDED, _ENDS = ("cores", "spread"), frozenset({"one-core", "half", "all"})
 
 
-class Found(NamedTuple):
-    """A curve with its figures, by value."""
+class MeasuredCurve(NamedTuple):
+    """A curve with its figures in the order of its axis."""
 
     curve: Curve
     members: tuple[Measured, ...]
 
 
-def program(benchmark: str) -> str:
-    """What passes messages between two, `MPI` or `TCP`; empty for another benchmark."""
-    return roles.message_curves().get(benchmark, "")
-
-
 def chosen(estimate: Estimate) -> dict[str, ParamValue]:
-    """Its params that somebody chose, and not as they usually are."""
+    """Return the params that were chosen and differ from their defaults."""
     declared = benchmarks.of(estimate.benchmark)
     params = ((name, value) for name, value in estimate.params.items() if name not in declared.derived)
     return {name: value for name, value in params if value != declared.defaults.get(name)}
 
 
 def policy(estimate: Estimate) -> str:
-    """Its memory policy; the node counts only where memory was bound to one."""
+    """Return the memory policy, with the node only if memory was bound to one."""
     asked = estimate.placement.policy
     return str(asked) if asked.policy == "bind" else asked.policy
 
 
-def of_messages(evidence: Evidence) -> list[Found]:
-    """Curves between two, of a single size too, in the order in which they were planned or printed."""
+def of_messages(evidence: Evidence) -> list[MeasuredCurve]:
+    """Return the curves of messages between two partners, in the order in which they were planned or printed.
+
+    A curve may have a single size.
+    """
     known = RunEstimates(evidence.run, evidence.measured)
     laws = {model.id for model in evidence.fitted(MessageLaw)}
     tables = _tables(evidence)
     found = []
-    for benchmark in filter(program, benchmarks.names()):
+    for benchmark in messages.BY:
         for each in by_size(known, benchmark):
-            # Sizes with an offset stand beside each size, not on its curve.
-            ordered = sorted(each.members, key=lambda m: size(m.estimate))
+            ordered = sorted(each.members, key=lambda m: roles.size(m.estimate))
+            # A size with an offset is not a point of the curve.
             members = tuple(m for m in ordered if not m.estimate.params.get(OFFSET))
-            if members and not _is_of_many(members):
+            if members and not messages.of_all_pairs(members[0].estimate):
                 law = named(LAW, benchmark, each.marks)
                 name = f"{evidence.run.info.id}:{'/'.join([benchmark, *each.marks])}"
                 found.append(_of_messages(evidence, name, members, law if law in laws else "", tables))
@@ -83,7 +81,7 @@ def of_messages(evidence: Evidence) -> list[Found]:
 
 
 def _tables(evidence: Evidence) -> dict[str, str]:
-    """Case -> the table of an import that it stands in, by file, line and program; none where none is repeated."""
+    """Case -> its table in an import, by file, line and program. Empty if no table is repeated."""
     imported = evidence.run.imported
     if imported is None or not any(_REPEAT in table.params for table in imported.tables):
         return {}
@@ -96,26 +94,20 @@ def _tables(evidence: Evidence) -> dict[str, str]:
 
 def _of_messages(
     evidence: Evidence, name: str, members: tuple[Measured, ...], law: str, tables: dict[str, str]
-) -> Found:
+) -> MeasuredCurve:
     first = members[0].estimate
     factors = first.factors | ({"table": tables[first.case]} if first.case in tables else {})
-    apart = {BYTES, OFFSET, PATTERN, _REPEAT}
-    shared = _shared(evidence, members, apart) | {"id": name, "axis": BYTES, "factors": factors}
+    shared = _shared(evidence, members, {BYTES, OFFSET, PATTERN, _REPEAT})
+    shared |= {"id": name, "axis": BYTES, "factors": factors}
     shared |= {"place": _PLACES.get(first.placement.label, first.placement.label)}
-    at = tuple(size(each.estimate) for each in members)
-    return Found(
+    at = tuple(roles.size(each.estimate) for each in members)
+    return MeasuredCurve(
         MessageCurve(**shared, at=at, pattern=roles.pattern_name(first), between=between(first), law=law), members
     )
 
 
-def _is_of_many(members: Sequence[Measured]) -> bool:
-    """Whether all pairs pass messages at once, which is no curve between two."""
-    pattern = roles.pattern(members[0].estimate)
-    return pattern is not None and pattern.pairs == "all"
-
-
-def _shared(evidence: Evidence, members: Sequence[Measured], apart: Iterable[str]) -> dict[str, Any]:
-    """What any curve says of its figures; `apart`: params that are no words of it."""
+def _shared(evidence: Evidence, members: Sequence[Measured], coordinates: Collection[str]) -> dict[str, Any]:
+    """Return the fields that all kinds of curves have; `coordinates`: params that its figures do not share."""
     first = members[0].estimate
     return {
         "run": evidence.run.info.id,
@@ -126,27 +118,27 @@ def _shared(evidence: Evidence, members: Sequence[Measured], apart: Iterable[str
         "better": first.better,
         "label": first.placement.label,
         "memory": policy(first),
-        "params": {name: value for name, value in chosen(first).items() if name not in set(apart)},
+        "params": {name: value for name, value in chosen(first).items() if name not in coordinates},
         "state": next((each.estimate.state for each in members if each.estimate.state), None),
         "of": tuple(each.estimate.id for each in members),
     }
 
 
-def over_axes(sides: Sequence[Evidence], taken: frozenset[tuple[str, str]]) -> list[list[Found]]:
-    """For each side its curves over numeric axes, of the kernel that stands for its benchmark.
+def over_axes(sides: Sequence[Evidence], taken: frozenset[tuple[str, str]]) -> list[list[MeasuredCurve]]:
+    """Return the curves of each side over numeric axes, of the main kernel of each benchmark.
 
-    A benchmark that sweeps an axis has its curves along that axis; another along every number that varies among
-    figures which are otherwise alike, in one run or between runs.
+    A benchmark that sweeps an axis has curves along that axis. Another one has curves along every number that
+    varies, in one run or between runs, while all else is equal.
 
     Args:
-        sides: what is known of each run.
-        taken: (run, id) of the estimates that lie on curves already.
+        sides: the evidence of each run.
+        taken: (run, id) of the estimates that are on other curves.
     """
     figures = [
         [each for each in side.measured if _counts(each) and (side.run.info.id, each.estimate.id) not in taken]
         for side in sides
     ]
-    found: list[list[Found]] = [[] for _ in sides]
+    found: list[list[MeasuredCurve]] = [[] for _ in sides]
     for axis in _axes(each.estimate for of in figures for each in of):
         groups = [grouped(_along(of, axis), lambda pair: pair[0]) for of in figures]
         varies = {
@@ -160,26 +152,23 @@ def over_axes(sides: Sequence[Evidence], taken: frozenset[tuple[str, str]]) -> l
 
 
 def _counts(measured: Measured) -> bool:
-    """Whether it is a figure above 0, of the kernel and metric that stand for its benchmark."""
+    """Whether it is a figure above 0 of the main kernel and the headline metric."""
     estimate = measured.estimate
     main = benchmarks.of(estimate.benchmark).main_kernel or estimate.kernel
-    return (estimate.median or 0.0) > 0 and headline(estimate) and estimate.kernel == main
-
-
-def _swept(estimate: Estimate) -> str:
-    return benchmarks.of(estimate.benchmark).swept
+    return (estimate.median or 0.0) > 0 and is_headline(estimate) and estimate.kernel == main
 
 
 def _axes(estimates: Iterable[Estimate]) -> list[str]:
-    """Every numeric axis that they have: what is swept, cores, nodes, ranks, other params that are numbers."""
+    """Return their numeric axes: swept params, cores, nodes, ranks, other params that are numbers."""
     names: dict[str, None] = {}
     for each in estimates:
-        names |= dict.fromkeys([_swept(each)] if _swept(each) else [CORES, NODES, RANKS, *_numbers(each)])
+        swept = selection.swept(each.benchmark)
+        names |= dict.fromkeys([swept] if swept else [CORES, NODES, RANKS, *_numbers(each)])
     return list(names)
 
 
 def _numbers(estimate: Estimate) -> Iterator[str]:
-    """Params that are numbers and were chosen; a size that is computed from the memory was not."""
+    """Params that are numbers and were chosen, not computed from the memory."""
     derived = benchmarks.of(estimate.benchmark).derived
     return (
         name
@@ -191,13 +180,13 @@ def _numbers(estimate: Estimate) -> Iterator[str]:
 def _along(figures: Iterable[Measured], axis: str) -> Iterator[tuple[Hashable, Measured]]:
     """Figures that have a value on the axis, each with what it must share with others of its curve.
 
-    One core and all cores are the ends of each way to add cores, and so on several curves.
+    Cores are added compactly or spread. One core and all cores are the ends of both curves.
     """
     figures = list(figures)
     added = {(each.estimate.benchmark, word) for each in figures for word in _ADDED if _is_added(each, word)}
     for each in figures:
         estimate = each.estimate
-        swept = _swept(estimate)
+        swept = selection.swept(estimate.benchmark)
         if (swept and swept != axis) or _value(estimate, axis) is None:
             continue
         word = estimate.placement.word
@@ -218,19 +207,19 @@ def _along(figures: Iterable[Measured], axis: str) -> Iterator[tuple[Hashable, M
 
 
 def cpus_of_rank(estimate: Estimate) -> int:
-    """Cpus that each rank has; 0 where ranks are not laid out."""
+    """Return the cpus of each rank; 0 if ranks are not laid out."""
     placement = estimate.placement
     return sum(map(len, placement.cpus)) // placement.laid_out if placement.laid_out else 0
 
 
 def _is_added(measured: Measured, share: str) -> bool:
-    """Whether it is of a number of cores, added in one of the ways."""
+    """Whether its placement is a number of cores, added compactly or spread as `share` says."""
     word = measured.estimate.placement.word
     return word.share == share and word.count is not None
 
 
 def _value(estimate: Estimate, axis: str) -> int | None:
-    """Its place on the axis; None where it has none, or a logarithm has none."""
+    """Return its value on the axis; None if it has none above 0."""
     if axis == CORES:
         return len(estimate.placement.cpus[0]) or None if estimate.placement.cpus else None
     if axis == RANKS and estimate.placement.laid_out:
@@ -239,8 +228,8 @@ def _value(estimate: Estimate, axis: str) -> int | None:
     return value if isinstance(value, int) and value > 0 else None
 
 
-def _over(evidence: Evidence, axis: str, key: Any, members: Iterable[Measured]) -> Found:  # noqa: ANN401 (a key)
-    """The curve of a group; of several figures at one value, as of several hosts, the one in the middle."""
+def _over(evidence: Evidence, axis: str, key: Any, members: Iterable[Measured]) -> MeasuredCurve:  # noqa: ANN401 (a key)
+    """Return the curve of a group. Of several figures at one value, as of several hosts, it has the median one."""
     at = grouped(members, lambda each: _value(each.estimate, axis) or 0)
     middle = {
         value: sorted(of, key=lambda each: each.estimate.median or 0.0)[len(of) // 2]
@@ -260,11 +249,11 @@ def _over(evidence: Evidence, axis: str, key: Any, members: Iterable[Measured]) 
         factors={name: level for name, level in first.factors.items() if name != axis},
         at=tuple(middle),
     )
-    return Found(curve, tuple(middle.values()))
+    return MeasuredCurve(curve, tuple(middle.values()))
 
 
 def stateless(measured: Measured) -> Measured:
-    """The same without the state of its machine, which means nothing on another one."""
+    """Return the same without the state of its machine, which means nothing on another machine."""
     launches = tuple(msgspec.structs.replace(each, state=None) for each in measured.launches)
     return msgspec.structs.replace(
         measured, estimate=msgspec.structs.replace(measured.estimate, state=None), launches=launches

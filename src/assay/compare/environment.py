@@ -1,4 +1,4 @@
-"""What is not the same in two runs. Some of it forbids a comparison until the user declares it."""
+"""Differences between two runs. Some of them forbid a comparison until the user declares them."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,10 +13,10 @@ from assay.model.toolchain import Build
 from assay.model.units import format_cpu_list, format_size
 from assay.report import provenance
 
-#: Kinds of differences that a user has to declare before such runs are compared.
+#: Kinds of differences that a user must declare before such runs are compared.
 GUARDED = ("machine", "topology", "toolchain", "sources", "schema")
 _MACHINE = {("processor", name) for name in ("model", "architecture", "vector instructions")}
-#: Facts that change from minute to minute, or with each boot, and mean nothing for a comparison.
+#: Facts that change within minutes or at each boot, and mean nothing for a comparison.
 _PASSING = {
     ("processor", "frequency now"),
     ("memory", "may be used now"),
@@ -28,16 +28,15 @@ _UNKNOWN = "unknown"
 
 
 def differences(run: Run, base: Run) -> tuple[Difference, ...]:
-    """What differs, guarded kinds first; `a` of a difference is the run's, `b` the base's.
+    """Return the differences, guarded kinds first; `a` of a difference is of the run, `b` of the base.
 
-    Of what was imported or published only what both state is known, and nothing of it is guarded.
+    Of imported or published figures, only facts that both state can differ, and no difference is guarded.
     """
     if run.imported or base.imported:
         stated, other_stated = _stated(run), _stated(base)
         both = [name for name in other_stated if name in stated]
-        return tuple(
-            _differing("fact", {name: stated[name] for name in both}, {name: other_stated[name] for name in both})
-        )
+        a, b = ({name: facts[name] for name in both} for facts in (stated, other_stated))
+        return tuple(_differing("fact", a, b))
     one, other = _machine(run), _machine(base)
     builds = _common(run.info.builds, base.info.builds)
     found = [
@@ -54,12 +53,12 @@ def differences(run: Run, base: Run) -> tuple[Difference, ...]:
 
 
 def is_one_machine(found: Iterable[Difference]) -> bool:
-    """Whether no difference is one of machines: then states mean the same, and ratios of machines are 1."""
+    """Whether both runs are of one machine: then states mean the same, and ratios of machines are 1."""
     return not {each.kind for each in found} & {"machine", "topology"}
 
 
 def refuse_undeclared(found: Iterable[Difference], declared: Sequence[str]) -> None:
-    """UsageError when something guarded differs that the user has not declared."""
+    """Raise UsageError if a guarded kind differs that the user has not declared."""
     undeclared = [each for each in found if each.kind in GUARDED and each.kind not in declared]
     if not undeclared:
         return
@@ -75,7 +74,7 @@ def refuse_undeclared(found: Iterable[Difference], declared: Sequence[str]) -> N
 
 
 def _declared(kinds: Sequence[str]) -> str:
-    """Options that declare them: the first is compared (where there is one), the others are allowed."""
+    """The options that declare these kinds: `--across` for the first unless it is empty, `--allow` for others."""
     across, *allowed = kinds
     return " ".join([*([f"--across {across}"] if across else []), *(f"--allow {kind}" for kind in allowed)])
 
@@ -88,7 +87,7 @@ def _differing(kind: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterato
 
 
 def _stated(run: Run) -> dict[str, str]:
-    """What is known of a run and of its machine, whoever measured it."""
+    """Facts of a run and of its machine, whoever measured it."""
     found = {"figures": "measured by Assay", "machine": run.plan.machine}
     facts: Mapping[str, Mapping[str, Fact]] = _machine(run).facts if run.machines else {}
     if run.imported:
@@ -107,7 +106,7 @@ def _schemas(run: Run) -> dict[str, str]:
 
 
 def _facts(machine: Machine, only: set[tuple[str, str]] | None = None) -> dict[str, str]:
-    """Facts by their names; all that are no passing state and not the machine itself, or only these."""
+    """Facts by name: only these, or all except passing states and the machine itself."""
     return {
         name if section == "processor" and only else f"{section}: {name}": _text(fact)
         for section, facts in machine.facts.items()
@@ -117,7 +116,7 @@ def _facts(machine: Machine, only: set[tuple[str, str]] | None = None) -> dict[s
 
 
 def _cards(machine: Machine) -> dict[str, str]:
-    """What network cards are driven by; those without a driver are none."""
+    """The drivers of network cards."""
     return {
         f"{device.name}: {name}": _text(device.facts[name])
         for device in machine.devices
@@ -132,7 +131,7 @@ def _text(fact: Fact) -> str:
 
 
 def _shape(topology: Topology) -> dict[str, str]:
-    """What placements mean: equal where every word names the same cpus and memory nodes."""
+    """The meaning of placements: equal if every word names the same cpus and memory nodes."""
     caches = {
         f"level {cache.level} cache ({cache.kind})": f"{format_size(cache.size_bytes)} for {len(cache.cpus)} cpus"
         for cache in topology.caches
@@ -151,10 +150,9 @@ def _shape(topology: Topology) -> dict[str, str]:
 
 
 def _common(one: Mapping[str, Build], other: Mapping[str, Build]) -> tuple[Sequence[Build], Sequence[Build]]:
-    """The builds that figures of both runs can come from: of toolchains that both have, else of any.
+    """Return the builds to compare: those of toolchains that both runs have, else all.
 
-    What only one needs, as the MPI of another study, tells its figures from none of the other. A run that needs no
-    compiler differs in none.
+    A toolchain of one run only, such as the MPI of another study, is no difference. Nor is a run without builds.
     """
     names = [name for name in one if name in other]
     if names or not (one and other):
@@ -180,10 +178,9 @@ def _listed(values: Iterable[str]) -> str:
 
 
 def _settings(run: Run) -> dict[str, str]:
-    """How it was measured, and in which state the machine was."""
-    probes = sorted(
-        launch.launch.bracket.before.median_s for launch in run.launches if launch.launch.bracket.before
-    )
+    """The settings of the measurement, and the state of the machine."""
+    brackets = [launch.launch.bracket for launch in run.launches]
+    probes = sorted(bracket.before.median_s for bracket in brackets if bracket.before)
     found = {
         "host": ", ".join(run.machines),
         "assay": run.info.assay,
@@ -193,8 +190,8 @@ def _settings(run: Run) -> dict[str, str]:
         "samples": f"{run.plan.min_samples} to {run.plan.max_samples}",
         "status": run.ending.status if run.ending else "incomplete",
     }
-    disturbed = sum(bool(launch.launch.bracket.disturbance) for launch in run.launches)
-    found["disturbed launches"] = f"{disturbed} of {len(run.launches)}"
+    disturbed = sum(bool(bracket.disturbance) for bracket in brackets)
+    found["disturbed launches"] = f"{disturbed} of {len(brackets)}"
     if probes:
         found["hand-over between cores"] = f"{1e9 * probes[len(probes) // 2]:.0f} ns"
     return found

@@ -1,4 +1,4 @@
-"""Comparisons in a terminal: what is claimed, how sure that is, why the rest claims nothing."""
+"""Comparisons in a terminal: the claims with their intervals, and why other figures claim nothing."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,9 +15,9 @@ from assay.report.screen import Screen
 #: Colours of the verdicts that deserve one.
 _COLOURS = {"faster": "green", "slower": "red"}
 _TIMES = "\N{MULTIPLICATION SIGN}"
-#: So many figures are named in a sentence.
+#: Maximum number of figures in a sentence.
 _NAMED = 6
-#: So many rows fit a screen: then all are shown.
+#: Maximum number of rows on a screen: up to here all are shown.
 _SCREEN = 24
 
 
@@ -28,14 +28,14 @@ def render(
     everything: bool = False,
     curves: Callable[[], bool] | None = None,
 ) -> None:
-    """Print the comparisons: claims first, the others counted with their reasons.
+    """Print the comparisons: claims first, then the number of others with their reasons.
 
     Args:
         compared: of one run, or of two.
-        console: where.
-        everything: a row for each comparison, also where they are more than fit a screen.
-        curves: prints what curves of messages show, before the rows; whether it had words for it. Then tables of
-            figures without samples, which claim nothing, are left for `everything` where they are many.
+        console: to print on.
+        everything: a row for each comparison, also if they do not fit a screen.
+        curves: prints the comparison of curves before the rows, and returns whether it printed sentences. Then
+            many figures without samples, which claim nothing, have rows only with `everything`.
     """
     page = Screen(console)
     if compared.base:
@@ -44,10 +44,12 @@ def render(
         for table in tables.machines(("", each) for each in compared.yardsticks):
             page.table(table)
     in_words = curves() if curves else False
-    sides = [pair for pair in compared.pairs if not pair.comparison.is_control]
-    chosen = [pair for pair in sides if pair.comparison.varied or compared.base] or sides
+    pairs = [pair for pair in compared.pairs if not pair.comparison.is_control]
+    chosen = [pair for pair in pairs if pair.comparison.varied or compared.base] or pairs
     whole = everything or len(chosen) <= _SCREEN
-    groups = selection.grouped(chosen, _differ)
+    groups = selection.grouped(
+        chosen, lambda pair: (pair.comparison.differ, pair.comparison.level, pair.comparison.base)
+    )
     if in_words and not everything and len(groups) > _SCREEN and verdicts.are_imported(chosen):
         _growth(compared, page)
         _uncompared(compared, page)
@@ -56,21 +58,17 @@ def render(
             Text(f"A row for each of the {len(chosen):,} pairs of figures: {_command(compared)} --all", "dim")
         )
         return
-    for pairs in groups.values():
-        _group(pairs, compared, page, whole=whole)
+    for group in groups.values():
+        _group(group, compared, page, whole=whole)
     _growth(compared, page)
     _resolution(compared, chosen, page)
     _uncompared(compared, page)
     _notes(compared, chosen, page, whole=whole)
 
 
-def _differ(pair: ComparedPair) -> tuple[str, str, str]:
-    return pair.comparison.differ, pair.comparison.level, pair.comparison.base
-
-
 def _environments(compared: Compared, page: Screen) -> None:
     if not compared.differences:
-        foreign = verdicts.are_imported(compared.pairs)  # of whom little is known
+        foreign = verdicts.are_imported(compared.pairs)  # few facts of an import are known
         same = "Nothing that both state differs." if foreign else "Machine, builds and settings are the same."
         page.say(same)
         return
@@ -83,10 +81,10 @@ def _environments(compared: Compared, page: Screen) -> None:
 
 
 def _group(pairs: Sequence[ComparedPair], compared: Compared, page: Screen, *, whole: bool) -> None:
-    """What the same two words tell apart: a table of claims, or of all; and why the rest is silent."""
+    """The figures that differ in the same word: a table of claims, or of all, and why others claim nothing."""
     first = pairs[0].comparison
     figures = formatting.count(len(pairs), "figure", "figures")
-    # What tells two runs apart is said above, unless it was declared.
+    # What differs between two runs is printed above, unless it was declared.
     what = (
         ""
         if compared.base and not compared.across
@@ -107,7 +105,7 @@ def _group(pairs: Sequence[ComparedPair], compared: Compared, page: Screen, *, w
 
 
 def _names(pairs: Sequence[ComparedPair]) -> dict[str, list[str]]:
-    """Benchmark -> axes and factors in which its figures differ, without what tells the two sides apart."""
+    """Benchmark -> axes and factors in which its figures differ, without that in which the two sides differ."""
     differ = pairs[0].comparison.differ
     return {
         name: [axis for axis in selection.varied([pair.b for pair in members]) if axis != differ]
@@ -116,64 +114,64 @@ def _names(pairs: Sequence[ComparedPair]) -> dict[str, list[str]]:
 
 
 def _growth(compared: Compared, page: Screen) -> None:
-    """Which figures grew more than the clock, and than what else is known of the machines."""
+    """The figures that grew more than the clock, or than another ratio of the machines."""
     known = {pair.comparison.id: pair for pair in compared.pairs}
     names = _names(compared.pairs) if compared.pairs else {}
     if compared.yardsticks and compared.growth:
         page.heading("Speed-ups beside those of the machines")
     for each in compared.yardsticks:
-        for how, said in (("more", "more than"), ("alike", "as"), ("less", "less than")):
-            of = [known[name] for name, found in compared.growth.items() if found[each.name] == how]
+        for growth, words in (("more", "more than"), ("alike", "as"), ("less", "less than")):
+            of = [known[name] for name, found in compared.growth.items() if found[each.name] == growth]
             of.sort(key=lambda pair: -speed_up(pair).value)
             if of:
                 shown = "; ".join(_grown(pair, names) for pair in of[:_NAMED])
                 rest = f"; and {len(of) - _NAMED} more" if len(of) > _NAMED else ""
-                page.say(f"Grew {said} the {each.name} ({tables.ratio(each.ratio)}): {shown}{rest}", mark="-")
+                page.say(f"Grew {words} the {each.name} ({tables.ratio(each.ratio)}): {shown}{rest}", mark="-")
 
 
 def _grown(pair: ComparedPair, names: dict[str, list[str]]) -> str:
     return f"{_what(pair, names[pair.a.benchmark])} {_TIMES}{speed_up(pair).value:.3g}"
 
 
-def _beside(pair: ComparedPair, known: Sequence[Yardstick]) -> tuple[str, ...]:
+def _over_yardsticks(pair: ComparedPair, yardsticks: Sequence[Yardstick]) -> tuple[str, ...]:
     """The speed-up over the ratio of each yardstick; empty for what is no speed."""
     if pair.a.unit in NO_SPEED:
-        return ("",) * len(known)
-    return tuple(f"{speed_up(pair).value / each.ratio.value:.2f}" for each in known)
+        return ("",) * len(yardsticks)
+    return tuple(f"{speed_up(pair).value / each.ratio.value:.2f}" for each in yardsticks)
 
 
 def _table(
     pairs: Sequence[ComparedPair],
     names: dict[str, list[str]],
     page: Screen,
-    known: Sequence[Yardstick],
+    yardsticks: Sequence[Yardstick],
     *,
     whole: bool,
 ) -> None:
     paired = any(pair.comparison.blocks for pair in pairs)
-    judged = any(pair.comparison.adjusted_p is not None for pair in pairs)
+    has_p = any(pair.comparison.adjusted_p is not None for pair in pairs)
     figures = (
         "base",
         "change",
         "interval",
         "pairs" if paired else "launches",
-        *(("adjusted p",) if judged else ()),
+        *(("adjusted p",) if has_p else ()),
     )
-    beside = tuple((f"÷ {each.name}", "right") for each in known)
-    columns = (("what", "left"), *((name, "right") for name in figures), *beside, ("verdict", "left"))
+    quotients = tuple((f"÷ {each.name}", "right") for each in yardsticks)
+    columns = (("what", "left"), *((name, "right") for name in figures), *quotients, ("verdict", "left"))
     rows: list[tuple[str | Text, ...]] = []
     curves = selection.grouped(pairs, lambda pair: _curve(pair, names[pair.a.benchmark], whole=whole))
     for members in curves.values():
         cells = _single(members[0], names) if len(members) == 1 else _folded(members, names)
         found = members[0].comparison
-        word = Text(verdicts.word(found), style=_COLOURS.get(found.verdict, ""), no_wrap=True)
-        of = _beside(members[0], known) if len(members) == 1 else ("",) * len(known)
-        rows.append((*(cells if judged else cells[:-1]), *of, word))
+        verdict = Text(verdicts.word(found), style=_COLOURS.get(found.verdict, ""), no_wrap=True)
+        over = _over_yardsticks(members[0], yardsticks) if len(members) == 1 else ("",) * len(yardsticks)
+        rows.append((*(cells if has_p else cells[:-1]), *over, verdict))
     page.rows(columns, rows)
 
 
 def _curve(pair: ComparedPair, names: Sequence[str], *, whole: bool) -> tuple[str, ...]:
-    """What a row is of: a figure, or the points of a curve with the same verdict where not all rows are shown."""
+    """The key of a row: a figure, or the points of a curve with the same verdict if not all rows are shown."""
     axis = selection.swept(pair.a.benchmark)
     if whole or axis not in pair.a.params:
         return (pair.comparison.id,)
@@ -193,22 +191,22 @@ def _single(pair: ComparedPair, names: dict[str, list[str]]) -> tuple[str, ...]:
 
 
 def _folded(pairs: Sequence[ComparedPair], names: dict[str, list[str]]) -> tuple[str, ...]:
-    """The points of a curve: from the least to the largest change, all their intervals, the fewest pairs."""
+    """One row for the points of a curve: smallest to largest change, all their intervals, the fewest pairs."""
     benchmark = pairs[0].a.benchmark
     axis = selection.swept(benchmark)
     what = _what(pairs[0], [name for name in names[benchmark] if name != axis])
-    told = [pair.comparison for pair in pairs]
-    least, most = min(each.ratio for each in told), max(each.ratio for each in told)
-    ends = verdicts.why_no_interval(told[0]) or formatting.changes(
-        most, min(each.lo for each in told), max(each.hi for each in told), sure=True
+    points = [pair.comparison for pair in pairs]
+    least, most = min(each.ratio for each in points), max(each.ratio for each in points)
+    ends = verdicts.why_no_interval(points[0]) or formatting.changes(
+        most, min(each.lo for each in points), max(each.hi for each in points), sure=True
     )
     return (
-        f"{what}, {count_of(len(pairs), 'point')}",
+        f"{what}, {count_of(len(points), 'point')}",
         "",
         formatting.changes(most, least, most, sure=False),
         ends,
-        min((verdicts.number(each) for each in told), key=lambda number: (len(number), number)),
-        f"{max(each.adjusted_p or 0.0 for each in told):.2g}",
+        min((verdicts.number(each) for each in points), key=lambda number: (len(number), number)),
+        f"{max(each.adjusted_p or 0.0 for each in points):.2g}",
     )
 
 
@@ -220,10 +218,11 @@ def _what(pair: ComparedPair, names: Sequence[str]) -> str:
 
 
 def _resolution(compared: Compared, chosen: Sequence[ComparedPair], page: Screen) -> None:
-    """What A against A showed, and the differences that would have been found."""
-    told = [pair.comparison for pair in chosen]
+    """The result of A against A, and the smallest differences that can be found."""
+    compared_figures = [pair.comparison for pair in chosen]
     controls = [pair.comparison for pair in compared.pairs if pair.comparison.is_control]
-    lines = list(filter(None, (verdicts.between_runs(told), verdicts.resolution(told), verdicts.detectable(told))))
+    sentences = (verdicts.between_runs, verdicts.resolution, verdicts.detectable)
+    lines = list(filter(None, (sentence(compared_figures) for sentence in sentences)))
     differing = [each for each in controls if each.verdict in verdicts.CLAIMS]
     if lines or differing:
         page.say()
@@ -244,15 +243,14 @@ def _uncompared(compared: Compared, page: Screen) -> None:
 
 
 def _notes(compared: Compared, chosen: Sequence[ComparedPair], page: Screen, *, whole: bool) -> None:
-    """How to read the tables, what the open questions need, and how to see rows that were not shown."""
-    told = [pair.comparison for pair in chosen]
+    """How to read the tables, and how to see rows that were not shown."""
     lines = []
     if not verdicts.are_imported(chosen):
         basis = "Mann-Whitney over launches" if compared.base else "signed rank over pairs in a block"
         lines.append(
             f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."
         )
-    if tested := sum(each.adjusted_p is not None for each in told):
+    if tested := sum(pair.comparison.adjusted_p is not None for pair in chosen):
         lines.append(f"Claims hold among all {tested:,} comparisons (Benjamini-Yekutieli, 5 %): p is adjusted.")
     if compared.base:
         lines.append("Two runs are two times: what else changed in between is part of these differences.")
@@ -264,7 +262,7 @@ def _notes(compared: Compared, chosen: Sequence[ComparedPair], page: Screen, *, 
 
 
 def _command(compared: Compared) -> str:
-    """What was typed."""
+    """The command that made this comparison."""
     runs = " ".join(filter(None, (compared.base, compared.run)))
     across = f" --across {compared.across}" if compared.across else ""
     return f"assay compare {runs}{across}{''.join(f' --allow {kind}' for kind in compared.allowed)}"

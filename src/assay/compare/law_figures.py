@@ -1,4 +1,4 @@
-"""What laws make of figures, as speed-ups, beside the same of other runs and of publications."""
+"""Figures that laws derive, such as speed-ups, and the same figures of other runs and of publications."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -12,24 +12,21 @@ from assay.model.quantity import Quantity
 
 
 class _Found(NamedTuple):
-    """A figure of a run, and the place that it has to share with others."""
+    """A figure of a run, see `SharedLawFigure`."""
 
     benchmark: str
     metric: str
     at: Mapping[str, ParamValue]
     of: tuple[str, str, Quantity]
 
-    @property
-    def place(self) -> tuple[object, ...]:
-        return self.benchmark, self.metric, frozenset(self.at.items())
-
 
 def law_figures(sides: Sequence[Evidence]) -> list[SharedLawFigure]:
-    """Those that two runs or more have at a place, whatever their problems are."""
+    """Return the figures that two runs or more have at the same coordinates; their problems may differ."""
     own = [list(_of_laws(side)) for side in sides]
     coordinates = {each.metric: tuple(each.at) for of in own for each in of}
     found = [[*of, *_published(side, coordinates)] for side, of in zip(sides, own, strict=True)]
-    groups = grouped((each for of in found for each in of), lambda each: each.place).values()
+    every = (each for of in found for each in of)
+    groups = grouped(every, lambda each: (each.benchmark, each.metric, frozenset(each.at.items()))).values()
     return [
         SharedLawFigure(of[0].benchmark, of[0].metric, dict(of[0].at), tuple(each.of for each in of))
         for of in groups
@@ -45,11 +42,10 @@ def _of_laws(side: Evidence) -> Iterator[_Found]:
 
 
 def _published(side: Evidence, coordinates: Mapping[str, Sequence[str]]) -> Iterator[_Found]:
-    """What a source states of the same metrics with all coordinates of the place."""
-    taken_for = {case.id: case.benchmark for case in side.run.plan.cases} if side.run.imported else {}
+    """Figures of the same metrics that a source states with all coordinates."""
     for estimate in side.estimates.values():
         wanted = coordinates.get(estimate.metric, ())
         if estimate.basis == "imported" and wanted and estimate.value and estimate.params.keys() >= set(wanted):
             at = {name: estimate.params[name] for name in wanted}
-            of = (side.run.info.id, estimate.id, estimate.value)
-            yield _Found(taken_for[estimate.case], estimate.metric, at, of)
+            benchmark = side.run.plan.case(estimate.case).benchmark
+            yield _Found(benchmark, estimate.metric, at, (side.run.info.id, estimate.id, estimate.value))

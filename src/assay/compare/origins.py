@@ -1,4 +1,4 @@
-"""Where figures come from, what the sources state of their machines, and what their authors conclude."""
+"""Sources of figures, facts that they state about their machines, and conclusions of their authors."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from assay.model.text import text
 from assay.report import formatting, provenance, selection
 from assay.report.section import Table, headings
 
-#: Facts of a machine that was measured, which sources of others state too.
+#: Facts of a measured machine that published sources state too.
 _FACTS = (
     ("processor", "model"),
     ("processor", "cores"),
@@ -37,7 +37,7 @@ def systems(sides: Sides) -> Table:
 
 
 def machine(run: Run) -> str:
-    """What the machine is, as its source says it or as Assay found it."""
+    """The machine in words, from its source or as Assay found it."""
     return provenance.kind(run) or run.plan.machine
 
 
@@ -106,7 +106,7 @@ def _origins(side: Side) -> Iterator[tuple[str, ...]]:
 
 
 def conclusions(sides: Sides) -> tuple[Table, ...]:
-    """What authors print as their conclusion, beside what follows from their own figures."""
+    """The conclusions that authors print, compared with their own figures."""
     rows = [
         (side.label, each.says, each.where, _shown(sides, side, each))
         for side in sides.sides
@@ -118,15 +118,14 @@ def conclusions(sides: Sides) -> tuple[Table, ...]:
 
 
 def _shown(sides: Sides, side: Side, each: Conclusion) -> str:
-    """The conclusion computed; says which system it needs that is not here."""
+    """The conclusion as computed from the figures, or the system that it needs and that is not here."""
     values = []
     for reference in filter(None, (each.a, each.b)):
         run, name = _named(side, reference)
-        other = sides.by_run.get(run)
-        estimates = {e.id: e for e in other.analysis.estimates} if other else {}
-        found = estimates.get(name)
+        found = sides.estimates.get(run, {}).get(name)
         if found is None or found.median is None:
-            return text("needs {run} for comparison", run=run) if other is None else text("not among its figures")
+            is_here = run in sides.by_run
+            return text("not among its figures") if is_here else text("needs {run} for comparison", run=run)
         values.append(found)
     a, b = values[0].median or 0.0, (values[-1].median or 1.0)
     if each.kind == "ratio":

@@ -1,4 +1,4 @@
-"""The page of several runs, and the section of an import: overlays, tables, and where each figure comes from."""
+"""The page of several runs, and the section of an import: charts, tables, and the source of each figure."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
@@ -11,7 +11,6 @@ import msgspec
 
 from assay.compare import charts, origins, tables
 from assay.compare.phrases import axis_title
-from assay.compare.records import MessageCurve
 from assay.compare.sides import Side, Sides
 from assay.compare.statements import NO_SAMPLES, Statement, jump, statements
 from assay.compare.widest import conclusion, widest
@@ -23,7 +22,7 @@ from assay.report.plotters import Plotters
 from assay.report.section import Section, Table
 from assay.report.summary import Action, Summary, Verdict, own_system, rules_tested, summary
 
-#: Of more systems than these figures are drawn once: a phone without scripts shows them small.
+#: Charts of more systems are drawn once, without a version for phones.
 _TWICE = 12
 #: Sentences on the first page of an import.
 _FIRST = 10
@@ -48,13 +47,13 @@ class _Topic(msgspec.Struct, frozen=True):
 
 
 def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> str:
-    """The whole page: it loads nothing, and its scripts run by their hash alone.
+    """Return the whole page as HTML. It loads nothing, and its scripts run by their hash only.
 
-    It opens in `language` where its reader has chosen none. `ahead`: what was made of it during the analysis.
+    It opens in `language` if its reader has chosen none. `ahead`: the parts that were made during the analysis.
     """
-    with closing(ahead or Ahead(*(side.run for side in sides.sides))) as made:
-        said = selection.grouped(statements(sides), lambda each: each.kind)
-        topics = _topics(sides, made.plotters)
+    with closing(ahead or Ahead(*(side.run for side in sides.sides))) as prepared:
+        by_kind = selection.grouped(statements(sides), lambda each: each.kind)
+        topics = _topics(sides, prepared.plotters)
         page = {
             "summary": _summary(sides),
             "widest": widest(sides),
@@ -62,7 +61,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "title": text("{systems} side by side", systems=formatting.listed(side.label for side in sides.sides)),
             "machines": [(side.label, origins.machine(side.run)) for side in sides.sides],
             "lead": _lead(sides),
-            "statements": {_KINDS[kind]: [each.text for each in of] for kind, of in said.items()},
+            "statements": {_KINDS[kind]: [each.text for each in of] for kind, of in by_kind.items()},
             "systems": origins.systems(sides),
             "ratios": tables.machines((side.label, each) for side in sides.sides for each in side.yardsticks),
             "topics": topics,
@@ -73,15 +72,12 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "origins": origins.origins(sides),
             "conclusions": origins.conclusions(sides),
         }
-        return rendered(_template(), page, {"script": file("report.js")}, language, made.library.result())
+        return rendered(_template(), page, {"script": file("report.js")}, language, prepared.library.result())
 
 
 def _lead(sides: Sides) -> str:
-    """What is beside what, and what ratios are to."""
-    axes = dict.fromkeys(
-        text("size of a message") if isinstance(each, MessageCurve) else axis_title(each)
-        for each in sides.found.curves
-    )
+    """What the page compares, and the base of ratios."""
+    axes = dict.fromkeys(map(axis_title, sides.found.curves))
     return text(
         "{curves} of {systems}, by {axes}. Ratios are to {base}, which was named first. Curves of two systems are "
         "compared where place and factors are the same, else the best curve of each."
@@ -95,12 +91,12 @@ def _lead(sides: Sides) -> str:
 
 
 def _summary(sides: Sides) -> Summary:
-    """Whether the systems may be compared, what is wrong with any of them, and what decides more."""
+    """Whether the systems may be compared, the problems of each, and the next steps."""
     measured = [side for side in sides.sides if not side.run.imported]
     least = min(sides.sides, key=lambda side: len(side.analysis.tested))
-    told = [(side, summary(side.run, side.analysis)) for side in measured]
-    wrong = tuple(_of(side, line) for side, each in told for line in each.wrong)
-    steps = [Action(step.do, _of(side, step.why)) for side, each in told for step in each.next[:1]]
+    summaries = [(side, summary(side.run, side.analysis)) for side in measured]
+    wrong = tuple(_with_system(side, line) for side, each in summaries for line in each.wrong)
+    steps = [Action(step.do, _with_system(side, step.why)) for side, each in summaries for step in each.next[:1]]
     if not measured:
         names = [side.run.info.id for side in sides.sides]
         steps.append(own_system(names, by_mpi=bool(sides.of_messages)))
@@ -108,7 +104,7 @@ def _summary(sides: Sides) -> Summary:
         command = cli("compare", *(side.run.info.id for side in measured))
         steps.append(Action(command, text("It tests each difference, figure by figure.")))
     return Summary(
-        _verdict(sides, told),
+        _verdict(sides, summaries),
         wrong,
         worth=conclusion(sides),
         tested=rules_tested(least.run, least.analysis),
@@ -117,10 +113,10 @@ def _summary(sides: Sides) -> Summary:
     )
 
 
-def _verdict(sides: Sides, told: Sequence[tuple[Side, Summary]]) -> Verdict:
+def _verdict(sides: Sides, summaries: Sequence[tuple[Side, Summary]]) -> Verdict:
     if sides.without_samples:
         return Verdict("care", text("Compare these figures with care."), NO_SAMPLES)
-    side, worst = max(told, key=lambda each: ("good", "care", "bad").index(each[1].verdict.grade))
+    side, worst = max(summaries, key=lambda each: ("good", "care", "bad").index(each[1].verdict.grade))
     if worst.verdict.grade == "good":
         return Verdict("good", text("These figures can be compared."), worst.verdict.reason)
     how = (
@@ -128,16 +124,16 @@ def _verdict(sides: Sides, told: Sequence[tuple[Side, Summary]]) -> Verdict:
         if worst.verdict.grade == "bad"
         else text("Compare these figures with care.")
     )
-    return Verdict(worst.verdict.grade, how, _of(side, worst.verdict.reason))
+    return Verdict(worst.verdict.grade, how, _with_system(side, worst.verdict.reason))
 
 
-def _of(side: Side, line: str) -> str:
-    """The line with the name of its system."""
+def _with_system(side: Side, line: str) -> str:
+    """The line with the label of its system."""
     return text("{system}: {what}", system=side.label, what=line) if line else ""
 
 
 def _topics(sides: Sides, plotters: Plotters) -> list[_Topic]:
-    """One for each group of curves, with the curves, their ratios and tables."""
+    """One for each group of curves, with their charts and tables."""
     found = []
     twice = len(sides.sides) <= _TWICE
     for number, (title, curves) in enumerate(tables.groups(sides).items()):
@@ -146,40 +142,40 @@ def _topics(sides: Sides, plotters: Plotters) -> list[_Topic]:
             charts.overlay(sides, title, f"figure-curves-{number}", curves),
             charts.ratio_curves(sides, title, f"figure-ratio-{number}", pairs) if pairs else None,
         ]
-        told = [tables.side_by_side(sides, title, curves)]
-        told += [tables.ratios(sides, title, pairs)] if pairs else []
+        shown = [tables.side_by_side(sides, title, curves)]
+        shown += [tables.ratios(sides, title, pairs)] if pairs else []
         drawing = tuple(plotters.draw(figure, twice=twice) for figure in figures if figure)
-        found.append(_Topic(f"curves-{number}", title, drawing, tuple(told)))
+        found.append(_Topic(f"curves-{number}", title, drawing, tuple(shown)))
     return found
 
 
 def section(sides: Sides) -> Section | None:
-    """What the curves and figures of a single import show; None where no two can be compared."""
-    said = statements(sides)
-    if not said:
+    """Return the section of a single import with its curves and figures; None if no two can be compared."""
+    sentences = statements(sides)
+    if not sentences:
         return None
-    figures, told = [], []
+    figures, ratios = [], []
     for number, (title, curves) in enumerate(tables.groups(sides).items()):
         pairs = tables.against_base(sides, curves)
         if pairs:
             figures.append(charts.ratio_curves(sides, title, f"figure-paths-{number}", pairs))
-            told.append(tables.ratios(sides, title, pairs))
+            ratios.append(tables.ratios(sides, title, pairs))
     return Section(
         id="paths",
         title=text("Paths compared"),
         meaning=(NO_SAMPLES,),
         figures=tuple(figure for figure in figures if figure),
-        tables=(*told, *tables.laws(sides), *origins.conclusions(sides)),
-        told=tuple(each.text for each in said),
-        summary=tuple(_first(said)),
+        tables=(*ratios, *tables.laws(sides), *origins.conclusions(sides)),
+        sentences=tuple(each.text for each in sentences),
+        summary=tuple(_first(sentences)),
     )
 
 
-def _first(said: Sequence[Statement]) -> Iterator[str]:
-    """The widest differences of each kind in turn, by kind."""
-    kinds = selection.grouped(said, lambda each: each.kind).values()
-    taken = set(islice((each.text for each in chain(*zip_longest(*kinds)) if each), _FIRST))
-    return (each.text for each in said if each.text in taken)
+def _first(sentences: Sequence[Statement]) -> Iterator[str]:
+    """The sentences of the first page: the first of each kind, then the second of each kind, and so on."""
+    kinds = selection.grouped(sentences, lambda each: each.kind).values()
+    chosen = set(islice((each.text for each in chain(*zip_longest(*kinds)) if each), _FIRST))
+    return (each.text for each in sentences if each.text in chosen)
 
 
 @cache

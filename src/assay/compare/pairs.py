@@ -1,4 +1,4 @@
-"""Which curves show the same thing, and how they compare at each value of their axis."""
+"""Pairs of curves of the same quantity, compared at each value of their axis."""
 
 import itertools
 from collections.abc import Hashable, Iterator, Sequence
@@ -8,21 +8,21 @@ import msgspec
 
 from assay.analyse.comparisons.effects import adjusted, compare, compare_unpaired, difference
 from assay.compare.crossovers import crossovers
-from assay.compare.curves import Found, stateless
+from assay.compare.curves import MeasuredCurve, stateless
 from assay.compare.records import PLACE, PROGRAM, RUN, CurvePair, MessageCurve, PairPoint
-from assay.model import benchmarks
 from assay.model.grouping import grouped
+from assay.report import selection
 
-#: Of more curves that differ in one word each is compared with the first one alone.
+#: If more curves differ in one word, each is compared with the first one only.
 _FEW = 3
-#: Level of a factor that an imported command line left alone.
+#: Level of a factor that an imported command line does not set.
 DEFAULT = "default"
 
 
-def across(sides: Sequence[Sequence[Found]]) -> list[CurvePair]:
-    """Curves of each run and the first: of the same place and factors, else the best curve of each.
+def across(sides: Sequence[Sequence[MeasuredCurve]]) -> list[CurvePair]:
+    """Pair the curves of each run with those of the first: same place and factors, else the best curve of each.
 
-    States of machines are put together: near and far mean nothing on another machine.
+    States of machines are ignored: near and far mean nothing on another machine.
     """
     found: list[CurvePair] = []
     for judged in sides[1:]:
@@ -32,29 +32,29 @@ def across(sides: Sequence[Sequence[Found]]) -> list[CurvePair]:
     return _adjusted(found)
 
 
-def within(curves: Sequence[Found]) -> list[CurvePair]:
-    """Curves of messages of one run that differ in the place, one factor, or the program (MPI and plain sockets).
+def within(curves: Sequence[MeasuredCurve]) -> list[CurvePair]:
+    """Pair curves of messages of one run that differ in the place, one factor, or the program (MPI or TCP).
 
-    Of other tools' tables those too that differ in an axis that is none of ours, as the number of ranks.
+    Tables of other tools may also differ in an axis that our benchmark lacks, such as the number of ranks.
     """
     found = []
     for differ, group in _differing(curves):
         pairs = itertools.combinations(group, 2) if len(group) <= _FEW else ((group[0], g) for g in group[1:])
-        apart = ((one, base) for base, one in pairs if _level(one, differ) != _level(base, differ))
-        found += [pair for one, base in apart if (pair := _pair(one, base, differ, exact=True))]
+        different = ((one, base) for base, one in pairs if _level(one, differ) != _level(base, differ))
+        found += [pair for one, base in different if (pair := _pair(one, base, differ, exact=True))]
     return _adjusted(found)
 
 
-def _kind(found: Found) -> Hashable:
-    """What two curves must share to be laid over each other at all."""
+def _kind(found: MeasuredCurve) -> Hashable:
+    """Return what two curves must share to be drawn in one chart."""
     curve = found.curve
     if isinstance(curve, MessageCurve):
         return curve.benchmark, curve.pattern, curve.between, frozenset(curve.params.items())
     return curve.benchmark, curve.kernel, curve.metric, curve.axis
 
 
-def _matched(ones: Sequence[Found], others: Sequence[Found]) -> Iterator[CurvePair]:
-    """Pairs of the same place and factors; where there are none, the best curve of both."""
+def _matched(ones: Sequence[MeasuredCurve], others: Sequence[MeasuredCurve]) -> Iterator[CurvePair]:
+    """Pairs of the same place and factors; if there are none, the best curve of both."""
     exact = False
     for one, other in itertools.product(ones, others):
         states = {one.curve.state, other.curve.state}
@@ -67,8 +67,8 @@ def _matched(ones: Sequence[Found], others: Sequence[Found]) -> Iterator[CurvePa
         yield pair
 
 
-def _partners(found: Found) -> Hashable:
-    """Where and over what it was measured; a factor that a command line left alone is none."""
+def _partners(found: MeasuredCurve) -> Hashable:
+    """Return the place, factors, memory and params, without factors that a command line does not set."""
     curve = found.curve
     factors = frozenset(item for item in curve.factors.items() if item[1] != DEFAULT)
     if isinstance(curve, MessageCurve):
@@ -76,10 +76,10 @@ def _partners(found: Found) -> Hashable:
     return curve.place, factors, curve.memory, frozenset(curve.params.items())
 
 
-def _best(curves: Sequence[Found]) -> Found:
-    """The curve that is best at its end: of times of messages at the smallest, else at the largest value."""
+def _best(curves: Sequence[MeasuredCurve]) -> MeasuredCurve:
+    """Return the curve with the best end: the smallest size for times of messages, else the largest value."""
 
-    def rank(found: Found) -> tuple[int, float]:
+    def rank(found: MeasuredCurve) -> tuple[int, float]:
         lower = found.curve.better == "lower"
         smallest = lower and isinstance(found.curve, MessageCurve)
         value = found.members[0 if smallest else -1].estimate.median or 0.0
@@ -88,22 +88,22 @@ def _best(curves: Sequence[Found]) -> Found:
     return max(curves, key=rank)
 
 
-def _differing(curves: Sequence[Found]) -> Iterator[tuple[str, tuple[Found, ...]]]:
-    """Groups of curves that are alike but in one word, with that word."""
+def _differing(curves: Sequence[MeasuredCurve]) -> Iterator[tuple[str, tuple[MeasuredCurve, ...]]]:
+    """Groups of curves that differ in one word only, with that word."""
     factors = dict.fromkeys(name for each in curves for name in each.curve.factors)
-    foreign = dict.fromkeys(name for each in curves for name in each.curve.params.keys() - _axes(each))
+    foreign = dict.fromkeys(
+        name
+        for curve in (each.curve for each in curves)
+        for name in curve.params.keys() - selection.units(curve.benchmark).keys()
+    )
     for differ in (PLACE, PROGRAM, *factors, *foreign):
         for group in grouped(curves, partial(_rest, differ=differ)).values():
             if len(group) > 1:
                 yield differ, group
 
 
-def _axes(found: Found) -> set[str]:
-    return {axis.name for axis in benchmarks.get(found.curve.benchmark).axes}
-
-
-def _rest(found: Found, differ: str) -> Hashable:
-    """All words of a curve of messages but one."""
+def _rest(found: MeasuredCurve, differ: str) -> Hashable:
+    """Return all words of a curve of messages except one."""
     curve = found.curve
     factors = frozenset(item for item in curve.factors.items() if item[0] != differ)
     params = frozenset(item for item in curve.params.items() if item[0] != differ)
@@ -112,8 +112,8 @@ def _rest(found: Found, differ: str) -> Hashable:
     return kind, params, program, curve.state, factors, label, differ in curve.factors | curve.params
 
 
-def _pair(one: Found, other: Found, differ: str, *, exact: bool) -> CurvePair | None:
-    """The two curves at the values that both have; None where they share none."""
+def _pair(one: MeasuredCurve, other: MeasuredCurve, differ: str, *, exact: bool) -> CurvePair | None:
+    """Compare two curves at the values that both have; None if they share no value."""
     bases = dict(zip(other.curve.at, other.members, strict=True))
     points = []
     for at, each in zip(one.curve.at, one.members, strict=True):
@@ -132,14 +132,14 @@ def _pair(one: Found, other: Found, differ: str, *, exact: bool) -> CurvePair | 
     return CurvePair(one.curve.id, other.curve.id, differ, exact, tuple(points), crossed)
 
 
-def _level(found: Found, differ: str) -> str:
+def _level(found: MeasuredCurve, differ: str) -> str:
     curve = found.curve
     words = {RUN: curve.run, PLACE: curve.label, PROGRAM: curve.benchmark}
     return words[differ] if differ in words else str((curve.factors | curve.params).get(differ, ""))
 
 
 def _adjusted(found: list[CurvePair]) -> list[CurvePair]:
-    """With p adjusted among all of them: a claim that does not survive it is withdrawn."""
+    """Adjust p among all comparisons; a claim that does not survive this is withdrawn."""
     every = iter(adjusted([point.comparison for pair in found for point in pair.points], binding=True))
     return [
         msgspec.structs.replace(

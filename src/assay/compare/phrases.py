@@ -3,17 +3,17 @@
 import math
 
 from assay.compare.curves import CORES, NODES, RANKS
-from assay.compare.records import Curve
+from assay.compare.records import Curve, MessageCurve
 from assay.model.result import Estimate
 from assay.model.text import text
 from assay.model.units import scale
 from assay.report import formatting, selection
 
-#: Nearer than this two published figures are nearly the same.
+#: Two published figures with a smaller relative difference are nearly the same.
 SAME = 0.02
-#: Larger ratios are told as whole numbers, from `TWICE` on as factors.
+#: Larger ratios are written as whole numbers; from `TWICE` on a ratio is written as a factor.
 _MANY, TWICE = 10.0, 2.0
-#: Larger sizes are told in KiB and MiB.
+#: Larger sizes are written in KiB and MiB.
 _PLAIN_BYTES = 16384
 
 
@@ -30,27 +30,26 @@ def times(ratio: float) -> str:
 def roughly(seconds: float) -> str:
     """A time to a tenth of a microsecond, below that to two digits: `0.6 µs`, `24 µs`, `83 ns`."""
     micros = 1e6 * seconds
-    if 0.1 <= micros < _MANY:  # noqa: PLR2004 (the last digit that is told)
+    if 0.1 <= micros < _MANY:  # noqa: PLR2004 (the last digit that is written)
         return f"{micros:.1f} µs"
     value, unit = scale(float(f"{seconds:.2g}"), "s")
     return f"{value:g} {unit}"
 
 
 def near(size: float) -> str:
-    """A size that lies between others, in bytes as far as these can be read: `2048 B`, `17.3 KiB`."""
+    """An interpolated size: `2048 B`, `17.3 KiB`."""
     if size < _PLAIN_BYTES:
         return f"{round(size)} B"
     return f"{size / 2**20:.3g} MiB" if size >= 2**20 else f"{size / 2**10:.4g} KiB"
 
 
 def figure(estimate: Estimate) -> str:
-    """An estimate with its interval: `3.40 GB/s [3.38, 3.41]`; empty where it has no figure."""
-    shown = formatting.shown(estimate)
-    return shown.short if shown else ""
+    """An estimate with its interval: `3.40 GB/s [3.38, 3.41]`; empty without a figure."""
+    return formatting.shown(estimate).short
 
 
 def unit(curve: Curve) -> str:
-    """Of its axis; sizes are in B."""
+    """The unit of its axis; sizes are in B."""
     return selection.units(curve.benchmark).get(curve.axis, "")
 
 
@@ -60,7 +59,7 @@ def value(curve: Curve, at: float) -> str:
 
 
 def number(axis: str, at: float | str, unit: str = "") -> str:
-    """`4 cores`, `16 ranks`, `64 KiB`; of other axes with the name: `window 64`."""
+    """`4 cores`, `16 ranks`, `64 KiB`; other axes with their name: `window 64`."""
     if axis == CORES:
         return formatting.count(int(at), "core", "cores")
     if axis == NODES:
@@ -71,7 +70,9 @@ def number(axis: str, at: float | str, unit: str = "") -> str:
 
 
 def axis_title(curve: Curve) -> str:
-    """What the axis counts."""
+    """The title of its axis."""
+    if isinstance(curve, MessageCurve):
+        return text("size of a message")
     if curve.axis == CORES:
         return text("cores")
     if curve.axis == RANKS:

@@ -1,4 +1,4 @@
-"""Curves and figures of several runs, or of one import, side by side: `side_by_side` of `assay compare --json`."""
+"""Comparisons of curves and figures of several runs, or of one import, in `assay compare --json`."""
 
 import msgspec
 
@@ -8,8 +8,8 @@ from assay.model.quantity import Quantity
 from assay.model.result import Comparison
 
 SIDE_BY_SIDE_SCHEMA = 3
-#: What tells two curves apart that are of different runs; others differ in the place or in a factor, by its name.
-#: `program` tells MPI from plain sockets between the same partners.
+#: Words in which two curves or figures differ, besides names of factors and axes. `program`: MPI or TCP sockets
+#: between the same partners.
 RUN, PLACE, PROGRAM = "run", "placement", "program"
 
 
@@ -21,17 +21,17 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
         run: id of its run.
         benchmark: that measured it, or measures the same.
         kernel: of the benchmark.
-        metric: what is counted.
+        metric: name of the quantity.
         unit: SI base unit.
         better: direction.
         axis: an axis of the benchmark, a param that an import states, `cores` (of each node) or `nodes`.
         label: word of the placement of its first figure.
-        place: what labels mean in every study: `nodes`, `nodes:near-nic`, `sockets`, `near` ... for messages; how
-            cores are added for curves over cores; else the label.
+        place: meaning of the label in every study: `nodes`, `nodes:near-nic`, `sockets`, `near` ... for messages;
+            how cores are added for curves over cores; else the label.
         memory: policy, `bind:NODE` with its node.
         factors: factor -> level.
         params: chosen axes that do not have their usual value.
-        state: of the machine; None where one explains all.
+        state: of the machine; None if one state explains all.
         at: values on the axis, ascending (sizes in B); there may be only one.
         of: ids of the estimates in its run's analysis, in the same order.
     """
@@ -60,7 +60,7 @@ class MessageCurve(Curve, frozen=True, kw_only=True):
     Attributes:
         pattern: to and fro, in one direction, in both.
         between: whether the messages go from node to node.
-        law: id of the model that was fitted to it; empty where none was.
+        law: id of the model that was fitted to it; empty if there is none.
     """
 
     pattern: str
@@ -73,7 +73,7 @@ class PairPoint(msgspec.Struct, frozen=True):
 
     Attributes:
         at: the value, e.g. the size of a message in B.
-        comparison: the ratio a / b, with its interval where both have samples.
+        comparison: the ratio a / b, with its interval if both have samples.
         difference: a - b, in the unit of the curves.
     """
 
@@ -86,7 +86,7 @@ class Crossover(msgspec.Struct, frozen=True):
     """A value of the axis at which the better of two curves changes.
 
     Attributes:
-        at: where the line between the two neighbours crosses, in logarithms; its ends are the last value before
+        at: crossing of the lines between the two neighbours, in logarithms; its ends are the last value before
             and the first one after.
         before: id of the curve that is better below.
         after: id of the curve that is better above.
@@ -100,12 +100,12 @@ class Crossover(msgspec.Struct, frozen=True):
 
 
 class CurvePair(msgspec.Struct, frozen=True):
-    """Two curves that show the same thing.
+    """Two curves of the same quantity.
 
     Attributes:
         a: id of the curve that is judged.
         b: id of the base.
-        differ: what tells them apart: `run`, `placement`, `program` or the name of a factor.
+        differ: the word in which they differ: `run`, `placement`, `program` or the name of a factor.
         exact: whether place and factors are the same; else each is the best curve of its run.
         points: by value.
         crossovers: by value.
@@ -143,9 +143,9 @@ class Contrast(msgspec.Struct, frozen=True):
     """Figures on no curve that differ in one word, or in their run.
 
     Attributes:
-        differ: what tells them apart: `run`, `placement`, `program`, the name of a factor or of an axis.
+        differ: the word in which they differ: `run`, `placement`, `program`, the name of a factor or of an axis.
         of: (run, id of an estimate); of contrasts the largest first, of shared figures that of the first run.
-        exact: whether place and factors are the same where runs differ; else each is the best of its run.
+        exact: whether place and factors of two runs are the same; else each figure is the best of its run.
     """
 
     differ: str
@@ -154,11 +154,11 @@ class Contrast(msgspec.Struct, frozen=True):
 
 
 class SharedLawFigure(msgspec.Struct, frozen=True):
-    """What laws of several runs, or sources, state at the same place, each of problems of its own.
+    """A figure that laws of several runs, or sources, state at the same coordinates; their problems may differ.
 
     Attributes:
         benchmark: that was measured, or measures the same.
-        metric: what the law makes of its figures.
+        metric: that the law derives.
         at: coordinate -> value, e.g. `{"cores": 2, "nodes": 1}`.
         of: run, id of the estimate whose problem it is, the figure with its ends; runs in their order.
     """
@@ -170,19 +170,18 @@ class SharedLawFigure(msgspec.Struct, frozen=True):
 
 
 class SideBySide(msgspec.Struct, frozen=True):
-    """What the runs show side by side.
+    """The comparison of the runs.
 
     Attributes:
         schema: version of this record.
         runs: ids; ratios are to the first.
-        curves: all curves; those that are not of messages only where there are several runs.
-        pairs: of curves that show the same thing.
+        curves: all curves; those that are not of messages only for several runs.
+        pairs: of curves of the same quantity.
         steps: of all curves of messages.
         shared: figures on no curve that several runs have.
         contrasts: of figures on no curve without samples, the widest of each kind: of rates and times before
             others, the widest first.
-        law_figures: what laws make of figures, where several runs have it. Problems may differ, so there are no
-            ratios.
+        law_figures: figures of laws that several runs have. Problems may differ, so there are no ratios.
     """
 
     schema: int
@@ -199,8 +198,8 @@ class ComparedRuns(Compared, frozen=True):
     """`assay compare --json` of one run or two: figure by figure, and curves side by side.
 
     Attributes:
-        side_by_side: curves, pairs, crossovers and steps; None where there is neither a curve nor a contrast.
-        statements: what they show, in sentences.
+        side_by_side: curves, pairs, crossovers and steps; None if there is neither a curve nor a contrast.
+        statements: the comparison in sentences.
     """
 
     side_by_side: SideBySide | None = None

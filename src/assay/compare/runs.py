@@ -1,4 +1,4 @@
-"""Two runs side by side: the same cases, launches that share no blocks, and what else is not the same."""
+"""Comparisons of two runs, case by case, whose launches share no blocks; and of levels inside one run."""
 
 import itertools
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,8 @@ import msgspec
 
 from assay.analyse import imported, states, strata
 from assay.analyse.comparisons.effects import adjusted, compare, compare_unpaired
-from assay.analyse.comparisons.pairing import MEMORY, headline
+from assay.analyse.comparisons.pairing import MEMORY
+from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured, measure
 from assay.analyse.history import BetweenRuns, History, RunLogs, logs
 from assay.analyse.launches import CaseAttempt, yields
@@ -25,17 +26,18 @@ from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.result import RESULT_SCHEMA, Analysis, Estimate
 from assay.model.run import Run
+from assay.report import selection
 
 #: Axis of the size of a message.
 _SIZE = roles.usual_axis("message-size")
 
 
 class NothingInCommonError(UsageError):
-    """No figure of one run can be compared with one of the other."""
+    """The runs share no figure that can be compared."""
 
 
 def within(run: Run, analysis: Analysis) -> Compared:
-    """The comparisons of one run; the estimate of a control is that of the case which it repeats."""
+    """Return the comparisons of one run; the estimate of a control is that of the case that it repeats."""
     estimates = {each.id: each for each in analysis.estimates}
     pairs = tuple(
         ComparedPair(estimates.get(each.a, estimates[each.b]), estimates[each.b], each)
@@ -44,25 +46,25 @@ def within(run: Run, analysis: Analysis) -> Compared:
     )
     pairs += tuple(_places(imported.measured(run.imported))) if run.imported else ()
     cases = {case.id for case in run.plan.cases if case.factors}
-    lost = {
+    missing = {
         each.case: each.reason for each in analysis.outcomes if each.case in cases and each.status != "complete"
     }
-    return Compared(RESULT_SCHEMA, run.info.id, "", "", (), (), pairs, lost)
+    return Compared(RESULT_SCHEMA, run.info.id, "", "", (), (), pairs, missing)
 
 
 def _places(measured: Sequence[Measured]) -> Iterator[ComparedPair]:
-    """The same figure in two places of an import, the earlier one as the base; one cannot ask for more of them."""
-    figures = (each for each in measured if each.launches and headline(each.estimate))
+    """The same figure at two places of an import; the earlier one is the base."""
+    figures = (each for each in measured if each.launches and is_headline(each.estimate))
     groups = grouped(figures, lambda each: (_key(each.estimate, PLACE, {}), len(each.estimate.placement.hosts)))
     for base, one in (pair for group in groups.values() for pair in itertools.combinations(group, 2)):
         if comparison := compare(one, base):
             level, first = (each.estimate.placement.label for each in (one, base))
-            told = msgspec.structs.replace(comparison, differ=PLACE, level=level, base=first)
-            yield ComparedPair(one.estimate, base.estimate, told)
+            comparison = msgspec.structs.replace(comparison, differ=PLACE, level=level, base=first)
+            yield ComparedPair(one.estimate, base.estimate, comparison)
 
 
 def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) -> Compared:
-    """The headline figures that both runs have, as ratios to the base; see `against`."""
+    """Compare one run with the base; see `against`."""
     return against([run], base, across, allowed)[0]
 
 
@@ -73,18 +75,18 @@ def against(
     allowed: Sequence[str] = (),
     earlier: Iterable[Run] = (),
 ) -> list[Compared]:
-    """The headline figures that each run shares with the base, as ratios to the base; one result for each run.
+    """Compare the headline figures of each run with those of the base; return one result for each run.
 
     Args:
         runs: that are judged. p is adjusted among all their figures together.
         base: the run that all ratios are to.
-        across: what is declared to differ, as the factor: a guarded kind, an axis, a factor, `memory`.
-        allowed: guarded kinds of differences that are allowed without being the point.
-        earlier: other runs: those of the same machine and programs show how much figures differ from run to run.
+        across: the intended difference: a guarded kind, an axis, a factor, `memory`.
+        allowed: guarded kinds of differences that are accepted, but not intended.
+        earlier: other runs. Those of the same machine and programs show the variance from run to run.
 
     Raises:
-        UsageError: something guarded differs and was not declared; nothing is called `across`; no run has any
-            figure that can be compared (NothingInCommonError).
+        UsageError: a guarded kind differs and was not declared; `across` names nothing; no figure can be compared
+            (NothingInCommonError).
     """
     judged = {each.info.id for each in (*runs, base)}
     others = [each for each in earlier if each.info.id not in judged]
@@ -111,19 +113,19 @@ def against(
 
 
 def is_like(run: Run, other: Run) -> bool:
-    """Whether nothing differs between two runs that would forbid a comparison: one machine, the same programs."""
+    """Whether two runs have the same machine and programs: no difference forbids a comparison."""
     return bool(run.launches and other.launches) and not any(
         each.kind in GUARDED for each in differences(run, other)
     )
 
 
 def history_of(run: Run, earlier: Iterable[Run]) -> History:
-    """What those of the earlier runs that are like this one show of the variance between runs."""
+    """Return the variance between the earlier runs with the machine and programs of this run."""
     return History(run_logs(each) for each in earlier if is_like(run, each))
 
 
 def run_logs(run: Run) -> RunLogs:
-    """The headline figures of a run as its launches gave them, in ln."""
+    """Return the headline figures of the launches of a run, as logarithms."""
     attempts = yields(run, states.border(run))
     found = _measured(run, attempts, strata.explained((run.plan.cases, attempts)))
     return RunLogs(
@@ -135,44 +137,45 @@ def run_logs(run: Run) -> RunLogs:
 
 
 def day_of(run: Run) -> str:
-    """The date on which it began, UTC."""
+    """Return the date on which it began, UTC."""
     return run.info.started[: len("2000-01-01")]
 
 
 def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between: BetweenRuns) -> Compared:
-    """The pairs of one run and the base, p as it is alone."""
+    """Compare one run with the base; p is not adjusted."""
     found = differences(run, base)
     foreign = bool(run.imported or base.imported)
     if not foreign:
         refuse_undeclared(found, (across, *allowed))
     joint = None
-    alike = not foreign and is_one_machine(found)
-    if alike or foreign:  # near and far mean the same on one machine only
+    one_machine = not foreign and is_one_machine(found)
+    if one_machine or foreign:  # near and far mean the same on one machine only
         joint = states.border(msgspec.structs.replace(run, launches=run.launches + base.launches))
-    gave = [yields(each, joint or states.border(each)) for each in (run, base)]
-    explained = strata.explained((run.plan.cases, gave[0]), (base.plan.cases, gave[1]))
-    of_run, of_base = (_measured(each, gave[at], explained) for at, each in enumerate((run, base)))
+    attempts = [yields(each, joint or states.border(each)) for each in (run, base)]
+    explained = strata.explained((run.plan.cases, attempts[0]), (base.plan.cases, attempts[1]))
+    of_run, of_base = (_measured(each, of, explained) for each, of in zip((run, base), attempts, strict=True))
     _refuse_unknown(across, [*of_run, *of_base])
-    sides = _sorted(of_base, base, across, foreign=foreign)
+    bases = _by_key(of_base, base, across, foreign=foreign)
     pairs: list[ComparedPair] = []
-    left: dict[str, str] = {}
-    for key, ones in _sorted(of_run, run, across, foreign=foreign).items():
-        others = sides.pop(key, ())
+    uncompared: dict[str, str] = {}
+    for key, ones in _by_key(of_run, run, across, foreign=foreign).items():
+        others = bases.pop(key, ())
         for one in ones:
-            made = list(filter(None, (_pair(one, other, between) for other in others)))
-            pairs += [_named(pair, across, found, (run.info.id, base.info.id)) for pair in made]
-            if not made:
-                left[one.estimate.id] = _why(one, others, base)
-    alone = [each for others in sides.values() for each in others]
-    left |= {each.estimate.id: f"only in {base.info.id}" for each in alone}
+            own = list(filter(None, (_pair(one, other, between) for other in others)))
+            pairs += own
+            if not own:
+                uncompared[one.estimate.id] = _why(one, others, base)
+    only_base = [each for others in bases.values() for each in others]
+    uncompared |= {each.estimate.id: f"only in {base.info.id}" for each in only_base}
     if foreign:
-        unmatched = [each for each in of_run if each.estimate.id in left]
-        unlike = list(_less_stated(unmatched, alone, between))
-        unlike += [] if pairs or unlike else _unlike(of_run, of_base, between)
-        found += tuple(_contradictions(unlike))
-        pairs += [_named(pair, across, found, (run.info.id, base.info.id)) for pair in unlike]
-        left = {name: why for name, why in left.items() if name not in {e.id for p in unlike for e in (p.a, p.b)}}
-    known = () if alike else yardsticks((run, base), (of_run, of_base), between)
+        unmatched = [each for each in of_run if each.estimate.id in uncompared]
+        unequal = list(_less_stated(unmatched, only_base, between))
+        unequal += [] if pairs or unequal else _nearest(of_run, of_base, between)
+        found += tuple(_contradictions(unequal))
+        pairs += unequal
+        for each in (estimate.id for pair in unequal for estimate in (pair.a, pair.b)):
+            uncompared.pop(each, None)
+    ratios = () if one_machine else yardsticks((run, base), (of_run, of_base), between)
     return Compared(
         RESULT_SCHEMA,
         run.info.id,
@@ -180,68 +183,65 @@ def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between
         across,
         allowed,
         found,
-        tuple(pairs),
-        left,
-        known,
-        growth(pairs, known),
+        tuple(_with_levels(pair, across, found, (run.info.id, base.info.id)) for pair in pairs),
+        uncompared,
+        ratios,
+        growth(pairs, ratios),
     )
 
 
 def _less_stated(
     ones: Sequence[Measured], others: Sequence[Measured], between: BetweenRuns
 ) -> Iterator[ComparedPair]:
-    """Figures that one source tells less of than the other, each beside the one there that may be the same thing.
+    """Pairs of figures of which one source states fewer words than the other, without a contradiction.
 
-    What is said of one, as the order of a matrix, is said of the other or is not; nothing contradicts. Of several
-    the one counts of which least more is said, and of those the best. Each figure counts once.
+    A word is, for example, the order of a matrix. Of several possible peers, a figure is paired with the one that
+    has the fewest further words, and of these with the best. Each figure has one pair.
     """
     bases = grouped(others, _kind)
     for kind, judged in grouped(ones, _kind).items():
         of_both = enumerate((judged, bases.get(kind, ())))
         sides = {(at, each.estimate.id): each for at, side in of_both for each in side}
         estimates = {name: each.estimate for name, each in sides.items()}
-        # what is said of a figure beyond what is usual
+        # without default values
         words = {name: {*chosen(e).items(), *e.factors.items()} for name, e in estimates.items()}
         for name in sorted(sides, key=lambda each: -len(words[each])):
             more = [each for each in sides if each[0] != name[0] and words[name] < words[each]]
             if name in sides and more:
-                other = min(more, key=lambda each: (len(words[each]), _standing(estimates[each])))
+                other = min(more, key=lambda each: (len(words[each]), _rank(estimates[each])))
                 one, base = (sides.pop(each) for each in sorted((name, other)))
                 yield from filter(None, (_pair(one, base, between),))
 
 
-def _unlike(ones: Sequence[Measured], others: Sequence[Measured], between: BetweenRuns) -> Iterator[ComparedPair]:
-    """The only figure of a kind in a run beside the one of the other run that is most like it; no two are alike.
+def _nearest(ones: Sequence[Measured], others: Sequence[Measured], between: BetweenRuns) -> Iterator[ComparedPair]:
+    """Pairs of two runs without equal figures: the only figure of a quantity in one run with its nearest peer.
 
-    That differs in the fewest words, and of those it is the best. What differs in the size of a message lies on
-    curves, which are compared as such.
+    The nearest peer differs in the fewest words, and is the best of these. Figures at different sizes of messages
+    are not paired: they are points of curves.
     """
-    bases = grouped(others, _what)
-    for kind, judged in grouped(ones, _what).items():
+    bases = grouped(others, _quantity)
+    for kind, judged in grouped(ones, _quantity).items():
         both = [(one.estimate, base.estimate, one, base) for one in judged for base in bases.get(kind, ())]
         if both and 1 in {len(judged), len(bases[kind])}:
-            # that differs in the fewest words; of as many the better ones
-            a, b, one, base = min(
-                both, key=lambda each: (len(_differing(*each[:2])), sum(map(_standing, each[:2])))
-            )
+            a, b, one, base = min(both, key=lambda each: (len(_differing(*each[:2])), sum(map(_rank, each[:2]))))
             if _SIZE not in _differing(a, b):
                 yield from filter(None, (_pair(one, base, between),))
 
 
-def _what(measured: Measured) -> Hashable:
+def _quantity(measured: Measured) -> Hashable:
     estimate = measured.estimate
     return estimate.benchmark, estimate.kernel, estimate.metric, RANGE_END in estimate.params
 
 
 def _differing(one: Estimate, base: Estimate) -> dict[str, tuple[str, str]]:
-    """Word in which two figures differ -> what it is for each of them."""
+    """Word in which two figures differ -> its value for each of them."""
     sides = _words(one, _usual(one)), _words(base, _usual(base))
-    told = {name: tuple(side.get(name, UNSTATED) for side in sides) for name in sides[0] | sides[1]}
-    return {name: (a, b) for name, (a, b) in told.items() if a != b}
+    values = {name: tuple(side.get(name, UNSTATED) for side in sides) for name in sides[0] | sides[1]}
+    return {name: (a, b) for name, (a, b) in values.items() if a != b}
 
 
 def _words(estimate: Estimate, usual: Mapping[str, str]) -> dict[str, str]:
-    """What is said of a figure: chosen axes, `usual` where nothing is; levels, memory and place."""
+    """Words of a figure: chosen axes (`usual` where it states none), levels, memory and place."""
     derived = benchmarks.of(estimate.benchmark).derived
     words = {name: str(value) for name, value in estimate.params.items() if name not in derived}
     words = {**usual, **words, **{name: level for name, level in estimate.factors.items() if level != DEFAULT}}
@@ -249,39 +249,37 @@ def _words(estimate: Estimate, usual: Mapping[str, str]) -> dict[str, str]:
 
 
 def _contradictions(pairs: Sequence[ComparedPair]) -> Iterator[Difference]:
-    """The axes at which figures that are compared all the same are not alike."""
+    """The axes in which compared figures differ."""
     found: dict[str, list[tuple[str, str]]] = {}
     for pair in pairs:
-        for name, told in _differing(pair.a, pair.b).items():
-            found.setdefault(name, []).append(told)
+        for name, values in _differing(pair.a, pair.b).items():
+            found.setdefault(name, []).append(values)
     for name, levels in found.items():
         a, b = (", ".join(dict.fromkeys(side)) for side in zip(*levels, strict=True))
         yield Difference("axis", name, a, b)
 
 
-def _standing(estimate: Estimate) -> float:
-    """Less for better ones."""
+def _rank(estimate: Estimate) -> float:
+    """A number that is smaller for better figures."""
     value = estimate.median or 0.0
     return -value if estimate.better == "higher" else value
 
 
 def _kind(measured: Measured) -> Hashable:
     estimate = measured.estimate
-    ranged = RANGE_END in estimate.params
-    size = estimate.params.get(_SIZE)  # a usual one, too, is a size
-    return estimate.benchmark, estimate.kernel, estimate.metric, estimate.placement.label, ranged, size
+    return _quantity(measured), estimate.placement.label, estimate.params.get(_SIZE)  # also a default size
 
 
 def _measured(
     run: Run, attempts: Mapping[str, Sequence[CaseAttempt]], explained: Collection[str]
 ) -> list[Measured]:
-    """The headline estimates of a run; for each state those of the benchmarks that states explain."""
+    """The headline estimates of a run; by state for benchmarks that states explain."""
     found = (
         imported.measured(run.imported)
         if run.imported
         else measure(run, attempts, outcomes(run, attempts), explained)
     )
-    return [each for each in without_refused(run, bound(run, found, {})) if headline(each.estimate)]
+    return [each for each in without_refused(run, bound(run, found, {})) if is_headline(each.estimate)]
 
 
 def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:
@@ -294,10 +292,10 @@ def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:
         )
 
 
-def _sorted(
+def _by_key(
     measured: Sequence[Measured], run: Run, across: str, *, foreign: bool
 ) -> dict[Hashable, tuple[Measured, ...]]:
-    """By what has to be the same in both runs: one estimate each, or one for each state of the machine."""
+    """Estimates by what must be equal in both runs: one for each key, or one for each state of the machine."""
     hosts = len(run.plan.hosts) > 1 and not foreign
     groups = grouped(
         measured,
@@ -307,20 +305,20 @@ def _sorted(
         if len({each.estimate.case for each in group}) > 1:
             raise UsageError(
                 f"{run.info.id} has several levels of '{across}' itself",
-                why=", ".join(dict.fromkeys(_word(each.estimate, across) for each in group)),
+                why=", ".join(dict.fromkeys(_level(each.estimate, across) for each in group)),
                 remedy=f"assay compare {run.info.id}",
             )
     return groups
 
 
 def _usual(estimate: Estimate) -> dict[str, str]:
-    """What axes are where a source does not say it; but no size is taken for one that it leaves out."""
+    """Values of axes that a source does not state: their defaults, but not of the swept axis."""
     declared = benchmarks.of(estimate.benchmark)
     return {name: str(value) for name, value in declared.defaults.items() if name != declared.swept}
 
 
 def _key(estimate: Estimate, across: str, usual: Mapping[str, str], *, hosts: bool = False) -> Hashable:
-    """Kernel, place, memory, chosen axes and levels, without what is `across`; absent ones are `usual`."""
+    """Kernel, place, memory, chosen axes and levels, without `across`; absent ones are `usual`."""
     words = _words(estimate, usual)
     host = estimate.placement.hosts if hosts else ()
     same = (estimate.benchmark, estimate.kernel, estimate.metric, host)
@@ -329,15 +327,15 @@ def _key(estimate: Estimate, across: str, usual: Mapping[str, str], *, hosts: bo
 
 
 def _pair(one: Measured, other: Measured, between: BetweenRuns) -> ComparedPair | None:
-    """The two compared; None where one has no figure, or none in the state of the other."""
+    """Compare the two; None if one has no figure, or none in the state of the other."""
     comparison = compare_unpaired(one, other, between) if one.launches and other.launches else None
     return ComparedPair(one.estimate, other.estimate, comparison) if comparison else None
 
 
 def _why(one: Measured, others: Sequence[Measured], base: Run) -> str:
-    """Why an estimate is not compared."""
+    """The reason why an estimate is not compared."""
     if not others:
-        return _new(base.info.id)
+        return _not_in(base.info.id)
     for each in (one, *others):
         if not each.launches:
             return each.estimate.reason or each.estimate.status
@@ -350,30 +348,32 @@ def _seen(measured: Iterable[Measured]) -> str:
     return ", ".join(sorted({launch.state or "unknown" for each in measured for launch in each.launches}))
 
 
-def _new(base: str) -> str:
+def _not_in(base: str) -> str:
     return f"{base} has no such figure"
 
 
 def unjudged(compared: Compared) -> dict[str, str]:
-    """What was not compared though the base has it (in one run: though it was planned), with the reason."""
-    return {name: why for name, why in compared.uncompared.items() if why != _new(compared.base)}
+    """Return the figures of the base (in one run: planned cases) that were not compared, with the reason."""
+    return {name: why for name, why in compared.uncompared.items() if why != _not_in(compared.base)}
 
 
-def _named(pair: ComparedPair, across: str, found: Sequence[Difference], runs: tuple[str, str]) -> ComparedPair:
-    """With the word that tells the two apart: of what was declared to differ, else the names of the runs."""
+def _with_levels(
+    pair: ComparedPair, across: str, found: Sequence[Difference], runs: tuple[str, str]
+) -> ComparedPair:
+    """The pair with the levels of the declared difference; without one, with the names of the runs."""
     declared = [each for each in found if each.kind == across]
     level, base = runs
     if declared:
         level, base = "; ".join(each.a for each in declared), "; ".join(each.b for each in declared)
     elif across:
-        level, base = _word(pair.a, across) or level, _word(pair.b, across) or base  # a run may know no levels
+        level, base = _level(pair.a, across) or level, _level(pair.b, across) or base  # a run may know no levels
     comparison = msgspec.structs.replace(
         pair.comparison, differ=across or "run", level=level, base=base, varied=bool(across)
     )
     return msgspec.structs.replace(pair, comparison=comparison)
 
 
-def _word(estimate: Estimate, name: str) -> str:
+def _level(estimate: Estimate, name: str) -> str:
     if name == MEMORY:
         return estimate.factors.get(MEMORY, estimate.placement.memory)
-    return str(estimate.factors.get(name, estimate.params.get(name, "")))
+    return selection.level(estimate, name)

@@ -1,4 +1,4 @@
-"""Runs, imports and published systems side by side: what each is called, and its figures by curve."""
+"""Runs, imports and published systems side by side: their labels, their figures, and the words of curves."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ import msgspec
 
 from assay import references
 from assay.analyse import conclude, examine
-from assay.analyse.comparisons.pairing import headline
+from assay.analyse.curves import is_headline
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
 from assay.analyse.messages.steps import MessageLaw
@@ -30,18 +30,18 @@ from assay.model.text import joined, text
 from assay.report import formatting, messages, selection
 from assay.report.vocabulary import known
 
-#: What names of files begin with, a line each, as far as a mark between words goes.
+#: The common beginning of file names, one a line, up to a mark between words.
 _BEGUN = re.compile(r"(.*\w)[-_. ].*(?:\n\1[-_. ].*)*")
-#: Of a tool, which names no system.
+#: The name of a tool is not the name of a system.
 _TOOL = re.compile(r"(?i)osu|imb|imb-mpi1|np|netpipe|stream|hpl|himeno")
 #: How cores are added along a curve.
 _ADDED = {"cores": text("compact"), "spread": text("spread")}
-#: More systems than these make no page that anybody reads.
+#: Maximum number of systems on a page.
 MOST = 50
 
 
 class Side(msgspec.Struct, frozen=True):
-    """A run, what may be said of it, its name in a few letters, and what its machine is beside the first one."""
+    """A run with its analysis, its label, and the ratios of its machine to the first one."""
 
     run: Run
     analysis: Analysis
@@ -50,7 +50,7 @@ class Side(msgspec.Struct, frozen=True):
 
 
 class Sides(msgspec.Struct, frozen=True, dict=True):
-    """Several sides, or a single one, with what they show."""
+    """One side or several, with their comparison."""
 
     sides: tuple[Side, ...]
     found: SideBySide
@@ -72,60 +72,53 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def have_common(self) -> bool:
-        """Whether anything of one run stands beside the same of another; curves may share no value."""
+        """Whether two runs have a quantity in common, also where their curves share no value."""
         found = self.found
-        laid_over = grouped(found.curves, _shown_by).values()
+        charts = grouped(found.curves, _shown_by).values()
         return bool(
             found.pairs
             or found.shared
             or found.law_figures
             or any(each.differ == RUN for each in found.contrasts)
-            or any(len({curve.run for curve in of}) > 1 for of in laid_over)
+            or any(len({curve.run for curve in of}) > 1 for of in charts)
         )
 
     @property
     def without_samples(self) -> bool:
-        """Whether figures of one side were imported or published."""
+        """Whether one side has imported or published figures."""
         return any(
             e.basis == "imported" for side in self.sides for e in side.analysis.estimates if e.median is not None
         )
 
     def law(self, curve: Curve) -> MessageLaw | None:
-        """The law that was fitted to a curve of messages; None without one."""
+        """Return the law that was fitted to a curve of messages, or None."""
         name = curve.law if isinstance(curve, MessageCurve) else ""
         models = self.by_run[curve.run].analysis.models
         return next((each for each in models if isinstance(each, MessageLaw) and each.id == name), None)
 
     @cached_property
-    def _estimates(self) -> dict[str, dict[str, Estimate]]:
+    def estimates(self) -> dict[str, dict[str, Estimate]]:
+        """Id of a run -> id of an estimate -> the estimate."""
         return {side.run.info.id: {e.id: e for e in side.analysis.estimates} for side in self.sides}
 
-    @cached_property
-    def _taken_for(self) -> dict[str, dict[str, str]]:
-        return {side.run.info.id: {case.id: case.benchmark for case in side.run.plan.cases} for side in self.sides}
-
-    def taken_for(self, run: str, estimate: Estimate) -> str:
-        """The benchmark that a figure was taken for, also where no section can place it."""
-        return self._taken_for[run][estimate.case]
-
     def estimate(self, run: str, name: str) -> Estimate:
-        """An estimate of a run."""
-        return self._estimates[run][name]
+        """Return an estimate of a run."""
+        return self.estimates[run][name]
 
     def members(self, curve: Curve) -> tuple[Estimate, ...]:
-        """The figures of a curve by value."""
+        """Return the figures of a curve in the order of its axis."""
         return tuple(self.estimate(curve.run, name) for name in curve.of)
 
     def at(self, curve: Curve, value: int) -> Estimate:
-        """The figure of a curve at a value that it has."""
+        """Return the figure of a curve at one of its values."""
         return self.estimate(curve.run, curve.of[curve.at.index(value)])
 
     def label(self, run: str) -> str:
-        """Name of a run; empty where there is a single one."""
+        """Return the label of a run; empty if there is a single run."""
         return self.by_run[run].label if len(self.sides) > 1 else ""
 
     def subject(self, pair: CurvePair, curve: Curve) -> str:
-        """What tells this curve of the two from the other one."""
+        """Return the words in which this curve differs from the other one."""
         if pair.differ == PLACE:
             return where(self.members(curve)[0])
         if pair.differ == PROGRAM:
@@ -139,7 +132,7 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
         return text("{value} ({basis})", value=self.label(curve.run), basis=self.place(curve))
 
     def context(self, pair: CurvePair) -> str:
-        """What both curves share: `In qdr, between two nodes`; empty where that needs no word."""
+        """Return what both curves share: `In qdr, between two nodes`; empty if that is clear."""
         base = self.curves[pair.b]
         levels = [f"{name} {level}" for name, level in base.factors.items() if name != pair.differ and pair.exact]
         levels += [number(name, value) for name, value in base.params.items() if name != pair.differ]
@@ -151,32 +144,32 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
             place = "between" if base.between else "inside"
         else:
             place = "" if pair.differ == PLACE or base.label == UNSTATED else where(self.members(base)[0])
-        between = within(label, place, exact=pair.exact)
-        return joined(", ", (between, "" if pair.differ == PROGRAM else self._by(pair), joined(", ", levels)))
+        begin = location(label, place, exact=pair.exact)
+        return joined(", ", (begin, "" if pair.differ == PROGRAM else self._by(pair), joined(", ", levels)))
 
     def _by(self, pair: CurvePair) -> str:
-        """`by TCP`, where the runs of the two have curves of several programs; else nothing."""
+        """`by TCP` if the two runs have curves of several programs; else empty."""
         base = self.curves[pair.b]
         runs = {base.run, self.curves[pair.a].run}
         several = len({each.benchmark for each in self.of_messages.values() if each.run in runs}) > 1
         return text("by {program}", program=messages.BY[base.benchmark]) if several else ""
 
     def place(self, curve: Curve, *, bare: bool = False) -> str:
-        """Where and over what, within its run: `two nodes (cores near the card)`, `all cores, pages huge`.
+        """Return the place and levels of a curve: `two nodes (cores near the card)`, `all cores, pages huge`.
 
-        Where it is `bare`, of two nodes which of their cores.
+        If `bare`, the cores stand without the nodes.
         """
         levels = [f"{name} {level}" for name, level in curve.factors.items() if level]
         params = [number(name, value) for name, value in curve.params.items()]
         tcp = [messages.BY[curve.benchmark]] if roles.by_sockets(self.members(curve)[0]) else []
         state = [known(f"{curve.state} cores")] if curve.state else []
-        told = [*tcp, *levels, *params, *state]
+        words = [*tcp, *levels, *params, *state]
         if bare:
-            return joined(", ", (ends(self.members(curve)[0])[1], *told))
-        return joined(", ", ["" if told and curve.label == UNSTATED else self.where(curve), *told])
+            return joined(", ", (ends(self.members(curve)[0])[1], *words))
+        return joined(", ", ["" if words and curve.label == UNSTATED else self.where(curve), *words])
 
     def where(self, curve: Curve) -> str:
-        """Between whom messages went; else which cores (not their number where that is the axis) and memory."""
+        """Return the partners of messages; else the cores (without their number on that axis) and the memory."""
         first = self.members(curve)[0]
         if isinstance(curve, MessageCurve):
             return where(first)
@@ -187,7 +180,7 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
         return joined(", ", (cores if curve.place else "", formatting.memory(first)))
 
     def series(self, curves: Iterable[Curve]) -> dict[str, str]:
-        """Curve -> its name where these are drawn together: its run, and the place where that has several."""
+        """Return the names of curves in one chart, by id: the run, and the place if the run has several."""
         curves = tuple(curves)
         single = {run for run, of in selection.grouped(curves, lambda curve: curve.run).items() if len(of) == 1}
         same = len({each.place for each in curves}) == 1
@@ -195,21 +188,21 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
         names: dict[str, str] = {}
         for curve in curves:
             label = self.label(curve.run)
-            alone = curve.run in single and label and same
+            by_run = curve.run in single and label and same
             names[curve.id] = joined(
-                ": ", [label, "" if alone else self.place(curve, bare=bool(label) and between)]
+                ": ", [label, "" if by_run else self.place(curve, bare=bool(label) and between)]
             )
         return names
 
 
 def _shown_by(curve: Curve) -> tuple[object, ...]:
-    """What is counted along which axis."""
+    """The quantity and the axis of a curve."""
     of_messages = (curve.pattern, curve.between) if isinstance(curve, MessageCurve) else ()
     return curve.benchmark, curve.kernel, curve.metric, curve.axis, of_messages
 
 
-def within(label: str, place: str, *, exact: bool = True) -> str:
-    """`In qdr, between two nodes`; `place` may be a word for a kind of places where these are not the same."""
+def location(label: str, place: str, *, exact: bool = True) -> str:
+    """`In qdr, between two nodes`. If not `exact`, `place` is the kind of both places: `between` or `inside`."""
     if not exact and label:
         return text("In {run}, between nodes" if place == "between" else "In {run}, inside a node", run=label)
     if not exact:
@@ -222,7 +215,7 @@ def within(label: str, place: str, *, exact: bool = True) -> str:
 
 
 def ends(estimate: Estimate) -> tuple[str, str]:
-    """Between whom, and which of their cores, for a reader who knows no placement words."""
+    """Return the partners and their cores in words; see `assay.report.messages.ends`."""
     word = estimate.placement.word
     if word.share == "one-core" and word.group == "numa" and word.index is not None and word.nodes:
         return text("two nodes"), text("cores of NUMA node {number}", number=str(word.index))
@@ -230,15 +223,15 @@ def ends(estimate: Estimate) -> tuple[str, str]:
 
 
 def where(estimate: Estimate) -> str:
-    """The same in one phrase."""
+    """Return the same as one phrase."""
     place, cores = ends(estimate)
     return text("{value} ({basis})", value=place, basis=cores) if cores else place
 
 
 def sides(runs: Sequence[Run], given: Mapping[str, float] = {}) -> Sides:
-    """The runs with what may be said of each and what they show side by side; ratios are to the first.
+    """Analyse the runs and compare them; ratios are to the first.
 
-    A reference is called by its label or its name, an import by its title or file, a run by its machine.
+    The label of a reference is its own or its name, of an import its title or file, of a run its machine.
 
     Raises:
         UsageError: the same run is named twice, or there are too many.
@@ -263,9 +256,9 @@ def sides(runs: Sequence[Run], given: Mapping[str, float] = {}) -> Sides:
 
 
 def only_compared(sides: Sides, compared: Sequence[Compared]) -> Sides:
-    """Without points of curves that runs measured here share, and whose figures were not compared.
+    """Remove the points of measured curves whose figures were not compared.
 
-    They were in different states or at different places: no words for what no row shows.
+    They were measured in different states or at different places.
     """
     judged = {(each.run, pair.a.id, pair.b.id) for each in compared for pair in each.pairs}
     measured = {run for run, side in sides.by_run.items() if not side.run.imported}
@@ -285,12 +278,13 @@ def only_compared(sides: Sides, compared: Sequence[Compared]) -> Sides:
 
 
 def _yardsticks(side: Evidence, base: Evidence) -> tuple[Yardstick, ...]:
-    """What a machine is beside that of the first side; nothing where it is the same one."""
+    """Return the ratios of a machine to that of the first side; none if it is the same machine."""
     foreign = side.run.imported or base.run.imported
     if side is base or (not foreign and is_one_machine(differences(side.run, base.run))):
         return ()
     of_side, of_base = (
-        [each for each in without_refused(of.run, of.measured) if headline(each.estimate)] for of in (side, base)
+        [each for each in without_refused(of.run, of.measured) if is_headline(each.estimate)]
+        for of in (side, base)
     )
     return yardsticks((side.run, base.run), (of_side, of_base))
 
@@ -311,7 +305,7 @@ def _label(run: Run) -> str:
 
 
 def _called(stems: Sequence[str]) -> str:
-    """One name for files: `gbe` of `gbe_bw` and `gbe_latency`, else that of the first: `osu_bw etc.`."""
+    """One name for several files: `gbe` for `gbe_bw` and `gbe_latency`, else that of the first: `osu_bw etc.`."""
     if len(stems) == 1:
         return stems[0]
     begun = _BEGUN.fullmatch("\n".join(stems))

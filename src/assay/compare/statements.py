@@ -1,4 +1,4 @@
-"""What curves and figures show side by side, in sentences with figures."""
+"""Sentences with figures that compare curves and other figures."""
 
 import math
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ from assay.compare.records import (
     MessageCurve,
     PairPoint,
 )
-from assay.compare.sides import Sides, within
+from assay.compare.sides import Sides, location
 from assay.model.text import Text, joined, text
 from assay.report import formatting, messages, selection
 from assay.report.vocabulary import known
 
 Kind = Literal["rate", "time", "curve", "figure", "crossover", "jump", "saturated"]
-#: A reader takes in no more pairs of curves that are not of messages.
+#: Maximum number of sentences on pairs of curves that are not of messages.
 _MOST = 12
 NO_SAMPLES = text(
     "Imported and published figures are means without samples: no difference between them can be tested."
@@ -33,18 +33,22 @@ NO_SAMPLES = text(
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """A sentence, and what it is about."""
+    """A sentence and its kind."""
 
     kind: Kind
     text: str
 
 
 def statements(sides: Sides) -> list[Statement]:
-    """All sentences: how far apart curves are (the widest first), where one overtakes another, where one jumps."""
+    """Return all sentences: differences of curves (the widest first), crossovers, jumps, saturation."""
     pairs = sides.found.pairs
-    apart = [_apart(sides, pair) for pair in widest(sides) if _says(sides, pair)]
-    found = [each for kind in ("rate", "time") for each in apart if each.kind == kind]
-    found += [each for each in apart if each.kind == "curve"][:_MOST]
+    differences = [
+        _difference(sides, pair)
+        for pair in widest(sides)
+        if isinstance(sides.curves[pair.a], MessageCurve) or not _is_unclear(decisive(sides, pair))
+    ]
+    found = [each for kind in ("rate", "time") for each in differences if each.kind == kind]
+    found += [each for each in differences if each.kind == "curve"][:_MOST]
     found += [Statement("figure", each) for each in contrast_statements.sentences(sides)]
     found += [Statement("crossover", _crossed(sides, pair, each)) for pair in pairs for each in pair.crossovers]
     found += [Statement("jump", jump(sides, each)) for each in _largest(sides)]
@@ -52,60 +56,55 @@ def statements(sides: Sides) -> list[Statement]:
 
 
 def widest(sides: Sides) -> list[CurvePair]:
-    """Pairs of curves, those that are farthest apart first."""
+    """Return the pairs of curves, the widest difference first."""
     return sorted(sides.found.pairs, key=lambda each: -abs(math.log(decisive(sides, each).comparison.ratio)))
 
 
 def _saturated(sides: Sides) -> Iterator[str]:
-    """For each kind of curve where it is saturated; times are not told beside rates, which follow from them."""
-    told: dict[str, list[str]] = {}
+    """A sentence for each pattern with the sizes of saturation; no sentence on times if there is one on rates."""
+    sizes: dict[str, list[str]] = {}
     for pattern, curves in selection.grouped(sides.of_messages.values(), lambda curve: curve.pattern).items():
         names = sides.series(curves)
         for curve in curves:
             law = sides.law(curve)
             if law and law.saturation:
                 size = near(law.saturation.value)
-                told.setdefault(pattern, []).append(text("{value} ({basis})", value=size, basis=names[curve.id]))
-    if len(told) > 1:
-        told.pop(messages.LATENCY, None)
-    for pattern, sizes in told.items():
+                sizes.setdefault(pattern, []).append(text("{value} ({basis})", value=size, basis=names[curve.id]))
+    if len(sizes) > 1:
+        sizes.pop(messages.LATENCY, None)
+    for pattern, named in sizes.items():
         yield text(
             "Saturated from these sizes on ({noun}): {sizes}.",
             noun=messages.counted(pattern),
-            sizes=formatting.listed(sizes),
+            sizes=formatting.listed(named),
         )
 
 
 def decisive(sides: Sides, pair: CurvePair) -> PairPoint:
-    """Where two curves are held against each other.
+    """Return the point at which two curves are compared in words.
 
-    Of messages at the largest size, of their times at the smallest; of other curves where the difference that is
-    claimed, or of figures without samples shown, is widest, else at the largest value.
+    For messages it is the largest size, for their times the smallest. For other curves it is the point with the
+    widest difference that is certain or has no samples, else the largest value.
     """
     curve = sides.curves[pair.a]
     if isinstance(curve, MessageCurve):
         return pair.points[0 if curve.better == "lower" else -1]
-    telling = [each for each in pair.points if each.comparison.confidence is None or not _is_unclear(each)]
-    return max(telling[::-1], key=lambda each: abs(math.log(each.comparison.ratio)), default=pair.points[-1])
+    candidates = [each for each in pair.points if each.comparison.confidence is None or not _is_unclear(each)]
+    return max(candidates[::-1], key=lambda each: abs(math.log(each.comparison.ratio)), default=pair.points[-1])
 
 
-def _says(sides: Sides, pair: CurvePair) -> bool:
-    """Whether a pair deserves a sentence: of curves that are not of messages those with a certain difference."""
-    return isinstance(sides.curves[pair.a], MessageCurve) or not _is_unclear(decisive(sides, pair))
-
-
-def _apart(sides: Sides, pair: CurvePair) -> Statement:
-    """How far apart two curves are."""
+def _difference(sides: Sides, pair: CurvePair) -> Statement:
+    """The difference of two curves."""
     point, curve = decisive(sides, pair), sides.curves[pair.a]
     if not isinstance(curve, MessageCurve):
         return Statement("curve", formatting.sentence(_more(sides, pair, point)))
     kind: Kind = "time" if curve.better == "lower" else "rate"
-    said = (_more_time if kind == "time" else _more)(sides, pair, point)
-    return Statement(kind, formatting.sentence(joined(", ", (sides.context(pair), said))))
+    sentence = (_more_time if kind == "time" else _more)(sides, pair, point)
+    return Statement(kind, formatting.sentence(joined(", ", (sides.context(pair), sentence))))
 
 
 def _more(sides: Sides, pair: CurvePair, point: PairPoint) -> str:
-    """The words of a ratio of rates; of times that are not of messages the longer one comes first."""
+    """The ratio of two rates in words; of times that are not of messages the longer one comes first."""
     first, second, ratio = _ordered(sides, pair, point)
     if first.better == "lower":
         first, second = second, first
@@ -130,7 +129,7 @@ def _more(sides: Sides, pair: CurvePair, point: PairPoint) -> str:
 
 
 def _noun(sides: Sides, pair: CurvePair) -> str:
-    """What is counted, within a sentence; with what both curves share where these are not of messages."""
+    """The quantity, within a sentence; with what both curves share if they are not of messages."""
     curve = sides.curves[pair.a]
     if isinstance(curve, MessageCurve):
         counted = messages.counted(curve.pattern)
@@ -144,7 +143,7 @@ def _noun(sides: Sides, pair: CurvePair) -> str:
 
 
 def _more_time(sides: Sides, pair: CurvePair, point: PairPoint) -> str:
-    """The words of a ratio of times of messages."""
+    """The ratio of two times of messages in words."""
     quick, slow, ratio = _ordered(sides, pair, point)
     values = _values(sides, slow, quick, point.at)
     of_slow, of_quick = (sides.subject(pair, curve) for curve in (slow, quick))
@@ -183,21 +182,21 @@ def _by(pair: CurvePair, subject: str) -> Text:
 
 
 def _ordered(sides: Sides, pair: CurvePair, point: PairPoint) -> tuple[Curve, Curve, float]:
-    """The better curve at this value, the worse one, and how many times as good it is."""
+    """Return the better curve at this value, the worse one, and the ratio of better to worse."""
     a, b = sides.curves[pair.a], sides.curves[pair.b]
     ratio = point.comparison.ratio if a.better == "higher" else 1 / point.comparison.ratio
     return (a, b, ratio) if ratio >= 1 else (b, a, 1 / ratio)
 
 
 def _same(point: PairPoint, ratio: float) -> str:
-    """That both are alike, in words; empty where they are not."""
+    """`the same`, `nearly the same`, or empty."""
     if point.comparison.verdict == "equivalent":
         return text("the same (within 1 %)")
     return text("nearly the same") if point.comparison.confidence is None and ratio < 1 + SAME else ""
 
 
 def _is_unclear(point: PairPoint) -> bool:
-    """Whether launches show no difference: an interval that decides nothing, a range on both sides of 1."""
+    """Whether launches show no difference: the interval is inconclusive, or the range contains 1."""
     comparison = point.comparison
     if comparison.confidence is not None:
         return comparison.verdict == "inconclusive"
@@ -212,7 +211,7 @@ def _values(sides: Sides, first: Curve, second: Curve, at: int) -> str:
 def _crossed(sides: Sides, pair: CurvePair, each: Crossover) -> str:
     curve = sides.curves[pair.a]
     before, after = (sides.subject(pair, sides.curves[name]) for name in (each.before, each.after))
-    told = text(
+    sentence = text(
         "{after} overtake {before} near {size} ({noun}); the curves cross between {low} and {high}"
         if pair.differ == PLACE
         else "{after} overtakes {before} near {size} ({noun}); the curves cross between {low} and {high}",
@@ -225,29 +224,29 @@ def _crossed(sides: Sides, pair: CurvePair, each: Crossover) -> str:
     )
     unsure = "" if each.certain else text("figures without intervals")
     context = sides.context(pair) if isinstance(curve, MessageCurve) else ""
-    return formatting.sentence(joined(", ", (context, joined(", ", (told, unsure)))))
+    return formatting.sentence(joined(", ", (context, joined(", ", (sentence, unsure)))))
 
 
 def jump(sides: Sides, each: CurveStep) -> str:
-    """Where the time of a message jumps, by how much, and the possible causes."""
+    """Return a sentence: at which size the time of a message jumps, by how much, and the possible causes."""
     curve = sides.of_messages[each.curve]
     more = text(
         "{times} as long ({time} more)",
         times=times(each.factor.value),
         time=formatting.quantity(each.seconds, "s"),
     )
-    said = text(
+    sentence = text(
         "a message takes {more} from {size} on ({noun}). Possible causes: {causes}",
         more=more,
         size=near(each.bytes),
         noun=messages.counted(curve.pattern),
         causes=joined("; ", each.rivals),
     )
-    return formatting.sentence(joined(", ", (within(sides.label(curve.run), sides.place(curve)), said)))
+    return formatting.sentence(joined(", ", (location(sides.label(curve.run), sides.place(curve)), sentence)))
 
 
 def _largest(sides: Sides) -> Iterator[CurveStep]:
-    """Of each run and pattern, between nodes and inside one, the step with the largest factor."""
+    """The step with the largest factor of each run and pattern, between nodes and inside one."""
 
     def key(each: CurveStep) -> tuple[str, str, bool]:
         curve = sides.of_messages[each.curve]

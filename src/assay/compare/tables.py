@@ -1,4 +1,4 @@
-"""Tables of runs side by side: figures at common values, ratios, laws, what else they share."""
+"""Tables of runs side by side: figures at common values, ratios, laws, shared figures."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -19,9 +19,9 @@ from assay.report import formatting, messages, selection, verdicts
 from assay.report.section import Table, headings, trimmed
 from assay.report.vocabulary import known
 
-#: Curves of a figure and of its table: more are split by place.
+#: Maximum number of curves in a chart and its table; more are split by place.
 MOST = 6
-#: Sizes that a reader compares; the largest is always there. Of other axes the table has all values, or so many.
+#: Sizes in a table, which also has the largest one; and the maximum number of values of another axis.
 _SIZES = frozenset(
     {0, 1, 8, 64, 256, *(2**power for power in (10, 11, 12, 13, 14, 16, 18, 20, 22, 24, 26, 28, 30))}
 )
@@ -30,10 +30,10 @@ _YARDSTICKS = {CLOCK: text("clock"), PEAK: text("FMA peak"), MEMORY: text("memor
 
 
 def groups(sides: Sides) -> dict[str, tuple[Curve, ...]]:
-    """Title -> curves that are drawn together: what they count, and where, or over what.
+    """Return the curves of each chart, by its title: the quantity, and the place or levels.
 
-    Of more than a chart has room for those of one place, or with the same levels, stand together; of more runs the
-    curves of the first run stand in each part.
+    Too many curves for a chart are split by levels or place. Too many runs are split into parts, each with the
+    curves of the first run.
     """
     found: dict[str, tuple[Curve, ...]] = {}
     for title, curves in selection.grouped(sides.found.curves, lambda curve: heading(sides, curve)).items():
@@ -46,7 +46,7 @@ def groups(sides: Sides) -> dict[str, tuple[Curve, ...]]:
 
 
 def heading(sides: Sides, curve: Curve) -> str:
-    """What a curve counts, and where or by what."""
+    """Return the quantity of a curve, and its place or axis."""
     if not isinstance(curve, MessageCurve):
         axis = text("by {axis}", axis=axis_title(curve))
         return joined(", ", (selection.measure(sides.members(curve)[0]), axis))
@@ -57,7 +57,7 @@ def heading(sides: Sides, curve: Curve) -> str:
 
 
 def _split(sides: Sides, curves: tuple[Curve, ...]) -> dict[str, tuple[Curve, ...]]:
-    """Those that stand together in one chart: by as few words as leave room."""
+    """The curves of each chart, by as few words as possible."""
     keys: list[Callable[[Curve], str]] = [
         lambda _: "",
         lambda curve: ", ".join(f"{name} {level}" for name, level in curve.params.items()),
@@ -80,7 +80,7 @@ def _parts(curves: tuple[Curve, ...]) -> Iterator[tuple[Curve, ...]]:
 
 
 def side_by_side(sides: Sides, title: str, curves: tuple[Curve, ...]) -> Table:
-    """A row for each telling value that two curves or more have, a column for each curve."""
+    """Return a row for each selected value that two curves or more have, a column for each curve."""
     names = sides.series(curves)
     counts = selection.grouped((at for curve in curves for at in curve.at), lambda at: at)
     of_messages = isinstance(curves[0], MessageCurve)
@@ -91,7 +91,7 @@ def side_by_side(sides: Sides, title: str, curves: tuple[Curve, ...]) -> Table:
             value(curves[0], at),
             *(figure(sides.at(curve, at)) if at in curve.at else missing for curve in curves),
         )
-        for at in _telling(curves[0], common) or sorted(counts)
+        for at in _selected(curves[0], common) or sorted(counts)
     )
     columns = (_head(curves[0]), *(names[curve.id] for curve in curves))
     return Table(text("{title}, side by side", title=title), columns, rows, frozenset(range(1, len(columns))))
@@ -101,8 +101,8 @@ def _head(curve: Curve) -> str:
     return text("Message") if isinstance(curve, MessageCurve) else axis_title(curve)
 
 
-def _telling(curve: Curve, values: list[int]) -> list[int]:
-    """Of many values those that a reader compares."""
+def _selected(curve: Curve, values: list[int]) -> list[int]:
+    """The values of the rows, if there are many."""
     if curve.axis == BYTES:
         return [at for at in values if at in _SIZES or at == values[-1]] or values
     step = -(-len(values) // _VALUES) or 1
@@ -110,13 +110,13 @@ def _telling(curve: Curve, values: list[int]) -> list[int]:
 
 
 def ratios(sides: Sides, title: str, pairs: tuple[CurvePair, ...]) -> Table:
-    """A row for each telling value, a column for each pair: the ratio, with its interval where there is one."""
+    """Return a row for each selected value, a column for each pair: the ratio with its interval, if any."""
     curve = sides.curves[pairs[0].a]
     values = sorted({point.at for pair in pairs for point in pair.points})
-    known_at = [{point.at: point.comparison for point in pair.points} for pair in pairs]
+    comparisons = [{point.at: point.comparison for point in pair.points} for pair in pairs]
     rows = [
-        (value(curve, at), *(compared(points.get(at), curve.better) for points in known_at))
-        for at in _telling(curve, values)
+        (value(curve, at), *(compared(points.get(at), curve.better) for points in comparisons))
+        for at in _selected(curve, values)
     ]
     columns = (_head(curve), *(pair_name(sides, pair) for pair in pairs))
     caption = text(
@@ -127,7 +127,7 @@ def ratios(sides: Sides, title: str, pairs: tuple[CurvePair, ...]) -> Table:
 
 
 def compared(found: Comparison | None, better: str) -> str:
-    """The ratio of speeds, its ends where it has any, and the verdict where samples allow one."""
+    """Return the ratio of speeds, its ends if there are any, and the verdict if there are samples."""
     if found is None:
         return ""
     each = verdicts.speeds(found, better)
@@ -144,7 +144,7 @@ def pair_name(sides: Sides, pair: CurvePair) -> str:
 
 
 def laws(sides: Sides) -> tuple[Table, ...]:
-    """Latency, endless rate, half-rate size and pieces of each curve of messages that a law was fitted to."""
+    """Return latency, asymptotic rate, half-rate size and pieces of each curve of messages with a law."""
     rows, pieces = [], []
     for curve in sides.of_messages.values():
         model = sides.law(curve)
@@ -155,9 +155,9 @@ def laws(sides: Sides) -> tuple[Table, ...]:
         sampled = sides.members(curve)[0].basis != "imported"
         sizes = (model.half_rate_size, model.half_rate_size_measured, model.saturation)
         figures_of = (model.start, model.rate, *sizes)
-        told = [_law_figure(each, sampled=sampled, unfit=model.is_unfit) for each in figures_of]
+        shown = [_law_figure(each, sampled=sampled, unfit=model.is_unfit) for each in figures_of]
         residual = formatting.residual(model.residual) if model.residual is not None else ""
-        rows.append((name, counted, *told, residual))
+        rows.append((name, counted, *shown, residual))
         pieces += [(name, counted, *piece) for piece in _pieces(model, curve)]
     columns = headings(
         "Curve", "Of", "Start", "Asymptotic rate (r∞)", "Half-rate size (n½)", "n½ as measured", "Saturated from",
@@ -194,7 +194,7 @@ def _law_figure(found: Quantity | None, *, sampled: bool, unfit: bool) -> str:
 
 
 def ends_of(law: MessageLaw, curve: Curve) -> Iterator[tuple[Piece, float, float]]:
-    """The pieces of a law, each with its first and last size."""
+    """Yield the pieces of a law, each with its first and last size."""
     first = float(curve.at[0])
     for piece in law.pieces:
         yield piece, first, piece.end.size.lo if piece.end else float(curve.at[-1])
@@ -215,7 +215,7 @@ def _pieces(law: MessageLaw, curve: Curve) -> Iterator[tuple[str, ...]]:
 
 
 def machines(ratios: Iterable[tuple[str, Yardstick]]) -> tuple[Table, ...]:
-    """What each system's machine is beside that of the base; ratios of figures stand against these."""
+    """Return the ratios of each system's machine to that of the base."""
     rows = tuple(
         (
             text("{value} ({basis})", value=_YARDSTICKS[each.name], basis=each.of),
@@ -241,7 +241,7 @@ def ratio(value: Quantity) -> str:
 
 
 def shared(sides: Sides) -> tuple[Table, ...]:
-    """Figures on no curve that two sides or more have, with their ratio to the first side that has them."""
+    """Return the figures on no curve that two sides or more have, with their ratio to the first of them."""
     rows = []
     for each in sides.found.shared:
         found = {run: sides.estimate(run, name) for run, name in each.of}
@@ -254,7 +254,7 @@ def shared(sides: Sides) -> tuple[Table, ...]:
 
 
 def law_figures(sides: Sides) -> tuple[Table, ...]:
-    """What laws make of figures, where several sides have it: a row for each place, and no ratio."""
+    """Return the figures of laws that several sides have: a row for each place, without ratios."""
     found = []
     for metric, of in selection.grouped(sides.found.law_figures, lambda each: each.metric).items():
         rows = tuple(
@@ -276,14 +276,14 @@ def law_figures(sides: Sides) -> tuple[Table, ...]:
 
 def _of_problems(sides: Sides, run: str, shared: SharedLawFigure) -> str:
     """`1.73 (n 10,000)`: each figure of a run with its problem."""
-    told = []
+    lines = []
     for name, found in ((name, found) for of, name, found in shared.of if of == run):
         e = sides.estimate(run, name)
         shown = formatting.shown(e) if e.basis == "imported" else formatting.interval(found, "")
         params = {axis: value for axis, value in chosen(e).items() if axis not in shared.at}
         problem = joined(", ", (formatting.params(params, selection.units(e.benchmark)), *e.factors.values()))
-        told.append(text("{value} ({basis})", value=shown.short, basis=problem) if problem else shown.short)
-    return joined("; ", told)
+        lines.append(text("{value} ({basis})", value=shown.short, basis=problem) if problem else shown.short)
+    return joined("; ", lines)
 
 
 def _ratio(estimate: Estimate | None, base: Estimate) -> str:
@@ -293,7 +293,7 @@ def _ratio(estimate: Estimate | None, base: Estimate) -> str:
 
 
 def named(estimate: Estimate) -> str:
-    """What a figure on no curve is of."""
+    """Return the name of a figure on no curve."""
     settings = [formatting.params(estimate.params, selection.units(estimate.benchmark))]
     levels = [f"{name} {level}" for name, level in estimate.factors.items()]
     name = f"{estimate.benchmark} {estimate.kernel} {estimate.metric}"
@@ -303,7 +303,7 @@ def named(estimate: Estimate) -> str:
 
 
 def against_base(sides: Sides, curves: tuple[Curve, ...]) -> tuple[CurvePair, ...]:
-    """Pairs among these curves: with the first run where there are several, else all."""
+    """Return the pairs among these curves: with the first run if there are several, else all."""
     names = {curve.id for curve in curves}
     inside = [each for each in sides.found.pairs if {each.a, each.b} <= names]
     base = next((each for each in sides.found.runs if any(curve.run == each for curve in curves)), "")

@@ -18,15 +18,15 @@ _COLUMNS = 4
 
 
 def render(sides: Sides, console: Console) -> bool:
-    """Print what the curves show; nothing where there are none to compare. Whether there were sentences.
+    """Print the comparison of curves, if any can be compared; return whether sentences were printed.
 
-    Of two runs curves that are not of messages have no tables here: each of their figures has a row of its own.
+    Of two runs, only curves of messages have tables here; other figures have a row each in `figure_rows`.
     """
     found = sides.found
     if not sides.have_common and not found.contrasts:
         return False
     page = Screen(console)
-    said = in_words(sides, console)
+    has_sentences = in_words(sides, console)
     if sides.without_samples:
         page.say(Text(NO_SAMPLES, "dim"), indent=1, mark="")
     for title, curves in tables.groups(sides).items():
@@ -43,21 +43,21 @@ def render(sides: Sides, console: Console) -> bool:
             page.table(tables.side_by_side(sides, title, _in_turn(curves)[:_COLUMNS]))
     for table in (*tables.laws(sides)[:1], *tables.shared(sides), *tables.law_figures(sides)):
         page.table(table)
-    return said
+    return has_sentences
 
 
 def _in_turn(curves: Sequence[Curve]) -> tuple[Curve, ...]:
-    """The first curve of each run, then the second one of each."""
+    """The first curve of each run, then the second one of each run."""
     runs = grouped(curves, lambda curve: curve.run).values()
     return tuple(curve for each in zip_longest(*runs) for curve in each if curve)
 
 
 def in_words(sides: Sides, console: Console) -> bool:
-    """Print the sentences alone; whether there are any."""
+    """Print the sentences only; return whether there are any."""
     page = Screen(console)
-    said = statements(sides)
-    if said:
+    sentences = statements(sides)
+    if sentences:
         page.heading("In words")
-    for statement in said:
-        page.say(statement.text, indent=1, mark="-")
-    return bool(said)
+    for sentence in sentences:
+        page.say(sentence.text, indent=1, mark="-")
+    return bool(sentences)

@@ -1,4 +1,4 @@
-"""What a reader of several systems must see first: the widest difference of each thing that they share."""
+"""The first lines on several systems: the widest difference of each quantity that they share."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,20 +15,20 @@ from assay.model.text import joined, listed, text
 from assay.report import formatting, verdicts
 from assay.report.section import Table, headings, trimmed
 
-#: Rows of the table, and differences of the sentence before it.
-_ROWS, _TOLD = 4, 1
+#: Rows of the table, and differences in the sentence before it.
+_ROWS, _IN_SENTENCE = 4, 1
 
 
-class Difference(NamedTuple):
-    """A system beside the first one.
+class SpeedDifference(NamedTuple):
+    """A system compared with the first one.
 
     Attributes:
-        what: is compared.
-        at: the same with the value of the axis.
-        system: that is beside the first one, an id.
+        what: the quantity.
+        at: the quantity with the value of the axis.
+        system: id of the run that is compared with the first one.
         figures: of the first one, and of this one.
-        speed: of it over that of the first one, in words.
-        claimed: whether samples allow the claim; of figures without samples, which nothing forbids.
+        speed: its ratio to the first one, in words.
+        claimed: whether samples allow the claim, or there are no samples.
     """
 
     what: str
@@ -39,20 +39,20 @@ class Difference(NamedTuple):
     claimed: bool
 
 
-def _differences(sides: Sides) -> list[Difference]:
-    """Each once: of curves where two are farthest apart, then of other figures."""
-    once: dict[str, Difference] = {}
+def _differences(sides: Sides) -> list[SpeedDifference]:
+    """One for each quantity: first of curves, the widest difference first, then of other figures."""
+    once: dict[str, SpeedDifference] = {}
     for each in (*_of_curves(sides), *_of_figures(sides)):
         once.setdefault(each.what, each)
     return list(once.values())
 
 
 def conclusion(sides: Sides) -> str:
-    """The widest differences, and how many are beyond chance, in two sentences; empty where nothing is shared."""
+    """Return the widest difference, and how many are beyond chance, in two sentences; empty if none is shared."""
     found = _differences(sides)
     base = sides.sides[0].label
-    claimed = grouped([each for each in found if each.claimed][:_TOLD], lambda each: each.system)
-    told = [
+    claimed = grouped([each for each in found if each.claimed][:_IN_SENTENCE], lambda each: each.system)
+    sentences = [
         text(
             "{system} against {base}: {differences}.",
             base=base,
@@ -69,12 +69,12 @@ def conclusion(sides: Sides) -> str:
         sure=sum(each.verdict in verdicts.CLAIMS for each in tested),
         count=len(tested),
     )
-    said = told or [text("No difference is certain.")]
-    return joined(" ", (*said, counted if tested else "")) if found else ""
+    sentences = sentences or [text("No difference is certain.")]
+    return joined(" ", (*sentences, counted if tested else "")) if found else ""
 
 
 def widest(sides: Sides) -> Table | None:
-    """A row each, four at most."""
+    """Return the widest differences, four at most; None if nothing is shared."""
     base, *others = (side.label for side in sides.sides)
     rows = [
         (each.at, each.figures[0], sides.label(each.system) if others[1:] else "", each.figures[1], each.speed)
@@ -87,17 +87,17 @@ def widest(sides: Sides) -> Table | None:
     return trimmed(table, {2}) if rows else None
 
 
-def _of_curves(sides: Sides) -> Iterator[Difference]:
+def _of_curves(sides: Sides) -> Iterator[SpeedDifference]:
     for pair in statements.widest(sides):
         of, base, found = sides.curves[pair.a], sides.curves[pair.b], statements.decisive(sides, pair)
         if pair.differ == RUN and base.run == sides.found.runs[0]:
             what = tables.heading(sides, base)
             at = joined(", ", (what, value(base, found.at)))
             figures = figure(sides.at(base, found.at)), figure(sides.at(of, found.at))
-            yield Difference(what, at, of.run, figures, *_compared(found.comparison, base.better))
+            yield SpeedDifference(what, at, of.run, figures, *_compared(found.comparison, base.better))
 
 
-def _of_figures(sides: Sides) -> Iterator[Difference]:
+def _of_figures(sides: Sides) -> Iterator[SpeedDifference]:
     for shared in sides.found.shared:
         (run, name), *others = shared.of
         base = sides.estimate(run, name)
@@ -107,11 +107,11 @@ def _of_figures(sides: Sides) -> Iterator[Difference]:
                 ratio = of.median / base.median if base.better == "higher" else base.median / of.median
                 what = tables.named(base)
                 claimed = "imported" in {base.basis, of.basis}
-                yield Difference(what, what, other, (figure(base), figure(of)), _speed(ratio), claimed)
+                yield SpeedDifference(what, what, other, (figure(base), figure(of)), _speed(ratio), claimed)
 
 
 def _compared(found: Comparison, better: str) -> tuple[str, bool]:
-    """How fast it is beside the base, and whether samples allow that claim; without any nothing forbids it."""
+    """The speed ratio to the base in words, and whether samples allow the claim, or there are none."""
     each = verdicts.speeds(found, better)
     if each.confidence and each.verdict not in verdicts.CLAIMS:
         return text("{ratio} {verdict}", ratio=verdicts.plain_ends(each), verdict=verdicts.word(each)), False

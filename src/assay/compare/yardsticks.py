@@ -1,4 +1,4 @@
-"""Ratios of two machines: of clock, FMA peak and memory rate, and which figures grew more than these."""
+"""Ratios of two machines (clock, FMA peak, memory rate), and the figures that grew more than these."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -19,7 +19,7 @@ CLOCK, PEAK, MEMORY = "clock", "FMA peak", "memory rate"
 #: Whole machines before single cores.
 _PLACES = ("all", "one-core")
 _DOUBLE = "fp64"
-#: Units of what is no rate and no time.
+#: Units of figures that are neither a rate nor a time.
 NO_SPEED = ("", "share", "B")
 
 
@@ -28,12 +28,12 @@ def yardsticks(
     sides: tuple[Sequence[Measured], Sequence[Measured]],
     between: BetweenRuns | None = None,
 ) -> tuple[Yardstick, ...]:
-    """What one machine is more than another, as far as both were measured at one place, or sources state it.
+    """Return the ratios of two machines, as far as both were measured at the same place or sources state them.
 
     Args:
-        runs: that is judged, and the base.
+        runs: the judged one, and the base.
         sides: the headline figures of both.
-        between: what figures vary by from run to run; None where nobody knows.
+        between: the variance from run to run; None if it is unknown.
     """
     found = [
         _measured(CLOCK, sides, between, _is_clock, text("loaded clock")) or _stated(runs),
@@ -44,7 +44,7 @@ def yardsticks(
 
 
 def growth(pairs: Iterable[ComparedPair], found: Sequence[Yardstick]) -> dict[str, dict[str, Growth]]:
-    """Id of a comparison of speeds -> yardstick -> whether its speed-up is more."""
+    """Return, by id of a comparison of speeds and by yardstick, whether the speed-up is larger."""
     return {
         pair.comparison.id: {each.name: _grown(speed_up(pair), each.ratio) for each in found}
         for pair in pairs
@@ -53,7 +53,7 @@ def growth(pairs: Iterable[ComparedPair], found: Sequence[Yardstick]) -> dict[st
 
 
 def speed_up(pair: ComparedPair) -> Quantity:
-    """How many times as fast the judged one is."""
+    """Return the speed of the judged one over that of the base."""
     ratio = pair.comparison.value
     return ratio if pair.a.better == "higher" else ratio.inverse("")
 
@@ -88,7 +88,7 @@ def _measured(
     wanted: Callable[[Estimate], bool],
     of: str,
 ) -> Yardstick | None:
-    """The best figures of both at the first place that both have; `of`: what they are, empty for their kernel."""
+    """The best figures of both at the first place that both have; `of`: their name, empty for their kernel."""
     for place in _PLACES:
         best = [
             max(_at(place, side, wanted), key=lambda each: each.estimate.median or 0.0, default=None)
@@ -108,13 +108,13 @@ def _at(place: str, side: Sequence[Measured], wanted: Callable[[Estimate], bool]
 
 
 def _stated(runs: tuple[Run, Run]) -> Yardstick | None:
-    """The nominal clocks, where both are known."""
+    """The nominal clocks, if both are known."""
     a, b = map(_nominal, runs)
     return Yardstick(CLOCK, a, b, "Hz", exact(a / b, ""), stated=True, of=text("nominal")) if a and b else None
 
 
 def _nominal(run: Run) -> float:
-    """Clock in Hz as facts have it; 0 where none is known."""
+    """The nominal clock in Hz from the facts; 0 if it is unknown."""
     facts = [run.imported.facts] if run.imported else [machine.facts for machine in run.machines.values()]
     fact = next((each.get("processor", {}).get("nominal frequency") for each in facts), None)
     if fact is None or not fact.known:

@@ -1,9 +1,7 @@
-"""Published systems that come with Assay, one TOML file each: figures to hold one's own beside."""
+"""Published systems that come with Assay for comparison, one TOML file each."""
 
-import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -50,8 +48,8 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         placement: see Table.
         hosts: see Table.
         memory: see Table.
-        remark: of all rows that have none.
-        limit: see Table; as its rows, a value in the printed unit and how it follows.
+        remark: of all rows without one.
+        limit: see Table; a value in the printed unit, and its derivation.
     """
 
     where: str
@@ -89,18 +87,18 @@ class _Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def names() -> tuple[str, ...]:
-    """Names of the references, sorted."""
+    """Return the names of the references, sorted."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
 def path(name: str) -> Path:
-    """The file of a reference."""
+    """Return the file of a reference."""
     return _FOLDER / f"{name}.toml"
 
 
 @cache
 def get(name: str) -> Imported:
-    """A reference by its name.
+    """Return a reference by its name.
 
     Raises:
         UsageError: there is none of this name.
@@ -109,7 +107,7 @@ def get(name: str) -> Imported:
         raise UsageError(
             f"there is no reference '{name}'", why=f"known: {', '.join(names())}", remedy="assay list references"
         )
-    read = msgspec.convert(_toml(name), _Reference)
+    read = msgspec.toml.decode(path(name).read_bytes(), type=_Reference)
     return Imported(
         schema=IMPORTED_SCHEMA,
         title=read.title,
@@ -124,10 +122,6 @@ def get(name: str) -> Imported:
         },
         conclusions=read.conclusion,
     )
-
-
-def _toml(name: str) -> dict[str, Any]:
-    return tomllib.loads(path(name).read_text(encoding="utf-8"))
 
 
 def _table(part: _Part, source: str) -> Table:

@@ -1,4 +1,4 @@
-"""The parts of a page that are made while its runs are still analysed: they need the records only."""
+"""The parts of a page that are made during the analysis of its runs: they need the records only."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -6,12 +6,12 @@ from assay.model.run import Run
 from assay.report import raw, vega
 from assay.report.plotters import Plotters
 
-#: About so many cases are drawn in one chart: 52 charts of 5,796 cases of messages, 7 of 127.
+#: About so many cases make one chart: 5,796 cases of messages make 52 charts, 127 make 7.
 _CASES_A_CHART = 100
 
 
 class Ahead:
-    """The started plotters, the chart library and the raw samples in the form of the page. Close it after use.
+    """The plotters, the chart library and the raw samples in the form of the page. Close it after use.
 
     Args:
         runs: of the page.
@@ -25,12 +25,12 @@ class Ahead:
         self.library = self._pool.submit(vega.library)
 
     def packed(self, run: Run) -> "Future[tuple[bytes, str]]":
-        """The samples of a run as `raw.pack` makes them; the first call starts the work."""
+        """Return the samples of a run as `raw.pack` makes them; the first call starts the work."""
         if run.path not in self._packed:
             self._packed[run.path] = self._pool.submit(raw.pack, run)
         return self._packed[run.path]
 
     def close(self) -> None:
-        """Stop all of it; a second call does nothing."""
+        """Stop all work; a second call does nothing."""
         self.plotters.close()
         self._pool.shutdown(cancel_futures=True)

@@ -1,7 +1,7 @@
-"""Rows under headings in a terminal: figures are never broken, words only where a cell is a text of many.
+"""Rows under headings in a terminal: figures are never broken, texts only between words.
 
-What a row needs beyond the width of the terminal stands above it: the cells that name it get a line of their own,
-which rows that share them have in common. Where the figures alone are wider, each row becomes a paragraph.
+If a row is wider than the terminal, the cells that name it stand on a line above it, once for all rows that share
+them. If the figures alone are wider, each row becomes a paragraph.
 """
 
 import itertools
@@ -17,11 +17,11 @@ Rows = Sequence[tuple[Text, ...]]
 
 
 def aligned(heads: Sequence[str], right: Sequence[bool], rows: Rows, room: int) -> list[Text] | None:
-    """Lines of a table that leaves every cell whole; None where it has no room.
+    """Return the lines of a table with every cell whole; None if it does not fit.
 
     Args:
-        heads: headings of the columns, broken between words where cells are narrower.
-        right: whether the cells of each column stand right; columns before the first that does name the rows.
+        heads: headings of the columns, broken between words if cells are narrower.
+        right: whether each column is right-aligned; the columns before the first of these name the rows.
         rows: a cell for each column.
         room: width of the terminal.
     """
@@ -38,7 +38,7 @@ def aligned(heads: Sequence[str], right: Sequence[bool], rows: Rows, room: int) 
 
 
 def paragraphs(heads: Sequence[str], right: Sequence[bool], rows: Rows, room: int) -> Iterator[tuple[int, Text]]:
-    """Lines with their indents: the name of each row and, under it, each other cell whole after its heading."""
+    """Yield lines with their indents: the name of each row, then its other cells after their headings."""
     naming, above = max(1, right.index(True) if True in right else 0), Text()
     for row in rows:
         if (name := _name(row[:naming])) != above:
@@ -60,9 +60,9 @@ def _name(cells: Sequence[Text]) -> Text:
 
 
 def _widths(heads: Sequence[str], rows: Rows, room: int) -> list[int]:
-    """Of each column: its widest cell or the longest word of its heading, and what makes the headings lower.
+    """The width of each column: its widest cell or longest word of the heading, more if that saves lines.
 
-    Empty where there is no room.
+    Empty if there is no room.
     """
     widths = [max(map(cell_len, head.split()), default=0) for head in heads]
     for row in rows:
@@ -86,7 +86,7 @@ def _wrapped(head: str, width: int) -> list[str]:
 
 
 def _lines(heads: Sequence[str], right: Sequence[bool], rows: Rows, widths: Sequence[int]) -> Iterator[Text]:
-    """The headings, which end at one line, and the rows; the cells that have no width stand above theirs."""
+    """The lines of headings, aligned at the bottom, and of rows; cells without a width stand above their row."""
     lifted = len(heads) - len(widths)
     indent, sides = GAP * (1 + bool(lifted)), right[lifted:]
     wrapped = [_wrapped(head, width) for head, width in zip(heads[lifted:], widths, strict=True)]

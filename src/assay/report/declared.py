@@ -1,4 +1,4 @@
-"""Sections as declarations: what they are of, their sentences, tables and charts; read by one engine."""
+"""Sections as declarations: their estimates, sentences, tables and charts; one engine draws them."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,14 +21,14 @@ Made = TypeVar("Made")
 
 
 class Scene(msgspec.Struct, frozen=True, dict=True):
-    """What a section is drawn from.
+    """The input of a section.
 
     Attributes:
         run: as it was stored.
         analysis: of it.
         headline: headline figures of the section's benchmark, else those that its law was fitted to; of several
-            nodes those of the one in the middle.
-        estimates: those of them that the section is of.
+            nodes those of the median node.
+        estimates: the headline figures that the section selects.
         found: models of its law.
     """
 
@@ -40,7 +40,7 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
     _cached: dict[object, Any] = msgspec.field(default_factory=dict)
 
     def cached(self, make: Callable[["Scene"], Made]) -> Made:
-        """What a function makes of the scene, made once."""
+        """Return the result of a function of the scene, which is called once."""
         if make not in self._cached:
             self._cached[make] = make(self)
         made: Made = self._cached[make]
@@ -53,16 +53,16 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def best(self) -> Estimate | None:
-        """The best of them."""
+        """The best of its estimates."""
         return selection.best(self.measured)
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Model id -> what tells it from the others."""
+        """Model id -> its label among the models."""
         return fitted.labels(self.found)
 
     def name(self, each: Fitted[Any]) -> str:
-        """What tells a model from the others; empty where it is alone."""
+        """Return the label of a model among the others; empty if it is the only one."""
         return self.names[each.model.id]
 
 
@@ -70,11 +70,11 @@ class Listing(msgspec.Struct, frozen=True):
     """A table.
 
     Attributes:
-        caption: what it holds.
+        caption: what it contains.
         heads: of its columns; the first one names the row.
-        rows: their cells.
-        figures: indices of the columns that hold figures.
-        optional: indices of those that are left out where all of their cells are empty.
+        rows: cells of each row.
+        figures: indices of the columns of figures.
+        optional: indices of columns that are left out if all of their cells are empty.
         short: see `Table`.
     """
 
@@ -86,13 +86,13 @@ class Listing(msgspec.Struct, frozen=True):
     short: str = ""
 
     def __call__(self, scene: Scene) -> tuple[Table, ...]:
-        """The table; none without rows."""
+        """Return the table; none without rows."""
         rows = tuple(self.rows(scene))
         table = Table(self.caption, self.heads, rows, frozenset(self.figures), short=self.short)
         return (trimmed(table, self.optional),) if rows else ()
 
 
-#: A matrix of more rows than these is drawn in so many groups at most.
+#: Maximum number of rows of a matrix; with more it is drawn in groups, whose maximum is the second number.
 _MOST, _GROUPS = 64, 32
 
 
@@ -102,14 +102,14 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         anchor: of the figure.
         ends: coordinates of rows and columns.
-        heads: titles of rows, columns and values, the last with a place for the unit.
-        caption: of the figure; gets its cells and their unit.
-        result: what it shows, in words.
+        heads: titles of rows, columns and values, from the model and the unit.
+        caption: of the figure, from its cells and their unit.
+        result: the figure in words.
         note: third line of a cell.
-        kind: what its tooltip adds to the figure.
-        mirrored: whether each pair stands on both sides of the diagonal.
-        least: rows and columns, fewer of which make no matrix.
-        digits: places after the point, at most.
+        kind: words that the tooltip adds to the figure.
+        mirrored: whether each pair is on both sides of the diagonal.
+        least: a matrix with fewer rows is not drawn.
+        digits: decimals, at most.
         ratio: whether a cell has its ratio.
         order: of rows and columns.
     """
@@ -128,12 +128,12 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     order: Callable[[Scene], Callable[[str], tuple[int, str]]] = lambda _scene: lambda name: (len(name), name)
 
     def figures(self, scene: Scene) -> tuple[Figure, ...]:
-        """One for each model with enough rows."""
+        """Return one figure for each model with enough rows."""
         wide = [each for each in scene.found if len(self._names(scene, each, 0)) >= self.least]
         return tuple(self._figure(scene, each, number) for number, each in enumerate(wide))
 
     def _names(self, scene: Scene, each: Fitted[Any], end: int) -> list[str]:
-        """Of rows (0) or columns (1)."""
+        """The names of rows (0) or columns (1)."""
         wanted = self.ends if self.mirrored else self.ends[end : end + 1]
         return sorted(
             {str(point.at[name]) for point in each.model.points for name in wanted}, key=self.order(scene)
@@ -161,7 +161,7 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
         return Figure(f"{self.anchor}-{number}" if number else self.anchor, caption, result, spec)
 
     def _cell(self, each: Fitted[Any], point: Point, at: tuple[str, str], factor: float, *, named: bool) -> Cell:
-        """The cell of a point; `named`: of which pair it is does not follow from its row and column."""
+        """The cell of a point; `named`: it names its pair, which does not follow from row and column."""
         value, *_ = (factor * part for part in point.value)
         shown = each.figure(point)
         ratio = f"×{point.ratio:.2f}" if self.ratio and point.ratio is not None else ""  # noqa: RUF001 (a factor)
@@ -174,7 +174,7 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _groups(names: Sequence[str]) -> dict[str, str]:
-    """Name -> what the row is called that stands for it and its neighbours."""
+    """Name -> name of the group of it and its neighbours."""
     size = math.ceil(len(names) / _GROUPS)
     groups = [names[at : at + size] for at in range(0, len(names), size)]
     return {name: f"{group[0]}-{group[-1]}" if len(group) > 1 else name for group in groups for name in group}
@@ -183,7 +183,7 @@ def _groups(names: Sequence[str]) -> dict[str, str]:
 def _slowest(
     points: Mapping[tuple[str, str], Point], groups: Mapping[str, str], better: str
 ) -> dict[tuple[str, str], Point]:
-    """The slowest pair of each two groups, and of each group within itself."""
+    """The slowest pair of each two groups, and inside each group."""
     order = [*dict.fromkeys(groups.values())]
     place = {name: order.index(group) for name, group in groups.items()}
     found: dict[tuple[str, str], Point] = {}
@@ -206,7 +206,7 @@ def _grouping(groups: Mapping[str, str]) -> str:
     )
 
 
-#: What makes tables: a `Listing`, or a function.
+#: A `Listing`, or a function that makes tables.
 Tables = Callable[[Scene], Iterable[Table]]
 
 
@@ -215,26 +215,26 @@ def _nothing(_scene: Scene) -> tuple[()]:
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True):
-    """A section of the report; it is not drawn where a run has nothing for it.
+    """A section of the report; it is not drawn if a run has nothing for it.
 
     Attributes:
-        order: where it stands.
+        order: its place among the sections.
         id: anchor.
-        title: heading; that of the benchmark where empty.
-        introduction: what it is good for, in words for a reader who does not know the field.
-        sentences: what was found, in sentences after the introduction; further paragraphs.
-        benchmark: that it draws, which needs no general section because of it; none where empty.
-        also: further benchmarks that need none.
+        title: heading; that of the benchmark if empty.
+        introduction: its purpose, in words for a reader who does not know the field.
+        sentences: the results, after the introduction; further paragraphs.
+        benchmark: that it draws, which then has no general section; empty for none.
+        also: further benchmarks without a general section.
         law: whose results it draws.
-        select: which of the headline figures it is of.
+        select: selects its estimates among the headline figures.
         applies: whether a run has something for it.
         charts: figures.
-        shared_tables: what makes its tables, which a terminal shows too.
-        page_tables: what makes the tables of the page alone.
-        terminal_tables: what makes the tables of a terminal alone, after the shared ones.
-        headlines: what the first page shows.
-        rules: names of rules whose findings belong here before all.
-        exclusive: ids of estimates that are drawn here and nowhere else.
+        shared_tables: tables of the page and of the terminal.
+        page_tables: tables of the page only.
+        terminal_tables: tables of the terminal only, after the shared ones.
+        headlines: figures of the first page.
+        rules: names of rules whose findings belong here in any case.
+        exclusive: ids of estimates that are drawn only here.
         listed: whether the section lists its figures.
     """
 
@@ -259,16 +259,16 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def claims(self) -> frozenset[str]:
-        """Benchmarks that need no general section because of it."""
+        """Benchmarks that have no general section because of this one."""
         return frozenset({self.benchmark} - {""}) | self.also
 
     def section(self, run: Run, analysis: Analysis) -> Section | None:
-        """The section, None when the run has nothing for it."""
+        """Return the section; None if the run has nothing for it."""
         scene = self._scene(run, analysis)
         if not self.applies(scene):
             return None
-        said = self.sentences(scene)
-        first, *others = (said,) if isinstance(said, str) else said or ("",)
+        sentences = self.sentences(scene)
+        first, *others = (sentences,) if isinstance(sentences, str) else sentences or ("",)
         return Section(
             id=self.id,
             title=self.title or selection.title(self.benchmark),
@@ -282,7 +282,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def tables(self, run: Run, analysis: Analysis) -> tuple[Table, ...]:
-        """What a terminal shows of it."""
+        """Return its tables for a terminal."""
         makers = (*self.shared_tables, *self.terminal_tables)
         scene = self._scene(run, analysis) if makers else None
         return tuple(table for made in makers for table in made(scene)) if scene else ()

@@ -1,4 +1,4 @@
-"""The machine as nested boxes: packages, memory nodes, last-level cache groups, cores. The page lays them out."""
+"""The machine as nested boxes: packages, memory nodes, last-level cache groups, cores."""
 
 from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple
@@ -11,27 +11,27 @@ from assay.model.text import joined, text
 from assay.model.units import format_size
 from assay.report import formatting
 
-#: More cores than this are folded: of packages that are alike one is drawn.
+#: With more cores, one of several equal packages is drawn.
 _DRAWN_CORES = 160
 
 
 class Cell(NamedTuple):
-    """A core: the numbers of its cpus, whether these were measured or may be used, and the same in words."""
+    """A core: the numbers of its cpus, their state, and both in words."""
 
     cpus: str
     state: Literal["measured", "allowed", "barred"]
-    told: str
+    words: str
 
 
 class Box(msgspec.Struct, frozen=True):
-    """A titled part of the machine with what is in it.
+    """A titled part of the machine with its content.
 
     Attributes:
         kind: `package`, `node` (of memory) or `group` (of a cache).
         title: above its content.
         boxes: in it.
-        cells: its cores, of a group alone.
-        columns: how many of its cores stand side by side.
+        cells: its cores; only a group has them.
+        columns: cores in a row.
     """
 
     kind: str
@@ -42,13 +42,13 @@ class Box(msgspec.Struct, frozen=True):
 
 
 def boxes(machine: Machine, measured: Collection[int]) -> Iterator[Box]:
-    """The packages of `machine` with the `measured` cpus marked. Its words are in `described`."""
+    """Yield the packages of a machine with the measured cpus marked; see `described` for the same in words."""
     topology = machine.topology
     packages = grouped(topology.cores, lambda core: core.package)
-    alike: dict[int, object] = {index: index for index in packages}
+    shapes: dict[int, object] = {index: index for index in packages}
     if len(topology.cores) > _DRAWN_CORES:
-        alike = {index: _shape(cores) for index, cores in packages.items()}
-    for first, *others in grouped(packages, lambda index: alike[index]).values():
+        shapes = {index: _shape(cores) for index, cores in packages.items()}
+    for first, *others in grouped(packages, lambda index: shapes[index]).values():
         title = text("Package {number}", number=first)
         if others:
             title = text(
@@ -59,7 +59,7 @@ def boxes(machine: Machine, measured: Collection[int]) -> Iterator[Box]:
 
 
 def described(machine: Machine, measured: Collection[int]) -> str:
-    """The drawing in words."""
+    """Return the drawing in words."""
     topology, used = machine.topology, set(measured)
     sizes = {
         (cache.level, cache.kind): cache.size_bytes for cache in topology.caches if cache.kind != "instruction"
@@ -84,7 +84,7 @@ def described(machine: Machine, measured: Collection[int]) -> str:
 
 
 def _shape(cores: tuple[Core, ...]) -> object:
-    """What makes two packages alike: cores of each last-level cache group."""
+    """The shape of a package, which equal packages share: cores of each last-level cache group."""
     return tuple(map(len, grouped(cores, lambda core: core.l3).values()))
 
 
@@ -96,7 +96,7 @@ def _node(topology: Topology, index: int, cores: tuple[Core, ...], measured: Col
 
 
 def _cache_group(topology: Topology, cores: tuple[Core, ...], measured: Collection[int]) -> Box:
-    """Cores under the largest cache that they have a part in: `L3 8 MiB`."""
+    """Cores under the largest cache that they use: `L3 8 MiB`."""
     seen = {cache.level: cache.size_bytes for cache in topology.data_caches(cores[0].cpus[:1])}
     title = f"L{max(seen)} {format_size(seen[max(seen)])}" if seen else text("caches unknown")
     cells = tuple(_cell(core, measured, topology.allowed_cpus) for core in cores)

@@ -20,7 +20,7 @@ from assay.toolchain.cache import cache_folder
 
 
 def environment(**known: object) -> jinja2.Environment:
-    """The templates with the filters and functions of every page, and `known` names of one page."""
+    """Return the environment of templates with the functions of every page, and `known` names of one page."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("assay.report"),
         autoescape=True,
@@ -41,7 +41,7 @@ def rendered(
     language: str,
     library: vega.Library,
 ) -> str:
-    """A whole page that opens in `language`: it loads nothing, and its scripts run by their hash alone."""
+    """Return a whole page that opens in `language`; it loads nothing, and its scripts run by their hash only."""
     return template.render(
         **page,
         **scripts,
@@ -55,19 +55,19 @@ def rendered(
 
 
 def file(name: str) -> str:
-    """The content of a file in the folder of the templates."""
+    """Return the content of a file in the folder of the templates."""
     return resources.files("assay.report").joinpath("templates", name).read_text("utf-8")
 
 
 def _text(template: str, /, **parameters: str | int) -> Text:
-    """A text whose template is written over several lines."""
+    """A text whose template has several lines in the source."""
     return texts.text(" ".join(template.split()), **parameters)
 
 
 class _Compiled(jinja2.FileSystemBytecodeCache):
-    """Templates as they were compiled last, in the user's cache: to compile them takes a third of a second.
+    """Compiled templates in the user's cache: compiling takes a third of a second.
 
-    A cache is no more than that: one that is damaged, or cannot be written, costs the time alone.
+    A cache that is damaged or cannot be written costs this time only.
     """
 
     def __init__(self) -> None:
@@ -87,6 +87,6 @@ class _Compiled(jinja2.FileSystemBytecodeCache):
 
 @jinja2.pass_context
 def _put(context: jinja2.runtime.Context, value: object) -> object:
-    """What a template writes: texts with their numbers in the page."""
+    """The output of a template: texts with their numbers in the page."""
     put: object = context["spoken"].put(value)
     return put

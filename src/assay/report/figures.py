@@ -1,4 +1,4 @@
-"""Figures from estimates: the charts of every section, for any benchmark."""
+"""Charts of estimates of any benchmark, for every section."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ _KINDS = {
 
 
 def scaled(estimates: Iterable[Estimate]) -> tuple[float, str]:
-    """The factor and unit that fit the largest of the estimates."""
+    """Return the factor and unit that fit the largest of the estimates."""
     largest = max((abs(e.median) for e in estimates if e.median), default=1.0)
     unit = next(iter(estimates)).unit
     value, prefixed = scale(largest, unit)
@@ -30,7 +30,7 @@ def scaled(estimates: Iterable[Estimate]) -> tuple[float, str]:
 
 
 def scaled_middle(estimates: Iterable[Estimate]) -> tuple[float, str]:
-    """The factor and unit that fit the middle of the range of a logarithmic axis."""
+    """Return the factor and unit that fit the middle of the range of a logarithmic axis."""
     estimates = tuple(estimates)
     ends = [abs(e.median) for e in estimates if e.median]
     middle = math.sqrt(min(ends) * max(ends)) if ends else 1.0
@@ -39,7 +39,7 @@ def scaled_middle(estimates: Iterable[Estimate]) -> tuple[float, str]:
 
 
 def whiskers(estimates: Iterable[Estimate]) -> str:
-    """The meaning of points and whiskers of a figure, from the bases of its intervals."""
+    """Return the meaning of points and whiskers of a figure, from the bases of its intervals."""
     made = dict.fromkeys(e.basis for e in estimates if e.basis)
     if made.keys() == {"imported"}:
         return text(
@@ -50,7 +50,7 @@ def whiskers(estimates: Iterable[Estimate]) -> str:
 
 
 class Ends(TypedDict):
-    """What every mark of a chart has: value and ends in the scaled unit, the same in words, and their basis."""
+    """Common fields of marks: value and ends in the scaled unit, the same in words, and their basis."""
 
     value: float
     lo: float
@@ -60,7 +60,7 @@ class Ends(TypedDict):
 
 
 def ends(estimate: Estimate, factor: float, *, positive: bool = False) -> Ends:
-    """Of a measured estimate; `factor`: of the scaled unit; `positive`: for an axis that has no place for 0."""
+    """Return the ends of a measured estimate; `factor`: of the scaled unit; `positive`: for an axis without 0."""
     figure, median = formatting.shown(estimate), estimate.median or 0.0
     parts = (median, estimate.lo, estimate.hi)
     value, lo, hi = (factor * (median if end is None or (positive and not end) else end) for end in parts)
@@ -68,12 +68,12 @@ def ends(estimate: Estimate, factor: float, *, positive: bool = False) -> Ends:
 
 
 def titled(title: str, unit: str) -> str:
-    """Title of an axis: `Rate (GB/s)`; bare numbers have no unit."""
+    """Return the title of an axis: `Rate (GB/s)`; bare numbers have no unit."""
     return text("{title} ({unit})", title=title, unit=unit) if unit else title
 
 
 def alternative_text(rows: Iterable[tuple[str, str, str]]) -> str:
-    """Row, series and figure of each mark in words: the chart for readers who do not see it."""
+    """Return row, series and figure of each mark in words, for readers who do not see the chart."""
     return joined(
         "; ", [text("{row}, {series}: {figure}", row=row, series=of, figure=value) for row, of, value in rows]
     )
@@ -86,9 +86,9 @@ def placements(
     row: Name = formatting.placed,
     series: Name | None = None,
 ) -> Figure:
-    """A forest plot: a row for each placement, or as `row` names it, a series for each combination of levels.
+    """Return a forest plot: a row for each placement, a series for each combination of levels.
 
-    `series` names them otherwise; empty where the title does.
+    `row` and `series` can name them differently; a series without a name has the title.
     """
     estimates = selection.measured(estimates)
     factor, unit = scaled(estimates)
@@ -107,18 +107,18 @@ def placements(
     what = (
         text("{title} by placement.", title=title) if row is formatting.placed else text("{title}.", title=title)
     )
-    said: list[str] = [what, whiskers(estimates)]
+    sentences: list[str] = [what, whiskers(estimates)]
     if any(e.limit for e in estimates):
-        said.append(text("The vertical line in a row is the limit of that figure."))
+        sentences.append(text("The vertical line in a row is the limit of that figure."))
     if estimates[0].better == "lower":
-        said.append(text("Left is better."))
-    caption = joined(" ", said)
+        sentences.append(text("Left is better."))
+    caption = joined(" ", sentences)
     result = alternative_text((point.row, point.series, point.text) for point in points)
     return Figure(figure_id, caption, result, intervals(points, titled(title, unit)))
 
 
 class Title(NamedTuple):
-    """What a chart counts, and of which part, for which only its caption has room."""
+    """The quantity of a chart, and the part that only its caption names."""
 
     counted: str
     part: str = ""
@@ -131,15 +131,15 @@ def curves(
     guides: Guides | None = None,
     series: Name | None = None,
 ) -> Figure:
-    """Curves along the swept axis of the benchmark, a series for each combination of the other levels.
+    """Return curves along the swept axis of the benchmark, a series for each combination of the other levels.
 
-    A logarithmic axis has no place for a size of nothing: such figures are in tables alone.
+    A logarithmic axis has no 0: figures of empty messages are in tables only.
     """
     title = title if isinstance(title, Title) else Title(title)
     whole = joined(": ", title)
     axis = selection.swept(estimates[0].benchmark)
-    every = selection.measured(estimates)
-    estimates = tuple(e for e in every if e.params[axis])
+    measured = selection.measured(estimates)
+    estimates = tuple(e for e in measured if e.params[axis])
     axis_unit = selection.units(estimates[0].benchmark).get(axis, "")
     name = series or series_of(estimates, axis)
     factor, value_unit = scaled_middle(estimates)
@@ -159,34 +159,31 @@ def curves(
     meaning = selection.axis_meaning(estimates[0].benchmark, axis)
     spec = curve(
         points,
-        (
-            meaning,
-            titled(title.counted, value_unit),
-        ),
+        (meaning, titled(title.counted, value_unit)),
         guides or Guides(),
         sizes=axis_unit == "B",
     )
-    said: list[str] = [
+    sentences: list[str] = [
         text("{title} against {axis}; both axes are logarithmic.", title=whole, axis=meaning),
         whiskers(estimates),
     ]
-    if len(estimates) < len(every):
-        said.append(
+    if len(estimates) < len(measured):
+        sentences.append(
             text("{size} does not fit this axis; the table shows it.", size=formatting.param(0, axis_unit))
         )
     if any(point.state for point in points):
-        said.append(
+        sentences.append(
             text(
                 "A line connects points of one machine state. Points without a state hold for all states. Gaps "
                 "were not measured."
             )
         )
-    caption = joined(" ", said)
+    caption = joined(" ", sentences)
     return Figure(figure_id, caption, result, spec, factor)
 
 
 def series_of(estimates: tuple[Estimate, ...], axis: str) -> Name:
-    """The name of each curve along `axis`: the placement if there are several, and the levels that vary."""
+    """Return the names of curves along `axis`: the placement if there are several, and the levels that vary."""
     names = tuple(name for name in selection.varied(estimates) if name != axis)
     where = len({formatting.placed(e) for e in estimates}) > 1
 

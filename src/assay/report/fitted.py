@@ -1,4 +1,4 @@
-"""Fitted models as sections draw them, those of the median node, with their estimates."""
+"""Fitted models of the median node with their estimates, as sections draw them."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cache, cached_property
@@ -18,9 +18,9 @@ M = TypeVar("M", bound=Model)
 
 @cache
 def _kinds() -> Mapping[str, str]:
-    """Kinds of results -> the same as texts, as each law declares them."""
+    """Kinds of results -> the same as texts, from the declarations of laws."""
     declared = (getattr(module, "kinds", {}) for module in topics.modules("models").values())
-    return {word: said for kinds in declared for word, said in kinds.items()}
+    return {kind: words for kinds in declared for kind, words in kinds.items()}
 
 
 class Fitted(msgspec.Struct, Generic[M], frozen=True, dict=True):
@@ -35,7 +35,7 @@ class Fitted(msgspec.Struct, Generic[M], frozen=True, dict=True):
         return next((selection.state(estimate) for estimate in self.estimates if estimate.state), "")
 
     def estimate(self, point: Point) -> Estimate:
-        """The estimate of a point."""
+        """Return the estimate of a point."""
         return self._by_id[point.estimate]
 
     @cached_property
@@ -43,7 +43,7 @@ class Fitted(msgspec.Struct, Generic[M], frozen=True, dict=True):
         return {estimate.id: estimate for estimate in self.estimates}
 
     def is_like(self, other: "Fitted[M]") -> bool:
-        """Whether another model is the same of other nodes: some figures of both differ in nothing but these."""
+        """Whether another model is the same on other nodes: some figures of both differ only in the nodes."""
         if (self.model.kind, self.model.state) != (other.model.kind, other.model.state):
             return False
         return self.hosts != other.hosts and bool(self.figures & other.figures)
@@ -55,21 +55,21 @@ class Fitted(msgspec.Struct, Generic[M], frozen=True, dict=True):
 
     @cached_property
     def figures(self) -> frozenset[Hashable]:
-        """What its estimates are of, on whichever nodes."""
+        """The identities of its estimates without their nodes."""
         return frozenset(estimate.alike("hosts") for estimate in self.estimates)
 
     def shown(self, figure: Quantity) -> formatting.Shown:
-        """A quantity of the model with its ends: a bootstrap interval from six launches on, else the range."""
+        """Return a quantity of the model with its ends: an interval from six launches on, else the range."""
         return formatting.interval(figure, self.basis)
 
     def figure(self, point: Point) -> formatting.Shown:
-        """A point with its ends."""
+        """Return a point with its ends."""
         estimate = self.estimate(point)
         return formatting.interval(point.value, formatting.basis(estimate))
 
     @property
     def unit(self) -> str:
-        """Of its estimates."""
+        """The unit of its estimates."""
         return self.estimates[0].unit
 
     @property
@@ -88,7 +88,7 @@ class Fitted(msgspec.Struct, Generic[M], frozen=True, dict=True):
 
 
 def fitted(analysis: Analysis, law: type[M]) -> tuple[Fitted[M], ...]:
-    """The models of a law that have parameters; if several nodes have the same model, that of the median node."""
+    """Return the fitted models of a law; if several nodes have the same model, that of the median node."""
     known = {estimate.id: estimate for estimate in analysis.estimates}
     nodes: list[list[Fitted[M]]] = []
     for model in analysis.models:
@@ -102,19 +102,19 @@ def fitted(analysis: Analysis, law: type[M]) -> tuple[Fitted[M], ...]:
 
 
 def unfitted(analysis: Analysis) -> tuple[Unfitted, ...]:
-    """The models that could not be fitted; each has a reason."""
+    """Return the models that could not be fitted; each has a reason."""
     return tuple(model for model in analysis.models if isinstance(model, Unfitted))
 
 
 def of(found: Iterable[Fitted[M]]) -> tuple[Estimate, ...]:
-    """All estimates of several models, each once."""
+    """Return all estimates of several models, each once."""
     return tuple({estimate.id: estimate for each in found for estimate in each.estimates}.values())
 
 
 def labels(found: Iterable[Fitted[M]]) -> dict[str, str]:
-    """Model id -> its label among the others: a word such as `compact`, placement, levels, state."""
+    """Return the labels of models by id: a word such as `compact`, placement, levels, state."""
     found = tuple(found)
-    told: dict[str, str] = {}
+    named: dict[str, str] = {}
     for each in found:
         like = [other for other in found if other.estimates[0].benchmark == each.estimates[0].benchmark]
         parts = [kind(each)] if len({kind(other) for other in found}) > 1 else []
@@ -123,17 +123,17 @@ def labels(found: Iterable[Fitted[M]]) -> dict[str, str]:
         own = each.estimates[0]
         varied = selection.varied(e for other in like for e in other.estimates)
         names = [name for name in varied if len({selection.level(e, name) for e in each.estimates}) == 1]
-        told[each.model.id] = joined(", ", [*parts, selection.levels(own, names), each.state])
-    return told
+        named[each.model.id] = joined(", ", [*parts, selection.levels(own, names), each.state])
+    return named
 
 
 def kind(found: Fitted[M]) -> str:
-    """The word of the model: `compact`, `bandwidth`; empty if it has none."""
+    """Return the word of the model: `compact`, `bandwidth`; empty if it has none."""
     return _kinds().get(found.model.kind, "")
 
 
 def _place(found: Fitted[M]) -> str:
-    """Placement and memory policy, each where all estimates share it."""
+    """Placement and memory policy, each if all estimates share it."""
     labels_ = {estimate.placement.label for estimate in found.estimates}
     policies = {formatting.memory(estimate) for estimate in found.estimates} - {""}
     shared = [*(labels_ if len(labels_) == 1 else ()), *(policies if len(policies) == 1 else ())]

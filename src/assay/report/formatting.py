@@ -1,4 +1,4 @@
-"""The words of figures: values with their intervals, limits, placements, parameters, for every renderer."""
+"""Figures in words for every renderer: values with intervals, limits, placements, parameters."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -15,19 +15,19 @@ from assay.model.text import Command, Text, text
 from assay.model.units import decimals, format_cpu_list, format_quantity, format_share, format_size, scale
 
 _SIGNIFICANT = 3
-#: Digits that shares and ratios of others have at most.
+#: Digits of imported shares and ratios, at most.
 _PRINTED = 4
 _PERCENT = 100
-#: An interval wider than this part of its figure is grey, and called wide.
+#: An interval wider than this part of its figure is shown in grey.
 _VAGUE = 0.1
-#: From here on a ratio is read as a factor, not as a change in percent.
+#: From this ratio on a change is written as a factor, not in percent.
 _FACTOR = 2.0
-#: An end so many times as far away as its figure has a unit of its own: `607 ns [547, 17.1 ms]`.
+#: An end that differs from its figure by more than this factor has its own unit: `607 ns [547, 17.1 ms]`.
 _APART = 100.0
-#: With these a sentence ends; after a command no full stop may stand that is copied with it.
+#: The ends of sentences. A command has no full stop, which would be copied with it.
 _ENDS = ".!?`"
 
-#: Scope of a limit -> the part of the machine that it is of; of the whole machine, and of links, nothing is added.
+#: Scope of a limit -> the part of the machine in words; limits of the whole machine and of links need none.
 _PARTS = {
     "core": text("one core"),
     "cores": text("these cores"),
@@ -37,7 +37,7 @@ _PARTS = {
 }
 #: `a`, `a and b`, `a, b and c`.
 listed = texts.listed
-#: Where a limit comes from.
+#: The source of a limit in words.
 SOURCES = {
     "derived": text("derived"),
     "measured": text("measured"),
@@ -47,14 +47,14 @@ SOURCES = {
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """An estimate scaled for people; all figures share the unit and the digits. False, empty without a figure.
+    """An estimate in a readable unit; all figures share the unit and the digits. Empty and false without a figure.
 
     Attributes:
         value: the median.
         lo: lower end.
         hi: upper end.
         unit: scaled unit, e.g. `GB/s`.
-        basis: what the ends are: `95 % interval, 6 launches`, `range of 3 launches`, `1 launch`.
+        basis: of the ends: `95 % interval, 6 launches`, `range of 3 launches`, `1 launch`.
         sure: whether the ends claim confidence.
     """
 
@@ -102,23 +102,20 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 def shown(estimate: Estimate | None) -> Shown:
-    """The estimate for people; empty without a figure."""
+    """Return the estimate in a readable unit; empty without a figure."""
     if estimate is None or estimate.value is None:
         return Shown("", "", "", "", "")
     if estimate.unit == "B":  # sizes of memory, which others state without an interval
         size, _, unit = format_size(round(estimate.value.value)).partition(" ")
         return Shown(size, "", "", unit, basis(estimate))
-    if estimate.basis == "imported" and estimate.unit in {
-        "",
-        "share",
-    }:  # no digit is added to what others printed
+    if estimate.basis == "imported" and estimate.unit in {"", "share"}:  # no further digits than were printed
         value, unit = scale(estimate.value.value, estimate.unit)
         return Shown(f"{value:.{_PRINTED}g}", "", "", unit, basis(estimate))
     return interval(estimate.value, basis(estimate))
 
 
 def interval(figure: Quantity, stands_on: str) -> Shown:
-    """A figure with its ends for people; `stands_on`: what the ends are, as in `Shown.basis`."""
+    """Return a figure with its ends in a readable unit; `stands_on`: basis of the ends, see `Shown.basis`."""
     scaled, prefixed = scale(figure.value, figure.unit)
     factor = scaled / figure.value if figure.value else 1.0
     digits = decimals(scaled)
@@ -132,17 +129,17 @@ def interval(figure: Quantity, stands_on: str) -> Shown:
 
 
 def rough(figure: Quantity) -> str:
-    """A parameter of a law that does not fit, with the one digit that it deserves: `about 3 GB/s`."""
+    """Return a parameter of a law that does not fit, with one digit: `about 3 GB/s`."""
     return text("about {figure}", figure=quantity(float(f"{figure.value:.1g}"), figure.unit))
 
 
 def residual(share: float) -> str:
-    """How far a law is from its figures, and whether that is too far: `45 %, unfit`."""
+    """Return the residual of a law, and whether it is too large: `45 %, unfit`."""
     return text("{share}, unfit", share=percent(share)) if share > UNFIT else percent(share)
 
 
 def basis(estimate: Estimate | ProfileFigure) -> str:
-    """What stands behind an estimate's ends."""
+    """Return the basis of an estimate's ends in words."""
     launches = count(estimate.launches, "launch", "launches")
     if estimate.basis == "interval":
         confidence = f"{_PERCENT * (estimate.confidence or 0):.0f} %"
@@ -153,22 +150,22 @@ def basis(estimate: Estimate | ProfileFigure) -> str:
 
 
 def plain(value: float) -> str:
-    """A number without a unit, such as a share or a ratio, with three decimals or three significant digits."""
+    """Return a number without a unit, such as a ratio, with three decimals or three significant digits."""
     return f"{value:.{min(_SIGNIFICANT, decimals(value))}f}" if abs(value) >= 1 else f"{value:.{_SIGNIFICANT}f}"
 
 
 def factor(value: float) -> str:
-    """A ratio with three significant digits: `0.0311`, `0.935`, `1.03`."""
+    """Return a ratio with three significant digits: `0.0311`, `0.935`, `1.03`."""
     return f"{value:.{decimals(value)}f}"
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """A quantity without interval, with three significant digits, for extremes and limits; a dash for None."""
+    """Return a quantity without interval, with three significant digits; a dash for None."""
     return "-" if value is None else format_quantity(value, unit)
 
 
 def share(estimate: Estimate) -> float | None:
-    """The median as a share of its limit (of the limit's time for times); None without a limit."""
+    """Return the median as a share of its limit (for times, the limit as a share of the median), or None."""
     if estimate.limit is None or not estimate.median or not estimate.limit.value:
         return None
     ratio = estimate.median / estimate.limit.value
@@ -176,28 +173,28 @@ def share(estimate: Estimate) -> float | None:
 
 
 def share_text(estimate: Estimate) -> str:
-    """`97 %`, or empty."""
+    """Return the share of the limit, `97 %`, or empty."""
     value = share(estimate)
     return "" if value is None else percent(value)
 
 
 def share_cell(estimate: Estimate) -> str:
-    """The share for a table; a figure that is the measured limit itself has no share."""
+    """Return the share of the limit for a table, or that the figure is itself the limit."""
     own = estimate.limit and estimate.limit.measured_by == estimate.id
     return text("is the limit") if own else share_text(estimate)
 
 
 def limit_text(limit: Limit | None, unit: str) -> str:
-    """`43.2 GB/s (measured)`, `9.1 GB/s (measured, one core)`; or that no limit is known."""
+    """Return `43.2 GB/s (measured)`, `9.1 GB/s (measured, one core)`, or that no limit is known."""
     if limit is None:
         return text("none known")
-    source = SOURCES[limit.source]
-    told = texts.joined(", ", (source, _PARTS[limit.scope])) if limit.scope in _PARTS else source
-    return text("{limit} ({source})", limit=quantity(limit.value, unit), source=told)
+    source: Text = SOURCES[limit.source]
+    source = texts.joined(", ", (source, _PARTS[limit.scope])) if limit.scope in _PARTS else source
+    return text("{limit} ({source})", limit=quantity(limit.value, unit), source=source)
 
 
 def against(estimate: Estimate) -> str:
-    """The limit of a headline: `97 % of 43.2 GB/s (derived)`, the best measurement, or nothing."""
+    """Return the share of a headline's limit: `97 % of 43.2 GB/s (derived)`, or that there is none."""
     if estimate.limit is None:
         return text("no limit known")
     if estimate.limit.measured_by == estimate.id:
@@ -210,7 +207,7 @@ def against(estimate: Estimate) -> str:
 
 
 class Bar(NamedTuple):
-    """A figure beside its limit: percents of the limit, of 0 to 100.
+    """A figure as a bar up to its limit: percents of the limit, 0 to 100.
 
     Attributes:
         share: of the figure.
@@ -224,7 +221,7 @@ class Bar(NamedTuple):
 
 
 def bar(estimate: Estimate) -> Bar | None:
-    """What is drawn of a figure beside its limit; None without one, and for the limit's own measurement."""
+    """Return the bar of a figure; None without a limit, and for the measurement of the limit itself."""
     value, limit = estimate.value, estimate.limit
     if value is None or limit is None or value.lo <= 0 or not limit.value or limit.measured_by == estimate.id:
         return None
@@ -235,18 +232,18 @@ def bar(estimate: Estimate) -> Bar | None:
 
 
 def vague(estimate: Estimate) -> bool:
-    """Whether the interval is wider than a tenth of the figure, or there is none; what is imported has none."""
+    """Whether the interval is wider than a tenth of the figure or missing; False for imported figures."""
     value = estimate.value
     return value is not None and value.basis != "imported" and not 0 < value.hi - value.lo <= _VAGUE * value.value
 
 
 def percent(value: float) -> str:
-    """A share: `97 %`, `0.4 %`."""
+    """Return a share in percent: `97 %`, `0.4 %`."""
     return f"{format_share(value)} %"
 
 
 def change(ratio: float, *, factor: bool | None = None) -> str:
-    """A ratio to its base: `+4.7 %`, `-12 %`; from 2 on a factor, `×3.42`; or as `factor` says."""  # noqa: RUF002
+    """Return a ratio to its base: `+4.7 %`, `-12 %`; from 2 on a factor, `×3.42`; or as `factor` says."""  # noqa: RUF002
     return "".join(_change(ratio, factor=ratio >= _FACTOR if factor is None else factor))
 
 
@@ -259,18 +256,18 @@ def _change(ratio: float, *, factor: bool) -> tuple[str, str]:
 
 
 def changes(ratio: float, lo: float, hi: float, *, sure: bool) -> str:
-    """The ends of a ratio in the form of `change`: an interval `[+4.1, +5.3] %`, a range `+4.1 to +5.3 %`."""
+    """Return the ends of a ratio like `change`: an interval `[+4.1, +5.3] %`, a range `+4.1 to +5.3 %`."""
     (least, unit), (most, _) = (_change(end, factor=ratio >= _FACTOR) for end in (lo, hi))
     return f"[{least}, {most}]{unit}" if sure else f"{least} to {most}{unit}"
 
 
 def count(number: int, one: str, many: str) -> Text:
-    """`1 launch`, `1,000 launches`; both words are literals."""
+    """Return `1 launch`, `1,000 launches`; both words are literals."""
     return texts.text(f"{{count}} {one}|{{count}} {many}", count=number)
 
 
 def sentence(line: str) -> str:
-    """The text with a capital letter and a full stop, but after a command; complete sentences stay unchanged."""
+    """Return the text with a capital letter and a full stop; commands and complete sentences stay unchanged."""
     if isinstance(line, Command) or (line[:1].strip() and line[:1] == line[:1].upper() and line[-1] in _ENDS):
         return line
     if line and isinstance(line, Text):
@@ -281,36 +278,36 @@ def sentence(line: str) -> str:
 
 
 def apart(line: str) -> str:
-    """The text for a terminal: the command at its end on a line of its own, as it is typed."""
-    said, mark, command = line.removesuffix("`").rpartition("`")
-    return f"{said.rstrip()}\n{command}" if mark and line.endswith("`") else line
+    """Return the text for a terminal: a command at its end is on a line of its own."""
+    sentence, mark, command = line.removesuffix("`").rpartition("`")
+    return f"{sentence.rstrip()}\n{command}" if mark and line.endswith("`") else line
 
 
 def param(value: ParamValue, unit: str = "") -> str:
-    """The value of one axis: sizes in KiB and MiB, whole numbers grouped."""
+    """Return the value of one axis: sizes in KiB and MiB, whole numbers with separators."""
     if unit == "B" and isinstance(value, int):
         return format_size(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def params(values: Mapping[str, ParamValue], units: Mapping[str, str]) -> str:
-    """Axes and values in one line: `stores ordinary, touch parallel`."""
+    """Return axes and values in one line: `stores ordinary, touch parallel`."""
     return ", ".join(f"{name} {param(value, units.get(name, ''))}" for name, value in values.items())
 
 
 def setting(name: str, value: ParamValue, unit: str = "") -> str:
-    """`nonblocking`, `64 KiB`; a bare number says of what it is: `tests 20`."""
+    """Return `nonblocking`, `64 KiB`; a bare number with its axis: `tests 20`."""
     shown = param(value, unit)
     return shown if unit == "B" or isinstance(value, str) else f"{name} {shown}"
 
 
 def ends(lo: float, hi: float) -> str:
-    """The ends of a band: `0.99 to 1.01`."""
+    """Return the ends of a band: `0.99 to 1.01`."""
     return text("{low} to {high}", low=f"{lo:.4g}", high=f"{hi:.4g}")
 
 
 def seconds(value: float) -> str:
-    """A duration for people: `42 s`, `3 min 20 s`, `2 h 5 min`."""
+    """Return a duration in words: `42 s`, `3 min 20 s`, `2 h 5 min`."""
     if value < 60:  # noqa: PLR2004 (a minute)
         return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"  # noqa: PLR2004
     minutes, rest = divmod(round(value), 60)
@@ -321,12 +318,12 @@ def seconds(value: float) -> str:
 
 
 def placed(estimate: Estimate) -> str:
-    """Placement in one line: label, memory policy where it is not first touch."""
+    """Return the placement in one line: label, and the memory policy unless it is first touch."""
     return texts.joined(" · ", [estimate.placement.label, memory(estimate)])
 
 
 def memory(estimate: Estimate) -> str:
-    """Memory policy in short: `bind:0`, `interleave:0-7`; empty for first touch."""
+    """Return the memory policy in short: `bind:0`, `interleave:0-7`; empty for first touch."""
     memory = estimate.placement.policy
     if not memory.nodes:
         return "" if memory.policy == "first-touch" else memory.policy

@@ -15,26 +15,26 @@ _ORDER = 80
 
 
 def declared(name: str, title: str) -> Declared:
-    """The section of benchmark `name`."""
+    """Return the general section of benchmark `name`."""
     return Declared(
         order=_ORDER,
         id=name.replace("_", "-"),
         title=title,
         benchmark=name,
         applies=lambda _scene: True,
-        sentences=lambda scene: _told(name, scene.best),
+        sentences=lambda scene: _sentences(name, scene.best),
         charts=_charts,
         headlines=_headlines,
     )
 
 
 def _headlines(scene: Scene) -> tuple[Headline, ...]:
-    """The best figure, with what tells it from those beside it: its place, and what is not as usual."""
+    """The best figure with its place, and with levels that vary and differ from their defaults."""
     best = scene.best
     if best is None:
         return ()
-    usual = benchmarks.of(best.benchmark).defaults
-    names = [name for name in selection.varied(scene.estimates) if best.params.get(name, "") != usual.get(name)]
+    defaults = benchmarks.of(best.benchmark).defaults
+    names = [name for name in selection.varied(scene.estimates) if best.params.get(name, "") != defaults.get(name)]
     label = joined(", ", (selection.named(scene.run, best), selection.levels(best, names)))
     where = best.placement.label
     return (Headline(label, best, "" if where == UNSTATED else places.cores(where)),)
@@ -49,15 +49,15 @@ def _charts(scene: Scene) -> Iterator[Figure]:
         yield draw(members, f"figure-{name}-{kernel}".replace("_", "-"), title)
 
 
-def _told(name: str, best: Estimate | None) -> str:
+def _sentences(name: str, best: Estimate | None) -> str:
     """What the benchmark measures, and the best figure."""
     measures = known(benchmarks.of(name).measures)
-    told: list[str] = [text("This is {what}.", what=measures)] if measures else []
+    sentences: list[str] = [text("This is {what}.", what=measures)] if measures else []
     figure = formatting.shown(best)
     if best is None or not figure:
-        told.append(text('Nothing could be measured. The section "What was not measured" lists the reasons.'))
-        return joined(" ", told)
-    told.append(
+        sentences.append(text('Nothing could be measured. The section "What was not measured" lists the reasons.'))
+        return joined(" ", sentences)
+    sentences.append(
         text(
             "The best figure is {figure} ({kernel}, placement {where}).",
             figure=figure.full,
@@ -66,5 +66,7 @@ def _told(name: str, best: Estimate | None) -> str:
         )
     )
     if selection.meaning(best):
-        told.append(text("{metric} counts {what}.", metric=best.metric.capitalize(), what=selection.meaning(best)))
-    return joined(" ", told)
+        sentences.append(
+            text("{metric} counts {what}.", metric=best.metric.capitalize(), what=selection.meaning(best))
+        )
+    return joined(" ", sentences)

@@ -27,17 +27,16 @@ from assay.report.sections import cards, contrast, sections
 from assay.report.summary import by_severity, gathered, heading, spent, summary, unmeasured
 from assay.report.vocabulary import known
 
-#: Of a page with more figures than these only the first few are drawn for a phone too. Where scripts do not run it
-#: shows the others small.
+#: If a page has more figures, only the first few have a version for phones.
 _MANY, _FEW = 24, 8
-#: A section with more estimates than these has no table of them of its own: all figures stand in the last table.
+#: A section with more estimates has no table of its own: all figures are in the last table.
 _ROWS = 1000
-#: Of more comparisons than these in a section, it lists those that claim something first; the page's data has all.
+#: Maximum number of comparisons in a section, claims first; the data of the page has all.
 _COMPARED = 200
-#: Of more estimates than these, the table has those of the node in the middle, of still more the first ones and
-#: those that findings name; the page's data has them all.
+#: If there are more estimates, the table has those of the median node; if these are still more, the first ones and
+#: those that findings name. The data of the page has all.
 _LISTED = 3000
-#: Points of more than these are left out of the page's data: `assay show --json` has them.
+#: More points of models are left out of the data of the page: `assay show --json` has them.
 _POINTS = 10_000
 
 SEVERITY = {
@@ -48,7 +47,7 @@ SEVERITY = {
 
 
 class _Topic(msgspec.Struct, frozen=True):
-    """A section with what the page puts into it; `compared`: how many comparisons there are."""
+    """A section with its content on the page; `compared`: the number of comparisons."""
 
     section: Section
     drawing: tuple[Future[vega.Drawn], ...]
@@ -59,7 +58,7 @@ class _Topic(msgspec.Struct, frozen=True):
 
 
 class _Node(msgspec.Struct, frozen=True):
-    """A machine drawn, for all nodes that are like it."""
+    """A drawn machine with all nodes of the same topology."""
 
     machine: Machine
     hosts: tuple[str, ...]
@@ -73,17 +72,17 @@ def render(
     compared: Section | None = None,
     ahead: Ahead | None = None,
 ) -> str:
-    """The whole page. Everything from outside is escaped; scripts run by their hash only.
+    """Return the whole page as HTML. Foreign content is escaped; scripts run by their hash only.
 
-    It opens in `language`, one of `LANGUAGES`, where its reader has chosen none. `compared`: how the curves of
-    an import compare, before all topics. `ahead`: what was made of it while the run was analysed.
+    It opens in `language`, one of `LANGUAGES`, if its reader has chosen none. `compared`: the section with the
+    curves of an import, before all topics. `ahead`: the parts that were made during the analysis.
     """
-    with closing(ahead or Ahead(run)) as made:
-        packed = made.packed(run)
+    with closing(ahead or Ahead(run)) as prepared:
+        packed = prepared.packed(run)
         listed = _listed(analysis)
         rows = Rows(run, analysis, listed)
         written = [*([compared] if compared else []), *sections(run, analysis)]
-        topics, other = _topics(analysis, rows, written, made.plotters)
+        topics, other = _topics(analysis, rows, written, prepared.plotters)
         index, samples = packed.result()
         headlines = _headlines(run, topics)
         page = {
@@ -95,7 +94,7 @@ def render(
             "legend": tuple(_legend([each.estimate for each in headlines])),
             "nodes_of_machine": provenance.nodes(run),
             "kind": provenance.kind(run),
-            "said": list(chain.from_iterable(topic.section.summary for topic in topics)),
+            "in_words": list(chain.from_iterable(topic.section.summary for topic in topics)),
             "contrast": contrast(analysis),
             "cards": cards(analysis),
             "nodes": _nodes(run),
@@ -127,28 +126,28 @@ def render(
             "held": msgspec.json.decode(index, type=raw.RawIndex),
             "remedy": lambda text: remedies.typed(text, run),
             "resumed": remedies.resumed(run),
-            # what a reader can lay beside the page's figures of messages
+            # curves that a reader can add to the figures of messages
             "published": published.curves() if any(f.pattern for each in written for f in each.figures) else (),
             "evidence": rows.evidence,
         }
         scripts = {"script": file("report.js"), "published_script": file("published.js")}
-        return rendered(_template(), page, scripts, language, made.library.result())
+        return rendered(_template(), page, scripts, language, prepared.library.result())
 
 
 def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
-    """Each figure once, those with a limit first, limits of others last, then as the study asks for them.
+    """Each figure once: figures with a limit first, limits of other figures last, else in the order of the study.
 
-    A problem comes before the work that it mostly does. Of an import bare numbers come last, and what bounds
-    another stands beside that; of a program with several figures the others follow the first ones of all.
+    A problem comes before the work that it mostly does. In an import, bare numbers come last, limits of other
+    figures are left out, and the second figures of programs follow the first figures of all programs.
     """
     once: dict[str, Headline] = {}
     for each in (each for topic in topics for each in topic.section.headlines):
         once.setdefault(each.estimate.id, each)
-    taken = {case.id: case.benchmark for case in run.plan.cases}
-    asked = {name: at for at, name in enumerate(dict.fromkeys(taken.values()))}
-    every = sorted(once.values(), key=lambda each: asked.get(taken.get(each.estimate.case, ""), len(asked)))
+    benchmark_of = {case.id: case.benchmark for case in run.plan.cases}
+    order = {name: at for at, name in enumerate(dict.fromkeys(benchmark_of.values()))}
+    every = sorted(once.values(), key=lambda each: order.get(benchmark_of.get(each.estimate.case, ""), len(order)))
     if run.imported:
-        of = selection.grouped(every, lambda each: taken[each.estimate.case]).values()
+        of = selection.grouped(every, lambda each: benchmark_of[each.estimate.case]).values()
         turn = {each.estimate.id: at for members in of for at, each in enumerate(members)}
         every.sort(key=lambda each: (each.estimate.unit in {"", "share"}, turn[each.estimate.id]))
     known = [(each.estimate, each.estimate.limit) for each in every if each.estimate.limit]
@@ -157,11 +156,11 @@ def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
     solved = {roles.role(each.estimate) for each in kept}
     kept.sort(key=lambda each: bool(solved & roles.solved_by(each.estimate)))
     kept.sort(key=lambda each: (formatting.bar(each.estimate) is None, each.estimate.id in measured))
-    return [_told(run, each) for each in kept]
+    return [_with_details(run, each) for each in kept]
 
 
 def _legend(shown: Sequence[Estimate]) -> Iterator[str]:
-    """How to read the headline figures, as far as that is seen there."""
+    """How to read the headline figures, for the marks that they have."""
     drawn, bases = any(map(formatting.bar, shown)), {each.basis for each in shown}
     if drawn:
         yield text("Black line: the limit.")
@@ -174,28 +173,28 @@ def _legend(shown: Sequence[Estimate]) -> Iterator[str]:
 
 
 def _details(headline: Headline, analysis: Analysis) -> str:
-    """What the small type says: the kernel where others have the metric, which level of several, and so on."""
+    """The small type of a headline: the kernel if others have the metric, levels if there are several, details."""
     e = headline.estimate
     names = selection.chosen(e, selection.of_benchmark(analysis, e.benchmark))
     levels = selection.levels(e, names) if names else ""
-    told = (each for each in (selection.telling_kernel(e), levels) if each not in headline.label)
-    return joined(", ", (*told, selection.state(e), headline.told))
+    further = (each for each in (selection.telling_kernel(e), levels) if each not in headline.label)
+    return joined(", ", (*further, selection.state(e), headline.told))
 
 
-def _told(run: Run, headline: Headline) -> Headline:
-    """The headline with its nodes, which a reader of several must know; of an import what printed it where."""
+def _with_details(run: Run, headline: Headline) -> Headline:
+    """The headline with the number of its nodes if there are several; in an import with its tool and place."""
     placed, printed = headline.estimate.placement, headline.estimate.printed
-    is_said = headline.counts_nodes or placed.word.over or placed.label == UNSTATED or provenance.nodes(run) <= 1
-    nodes = "" if is_said else formatting.count(placed.nodes, "node", "nodes")
-    told = (headline.told, nodes, *(_printed(run, headline, printed) if printed else ()))
-    return msgspec.structs.replace(headline, told=joined(", ", told))
+    is_clear = headline.counts_nodes or placed.word.over or placed.label == UNSTATED or provenance.nodes(run) <= 1
+    nodes = "" if is_clear else formatting.count(placed.nodes, "node", "nodes")
+    details = (headline.told, nodes, *(_printed(run, headline, printed) if printed else ()))
+    return msgspec.structs.replace(headline, told=joined(", ", details))
 
 
 def _printed(run: Run, headline: Headline, printed: Printed) -> tuple[str, str]:
-    """What printed a headline, and where."""
+    """The tool that printed a headline, and the place."""
     tool = "" if printed.tool in headline.label else printed.tool
     if not run.info.command and benchmarks.of(run.plan.case(headline.estimate.case).benchmark).is_known:
-        return tool, ""  # a place in a publication is long: it stands beside what only its authors name so
+        return tool, ""  # the place in a publication is long: only names of its authors have it
     return tool, f"{printed.source}:{printed.line}" if printed.line else printed.place
 
 
@@ -204,7 +203,7 @@ def _points(analysis: Analysis) -> int:
 
 
 def _without_many_points(analysis: Analysis) -> Analysis:
-    """What the page's data has: models of very many points without them."""
+    """The analysis in the data of the page: without the points of models if they are very many."""
     if _points(analysis) <= _POINTS:
         return analysis
     models = tuple(msgspec.structs.replace(model, points=()) for model in analysis.models)
@@ -212,7 +211,7 @@ def _without_many_points(analysis: Analysis) -> Analysis:
 
 
 def _listed(analysis: Analysis) -> tuple[Estimate, ...]:
-    """What the table of all figures has."""
+    """The estimates in the table of all figures."""
     every = analysis.estimates
     listed = every if len(every) <= _LISTED else selection.middle(every)
     if len(listed) <= _LISTED:
@@ -224,7 +223,7 @@ def _listed(analysis: Analysis) -> tuple[Estimate, ...]:
 def _topics(
     analysis: Analysis, rows: Rows, written: list[Section], plotters: Plotters
 ) -> tuple[list[_Topic], list[Finding]]:
-    """Sections with their findings beside them; findings that belong to none."""
+    """Sections with their findings, and the findings that belong to no section."""
     homes: dict[str, list[Finding]] = {section.id: [] for section in written}
     other: list[Finding] = []
     for finding in by_severity(analysis):
@@ -244,7 +243,7 @@ def _topics(
                 section,
                 tuple(plotters.draw(figure, twice=at < room) for at, figure in enumerate(section.figures)),
                 rows.table(section.estimates) if len(section.estimates) <= _ROWS else [],
-                tuple(map(rows.compared, _telling(pairs))),
+                tuple(map(rows.compared, _first(pairs))),
                 len(pairs),
                 tuple(homes[section.id]),
             )
@@ -253,8 +252,8 @@ def _topics(
     return topics, other
 
 
-def _telling(pairs: list[Comparison]) -> list[Comparison]:
-    """Of more than a reader takes in those that claim a difference, the largest first."""
+def _first(pairs: list[Comparison]) -> list[Comparison]:
+    """If there are many comparisons, those with a claim first, the largest first."""
     if len(pairs) <= _COMPARED:
         return pairs
     claims = {"slower", "faster"}
@@ -262,7 +261,7 @@ def _telling(pairs: list[Comparison]) -> list[Comparison]:
 
 
 def _home(finding: Finding, written: list[Section], rows: Rows) -> str:
-    """The section that claims the rule; else the one of most of the evidence, listed or of its benchmarks."""
+    """The section that names the rule; else the one with most of the evidence in its list or its benchmarks."""
     subjects = rows.subjects(finding)
 
     def shown(section: Section) -> tuple[int, bool]:
@@ -276,7 +275,7 @@ def _home(finding: Finding, written: list[Section], rows: Rows) -> str:
 
 
 def _nodes(run: Run) -> list[_Node]:
-    """Machines to draw, like ones once."""
+    """Machines to draw; equal ones once."""
     used: dict[str, frozenset[int]] = {}
     for case in run.plan.cases:
         for host in case.placement.hosts:

@@ -1,4 +1,4 @@
-"""The ledger: what other measurements said that figures would be, and what they are."""
+"""The ledger: figures predicted from other measurements, and the measured figures."""
 
 from collections.abc import Callable, Iterable
 
@@ -20,7 +20,7 @@ class Ledger(msgspec.Struct, frozen=True):
 
     Attributes:
         law: name.
-        name: what was predicted, of its estimate: `himeno L, all`.
+        name: of the predicted estimate: `himeno L, all`.
         anchor: of the figure.
         short: see `Table`.
     """
@@ -31,14 +31,14 @@ class Ledger(msgspec.Struct, frozen=True):
     short: str = ""
 
     def lines(self, scene: Scene) -> tuple[Prediction, ...]:
-        """Of the estimates that the page shows."""
+        """Return the predictions of estimates that the page shows."""
         shown = {e.id for e in selection.middle(scene.analysis.estimates)}
         return tuple(
             line for line in scene.analysis.predictions if line.law == self.law and line.measured in shown
         )
 
     def table(self) -> Listing:
-        """Of all lines."""
+        """Return the table of all lines."""
         return Listing(
             text(
                 "Predictions: the middle (and the ends) of the predicted interval, the measured figure, its "
@@ -60,7 +60,7 @@ class Ledger(msgspec.Struct, frozen=True):
         )
 
     def figure(self, scene: Scene) -> Iterable[Figure]:
-        """Bands and the measured figures; nothing without a line."""
+        """Yield the chart of bands and measured figures; nothing without a line."""
         ledger = self.lines(scene)
         if not ledger:
             return
@@ -86,7 +86,7 @@ class Ledger(msgspec.Struct, frozen=True):
         yield Figure(self.anchor, caption, joined("; ", result), spec)
 
     def sentences(self, scene: Scene) -> tuple[str, ...]:
-        """How many hold, the largest error, and how far figures are from the middle; nothing without a line."""
+        """Return how many hold, the largest error, and the deviations from the middle; nothing without a line."""
         ledger = self.lines(scene)
         if not ledger:
             return ()
@@ -118,9 +118,9 @@ class Ledger(msgspec.Struct, frozen=True):
 
     def _rows(self, scene: Scene) -> Iterable[tuple[str, ...]]:
         ledger = self.lines(scene)
-        told = any(state for line in ledger for state in line.states)
+        has_states = any(state for line in ledger for state in line.states)
         for line in ledger:
-            # Of what predicts, then of the predicted: `near and far, any`.
+            # States of the sources, then of the predicted figure: `near and far, any`.
             *sources, predicted = (known(state) if state else text("any") for state in line.states)
             yield (
                 self._name(scene, line),
@@ -128,14 +128,14 @@ class Ledger(msgspec.Struct, frozen=True):
                 formatting.interval(line.value, "").short,
                 _signed(line.deviation),
                 _error(line),
-                joined(", ", (formatting.listed(sources), predicted)) if told else "",
+                joined(", ", (formatting.listed(sources), predicted)) if has_states else "",
                 text("before its launch") if line.before else "",
             )
 
     def _point(self, scene: Scene, line: Prediction, factor: float) -> Point:
         value, lo, hi = (factor * end for end in line.value)
         plain = formatting.interval(line.value, "").plain
-        told = text(
+        figure = text(
             "{figure}, overlaps the band, {deviation} from its middle"
             if not line.error
             else "{figure}, {error} from the band, {deviation} from its middle",
@@ -151,7 +151,7 @@ class Ledger(msgspec.Struct, frozen=True):
             lo=lo,
             hi=hi,
             limit=None,
-            text=told,
+            text=figure,
             short=plain,
             basis=line.derivation,
             limit_text=formatting.ends(*band),

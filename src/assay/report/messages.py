@@ -1,4 +1,4 @@
-"""The names of messages in the report: what is counted, between which partners, over which network."""
+"""The names of messages in the report: quantity, partners, network."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,28 +11,28 @@ from assay.model.text import joined, text
 from assay.report import formatting, selection
 from assay.report.figures import Name
 
-#: Benchmarks whose figures are of messages between partners, and what passes them.
+#: Benchmark of messages between two partners -> what passes them, `MPI` or `TCP`.
 BY: dict[str, str] = {name: by for name, by in roles.message_curves().items() if by}
 
 
 def _of_one_pair(figure: str, directions: int) -> str:
-    """The first pattern of ours that one pair passes messages in, with such a figure in so many directions."""
+    """Our first pattern of one pair with this figure and number of directions."""
     wanted = ("one", figure, directions)
     every = roles.patterns().items()
     return next((name for name, each in every if (each.pairs, each.figure, each.directions) == wanted), "")
 
 
 LATENCY, ONE, BOTH = _of_one_pair("time", 1), _of_one_pair("rate", 1), _of_one_pair("rate", 2)
-#: Pattern -> what its headline counts.
+#: Pattern -> the quantity of its headline.
 COUNTED = {name: each.counted for name, each in roles.patterns().items()}
-#: Charts and tables of more series are split: so many differ in colour, shape and dash.
+#: Maximum number of series in a chart or table, which differ in colour, shape and dash.
 MOST_SERIES = 6
-#: Fewer sizes make no curve.
+#: Minimum number of sizes of a curve.
 _CURVE = 3
-#: The message that small ones are judged by.
+#: Size of the small message.
 SMALL_BYTES = 8
 
-#: Between whom messages pass, and which of their cores where the placement says so.
+#: Placement -> partners of messages, and their cores if the placement states them.
 _PAIRS: dict[str, tuple[str, str]] = {
     UNSTATED: (text("unknown partners"), ""),
     "pair": (text("two near cores"), ""),
@@ -43,14 +43,14 @@ _PAIRS: dict[str, tuple[str, str]] = {
 #: Params that make the size of a message.
 _SIZE = tuple(map(roles.usual_axis, ("message-size", "size-offset")))
 _OPERATION = roles.usual_axis("operation-name")
-#: Of other tools' tables, where no placement says how many ranks took part.
+#: Axis of tables of other tools, without a placement: the number of ranks.
 RANKS = "ranks"
 #: Bytes of a message; whether it went from node to node.
 size, is_between = roles.size, place.between
 
 
 def of_patterns(analysis: Analysis, patterns: Iterable[str]) -> tuple[Estimate, ...]:
-    """The headline estimates of messages between partners, in the order of the patterns."""
+    """Return the headline estimates of messages between two partners, in the order of the patterns."""
     wanted = tuple(patterns)
     found = [e for name in BY for e in selection.of_benchmark(analysis, name)]
     groups = selection.grouped(found, pattern)
@@ -58,7 +58,7 @@ def of_patterns(analysis: Analysis, patterns: Iterable[str]) -> tuple[Estimate, 
 
 
 def pattern(estimate: Estimate) -> str:
-    """Latency, bandwidth ... as the benchmarks call it."""
+    """Return the name of its pattern, such as `latency`."""
     return roles.pattern_name(estimate)
 
 
@@ -69,26 +69,26 @@ def of_all_pairs(estimate: Estimate) -> bool:
 
 
 def ranks(estimate: Estimate) -> int:
-    """The ranks on each node. 0 if unknown."""
+    """Return the ranks on each node; 0 if unknown."""
     placed = estimate.placement
     each = placed.laid_out // max(1, len(placed.hosts))
     return each or (len(placed.cpus[0]) if placed.cpus else 0)
 
 
 def where(estimate: Estimate) -> str:
-    """The partners of the messages, for readers who do not know placement words."""
+    """Return the partners of messages in words, for readers who do not know placements."""
     return joined(", ", ends(estimate))
 
 
 def ends(estimate: Estimate) -> tuple[str, str]:
-    """The same in two parts: between whom, and which of their cores; or which cores, and on which nodes."""
+    """Return the same in two parts: the partners and their cores; or the cores and their nodes."""
     label, hosts = estimate.placement.label, estimate.placement.hosts
     of_two = not of_all_pairs(estimate) and (label != UNSTATED or estimate.benchmark in BY)
     return _PAIRS[label] if of_two and label in _PAIRS else _partners(label, hosts)
 
 
 def between(label: str, hosts: Sequence[str]) -> str:
-    """The partners of one pair, for a placement word on so many nodes."""
+    """Return the partners of one pair, for a placement word on these nodes."""
     return joined(", ", _PAIRS[label] if label in _PAIRS else _partners(label, hosts))
 
 
@@ -98,17 +98,17 @@ def _partners(label: str, hosts: Sequence[str]) -> tuple[str, str]:
 
 
 def cores(label: str, hosts: Sequence[str]) -> str:
-    """The cores and nodes that pass messages, for a placement word."""
+    """Return the cores and nodes that pass messages, for a placement word."""
     return joined(", ", cores_of(label, hosts))
 
 
 def cores_of(label: str, hosts: Sequence[str]) -> tuple[str, str]:
-    """Which cores, and on which nodes where they are on several."""
+    """Return the cores, and the nodes if there are several."""
     if label == UNSTATED:
         return text("not stated"), ""
     word = parsed(label)
     group, one = word.index is not None, places.part_of_node(word)
-    nodes = len(hosts) or word.nodes or 1  # a table of others may count nodes and name none
+    nodes = len(hosts) or word.nodes or 1  # an imported table may state the number of nodes only
     if nodes <= 1:
         return text("in {part}", part=one) if group else text("{part} of a node", part=one), ""
     each = (
@@ -120,13 +120,13 @@ def cores_of(label: str, hosts: Sequence[str]) -> tuple[str, str]:
 
 
 def counted(pattern: str) -> str:
-    """The headline quantity of a pattern, inside a sentence; the word itself if it has no words."""
+    """Return the headline quantity of a pattern, inside a sentence; the pattern itself if it has no words."""
     found = roles.patterns().get(pattern)
     return (found.within if found else "") or pattern
 
 
 def over(estimates: Iterable[Estimate]) -> Name:
-    """The difference between figures of the same partners: MPI or TCP, factor levels, axes that vary."""
+    """Return names for figures of the same partners: MPI or TCP, factor levels, axes that vary."""
     curves = _curves(estimates)
     firsts = [members[0] for members in curves]
     groups = selection.grouped(firsts, lambda e: (e.benchmark, pattern(e)))
@@ -138,7 +138,7 @@ def over(estimates: Iterable[Estimate]) -> Name:
         levels = (_level(estimate, each) for each in found)
         return joined(", ", [BY.get(estimate.benchmark, "") if several else "", *levels])
 
-    return _said(name, curves)
+    return _once(name, curves)
 
 
 def _varied(estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def _varied(estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
 
 
 def _level(estimate: Estimate, name: str) -> str:
-    """MPIs by their names, which say what they are; other levels with what they are levels of."""
+    """The level with its factor; MPIs by their names only."""
     if name == "mpi":
         return estimate.factors.get(name, "")
     if name == RANKS:
@@ -155,32 +155,32 @@ def _level(estimate: Estimate, name: str) -> str:
 
 
 def series(estimates: Iterable[Estimate]) -> Name:
-    """The name of a curve: its partners, if there are several, and its network or levels."""
+    """Return names for curves: partners, if there are several, and network or levels."""
     curves = _curves(estimates)
     firsts = [members[0] for members in curves]
-    way = over(firsts)
+    levels_of = over(firsts)
     several = len(set(map(where, firsts))) > 1
 
     def name(estimate: Estimate) -> str:
-        levels = way(estimate)
+        levels = levels_of(estimate)
         return joined(", ", [where(estimate) if several or not levels else "", levels])
 
-    return _said(name, curves)
+    return _once(name, curves)
 
 
 def _curves(estimates: Iterable[Estimate]) -> list[tuple[Estimate, ...]]:
-    """Figures that only the size of their messages tells apart, together: whatever names one of them names all."""
+    """The figures of each curve, which differ only in the size of messages and have the same name."""
     return list(selection.grouped(estimates, lambda e: e.alike(*_SIZE)).values())
 
 
-def _said(name: Name, curves: Iterable[tuple[Estimate, ...]]) -> Name:
-    """The same name, found once for each curve."""
-    told = {e.id: said for members in curves for said in [name(members[0])] for e in members}
-    return lambda estimate: told[estimate.id] if estimate.id in told else name(estimate)
+def _once(name: Name, curves: Iterable[tuple[Estimate, ...]]) -> Name:
+    """The same names, made once for each curve."""
+    names = {e.id: own for members in curves for own in [name(members[0])] for e in members}
+    return lambda estimate: names[estimate.id] if estimate.id in names else name(estimate)
 
 
 def split(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
-    """Part of the figure -> its estimates: one chart for few series, else as few charts as possible."""
+    """Return the estimates of each chart, by its part of the title; as few charts as possible."""
     curves = {members[0].id: members for members in _curves(estimates)}
     order = {e.id: at for at, e in enumerate(estimates)}
     return {
@@ -193,12 +193,12 @@ def _split(firsts: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
     """The same for the first figure of each curve."""
     if fits(firsts):
         return {"": firsts}
-    ways = [selection.grouped(firsts, key) for key in _keys(firsts)]
-    ways = [groups for groups in ways if len(groups) > 1] or [selection.grouped(firsts, over(firsts))]
-    fitting = [groups for groups in ways if all(map(fits, groups.values()))]
-    if len(ways[0]) == 1:
+    splits = [selection.grouped(firsts, key) for key in _keys(firsts)]
+    splits = [groups for groups in splits if len(groups) > 1] or [selection.grouped(firsts, over(firsts))]
+    fitting = [groups for groups in splits if all(map(fits, groups.values()))]
+    if len(splits[0]) == 1:
         return {"": firsts}
-    parts = min(fitting, key=len) if fitting else ways[0]
+    parts = min(fitting, key=len) if fitting else splits[0]
     return {
         joined(", ", [name, finer]): few
         for name, members in parts.items()
@@ -213,7 +213,7 @@ def fits(estimates: tuple[Estimate, ...]) -> bool:
 
 
 def _keys(estimates: tuple[Estimate, ...]) -> tuple[Name, ...]:
-    """What may split a chart, the most telling first."""
+    """The keys that may split a chart, the most important first."""
     factors = dict.fromkeys(name for e in estimates for name in e.factors)
     return (
         far,
@@ -229,35 +229,35 @@ def _keys(estimates: tuple[Estimate, ...]) -> tuple[Name, ...]:
 
 
 def far(estimate: Estimate) -> str:
-    """Whether messages went from node to node, in words."""
+    """Return whether messages went between nodes, in words."""
     if estimate.placement.label == UNSTATED:
         return text("at an unknown place")
     return text("between nodes") if is_between(estimate) else text("inside a node")
 
 
 def is_curve(estimates: Iterable[Estimate]) -> bool:
-    """Whether they are of sizes enough for a curve; the empty message has no place on its axis."""
+    """Whether they have enough sizes for a curve; the axis has no empty message."""
     return len({size(e) for e in estimates} - {0}) >= _CURVE
 
 
 def small(estimates: Iterable[Estimate]) -> Estimate | None:
-    """The figure of the small message of a curve: 8 B, else the smallest that is not empty, else the empty one."""
+    """Return the figure of the small message: 8 B, else the smallest non-empty one, else the empty one."""
     ordered = sorted(selection.measured(estimates), key=lambda e: (size(e) == 0, size(e) != SMALL_BYTES, size(e)))
     return ordered[0] if ordered else None
 
 
 def aligned(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
-    """The estimates without those of sizes beside powers of two."""
+    """Return the estimates without those of sizes with an offset."""
     return tuple(e for e in estimates if not roles.level_of(e, "size-offset"))
 
 
 def largest(estimates: Iterable[Estimate]) -> Estimate | None:
-    """The figure of the largest message of a curve, of a size without an offset if there is one."""
+    """Return the figure of the largest message of a curve, of a size without an offset if there is one."""
     return max(
         selection.measured(estimates), key=lambda e: (not roles.level_of(e, "size-offset"), size(e)), default=None
     )
 
 
 def at(estimate: Estimate) -> str:
-    """`8 B`."""
+    """Return the size of its messages: `8 B`."""
     return formatting.param(size(estimate), "B")

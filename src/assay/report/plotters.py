@@ -1,7 +1,7 @@
 """Charts drawn in parallel: in separate processes for a page with many charts.
 
-Drawing a chart keeps the interpreter's lock, so that threads alone draw none sooner. Each plotter is a process; it
-reads a specification a line and answers with its SVG, as JSON, until its input ends.
+Drawing a chart holds the interpreter's lock, so threads alone would not help. Each plotter is a process. It reads
+one specification a line and answers with its SVG, as JSON, until its input ends.
 """
 
 import os
@@ -19,7 +19,7 @@ from assay.report import vega
 from assay.report.charts.theme import Spec, chart
 from assay.report.section import Figure
 
-#: A plotter takes a second to start and to become fast, a chart 30 ms to draw: fewer charts are drawn here.
+#: A plotter takes a second to start, a chart 30 ms to draw: fewer charts are drawn in this process.
 _CHARTS_EACH = 12
 _MOST = 4
 
@@ -28,8 +28,8 @@ class Plotters:
     """The processes that draw the charts of a page while its other parts are made. Close it after use.
 
     Args:
-        charts: about how many there will be; the processes start at once.
-        apart: one of them at least, though there are few charts: what they need is not this process's memory.
+        charts: their approximate number; the processes start at once.
+        apart: at least one process, also for few charts, so that they do not use the memory of this process.
     """
 
     def __init__(self, charts: int, *, apart: bool = False) -> None:
@@ -53,7 +53,7 @@ class Plotters:
                 pass
 
     def _svg(self, spec: Spec) -> str:
-        """Drawn by a process that is idle; here where it has ended."""
+        """The chart drawn by an idle process; by this one if that has ended."""
         process = self._idle.get()  # there are as many as threads
         try:
             return _asked(process, spec)

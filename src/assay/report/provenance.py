@@ -1,4 +1,4 @@
-"""The provenance of the figures: commands, builds, environment, machine, versions; enough to repeat the run."""
+"""Provenance of the figures, enough to repeat the run: commands, builds, environment, machine, versions."""
 
 import itertools
 import shlex
@@ -17,15 +17,15 @@ from assay.report import formatting, vocabulary
 from assay.report.section import Table, headings
 
 _KIB_FROM = 2**20
-#: Heads of the table that says where each figure was printed.
+#: Headings of the table of sources.
 PRINTED = headings("File or publication", "Place in the source", "Tool", "Command", "Unit as printed", "Figures")
-#: Of more command lines than these the page has the first; the records have each.
+#: Maximum number of values of a variable, and of command lines, on the page; the records have all.
 _MOST_VALUES = 20
 _MOST_COMMANDS = 60
 
 
 def kind(run: Run) -> str:
-    """The machine in words: processor, cores, all of its memory; empty if unknown."""
+    """Return the machine in words: processor, cores, memory; empty if unknown."""
     machine = next(iter(run.machines.values()), None)
     if machine is None:
         return ""
@@ -41,13 +41,13 @@ def kind(run: Run) -> str:
 
 
 def nodes(run: Run) -> int:
-    """How many the machine has: of an import as its source states it, which may name only some of them."""
+    """Return the number of nodes; of an import as its source states it, which may name only some of them."""
     stated = run.imported.facts.get("system", {}).get("nodes") if run.imported else None
     return int(stated.value) if stated and isinstance(stated.value, int) else len(run.plan.hosts)
 
 
 def fact(known: Fact) -> str:
-    """A fact in words: its value with the unit, or the reason why it is unknown."""
+    """Return a fact in words: its value with the unit, or the reason why it is unknown."""
     if not known.known:
         return text("unavailable: {why}", why=known.unavailable or "")
     value = known.value
@@ -56,19 +56,19 @@ def fact(known: Fact) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or text("none")
     if isinstance(value, (int, float)):
-        if known.unit == "B":  # an MTU is known as 1,500 B, not as 1.46 KiB
+        if known.unit == "B":  # an MTU is 1,500 B, not 1.46 KiB
             return format_size(value) if value >= _KIB_FROM or value % 1024 == 0 else f"{value:,} B"
         return formatting.quantity(value, known.unit) if known.unit else f"{value:,}"
     return str(value)
 
 
 def stated(facts: Mapping[str, Mapping[str, Fact]]) -> dict[str, str]:
-    """Facts of a machine by section and name, in words."""
+    """Return the facts of a machine by section and name, in words."""
     return {f"{section}: {name}": fact(known) for section, of in facts.items() for name, known in of.items()}
 
 
 def printed(imported: Imported) -> Iterator[tuple[str, ...]]:
-    """A row of `PRINTED` for each table that figures were taken from."""
+    """Yield a row of `PRINTED` for each table of an import."""
     for table in imported.tables:
         yield (
             table.source,
@@ -86,14 +86,14 @@ def _unit(table: Printed) -> str:
 
 
 def machine(run: Run) -> Table | None:
-    """The machine of an import, as its source describes it; None for a measured run or without a description."""
+    """Return the machine of an import, as its source describes it; None for a measured run or without facts."""
     facts = stated(run.imported.facts) if run.imported else {}
     caption = text("What each source says about its machine")
     return Table(caption, headings("Fact", "Value"), tuple(facts.items()), recorded=True) if facts else None
 
 
 def provenance(run: Run) -> tuple[Table, ...]:
-    """Tables of everything that can change a figure; for an import, the place where each was printed."""
+    """Return tables of everything that can change a figure; for an import, the place where each was printed."""
     if run.imported:
         rows = tuple(printed(run.imported))
         origin = Table(text("Source of each figure"), PRINTED, rows, frozenset({5}), recorded=True)
@@ -164,17 +164,17 @@ def _builds(run: Run) -> list[Table]:
 
 
 def _given(run: Run) -> Table:
-    """What the configuration says of the site; of hosts that say the same once."""
-    told = {
+    """Facts from the configuration of the site; equal facts of several hosts once."""
+    given = {
         (name, str(fact.value)): host
         for host, machine in reversed(run.machines.items())
         for name, fact in machine.facts.get("given", {}).items()
     }
-    return Table(text("Facts given by the user"), headings("Fact", "Value"), tuple(told), recorded=True)
+    return Table(text("Facts given by the user"), headings("Fact", "Value"), tuple(given), recorded=True)
 
 
 def _cards(run: Run) -> Table:
-    """Network cards with what drives them, alike ones of several hosts in one row."""
+    """Network cards with their drivers; equal ones of several hosts in one row."""
     found: dict[tuple[str, ...], list[str]] = {}
     for host, machine in run.machines.items():
         ofed = machine.fact("system", "OFED")
@@ -182,8 +182,8 @@ def _cards(run: Run) -> Table:
             driver = device.facts.get("driver")
             if device.kind in {"network", "infiniband"} and driver and driver.known:
                 facts = (device.facts.get(name) for name in ("driver", "driver version", "firmware"))
-                told = (str(fact.value) if fact and fact.known else "" for fact in facts)
-                row = (device.name, *told, str(ofed.value) if ofed.known else "")
+                values = (str(fact.value) if fact and fact.known else "" for fact in facts)
+                row = (device.name, *values, str(ofed.value) if ofed.known else "")
                 found.setdefault(row, []).append(host)
     rows = tuple((formatting.listed(hosts), *row) for row, hosts in found.items())
     columns = headings("Node", "Device", "Driver", "Version", "Firmware", "OFED")
@@ -196,15 +196,15 @@ def _environment(run: Run) -> Table:
 
 
 def _mpi(run: Run) -> Table:
-    """What passed the messages, as it names itself, with the variables that can change its ways."""
-    told = dict.fromkeys(
+    """MPI libraries and transports, as they name themselves, with the variables that can change the transport."""
+    transports = dict.fromkeys(
         (records.launch.toolchain, tuple(case.header.passed_by.items()))
         for records in run.launches
         for case in records.cases
         if case.header.passed_by
     )
     values: dict[tuple[str, str], dict[str, None]] = {}
-    for toolchain, known in told:
+    for toolchain, known in transports:
         for name, value in known:
             values.setdefault((toolchain, name), {}).update({value: None} if value else {})
     rows = [(*what, value) for what, found in values.items() for value in itertools.islice(found, _MOST_VALUES)]
@@ -248,7 +248,7 @@ def _commands(run: Run) -> Table:
 
 
 def sources(analysis: Analysis) -> tuple[Table, ...]:
-    """The quantity that each benchmark measures, what its metrics count, and whose definition it follows."""
+    """Return what each benchmark measures, what its metrics count, and the source of its definition."""
     rows: list[tuple[str, ...]] = []
     for name in dict.fromkeys(e.benchmark for e in analysis.estimates):
         declared = benchmarks.of(name)

@@ -1,4 +1,4 @@
-"""Curves of the published systems as small data inside a page: its reader lays them beside a figure."""
+"""Curves of the published systems as small data inside a page: its reader can add them to a figure."""
 
 from functools import cache
 from typing import Any
@@ -11,9 +11,9 @@ from assay.report import messages
 
 @cache
 def curves() -> tuple[dict[str, Any], ...]:
-    """System, path, pattern, source and points [bytes, value in SI units, as printed] of each published curve.
+    """Return system, path, pattern, source and points [bytes, value in SI units, as printed] of each curve.
 
-    A curve may have a single point. Figures of which no size of messages is stated lie on none.
+    A curve may have a single point. Figures without a size of messages are on no curve.
     """
     found: dict[tuple[str, ...], dict[str, Any]] = {}
     for name in references.names():

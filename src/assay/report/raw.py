@@ -1,7 +1,7 @@
-"""Raw samples inside the page, of a large run a sample of its series: a small index and one block of bytes.
+"""Raw samples inside the page, for a large run a part of its series: a small index and one block of bytes.
 
-Each series keeps its least sample (`base`) and the differences to it, in whole nanoseconds, the resolution of the
-clock. Byte 0 of every difference comes first, then byte 1 of every one, and so on (`planes` of them): the
+Each series keeps its smallest sample (`base`) and the differences to it, in whole nanoseconds, the resolution of
+the clock. Byte 0 of every difference comes first, then byte 1 of every one, and so on (`planes` of them): the
 high planes are nearly constant and compress to nothing. The block is gzipped and written in base64:
 
     sample i of all = base(series of i) + sum over k of block[k * samples + i] * 256^k     nanoseconds
@@ -25,7 +25,7 @@ from assay.model.run import Run
 from assay.model.samples import PHASES, count_of, table_of
 
 _NANO = 1e9
-#: Of a run of more samples than these, the page holds whole series of about so many.
+#: If a run has more samples than the first number, the page has series with about the second number of samples.
 _WHOLE, _SOME = 1_000_000, 100_000
 
 
@@ -40,8 +40,8 @@ class RawSeries(msgspec.Struct, frozen=True, array_like=True):
         host: node of the rank.
         phase: the probe's are `before` and `after`.
         iterations: of each sample; the time is of all of them together.
-        base: least sample, ns.
-        samples: how many.
+        base: smallest sample, ns.
+        samples: number of samples.
     """
 
     launch: str
@@ -56,7 +56,7 @@ class RawSeries(msgspec.Struct, frozen=True, array_like=True):
 
 
 class RawIndex(msgspec.Struct, frozen=True):
-    """The content of the block, in its order; `of`: samples of the run, of which the block can be a part."""
+    """The content of the block, in its order; `of`: all samples of the run."""
 
     schema: int
     samples: int
@@ -66,7 +66,7 @@ class RawIndex(msgspec.Struct, frozen=True):
 
 
 def pack(run: Run) -> tuple[bytes, str]:
-    """The index as JSON and the block as base64 text."""
+    """Return the index as JSON and the block as base64 text."""
     total = _count(run)
     series = list(_series(run, math.ceil(total / _SOME) if is_large(run) else 1))
     counts = np.array([len(seconds) for _, seconds in series], dtype=np.intp)
@@ -87,24 +87,24 @@ def pack(run: Run) -> tuple[bytes, str]:
 
 
 def is_large(run: Run) -> bool:
-    """Whether a page holds only a part of its samples."""
+    """Whether a page has only a part of its samples."""
     return _count(run) > _WHOLE
 
 
 def compressed(content: bytes) -> str:
-    """The content as gzip in base64; the same content always gives the same text."""
+    """Return the content as gzip in base64; equal content gives equal text."""
     return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode("ascii")
 
 
 def _count(run: Run) -> int:
-    """Samples of a run, those of the probes too."""
+    """The number of samples of a run, with those of the probes."""
     brackets = [records.launch.bracket for records in run.made]
     probes = sum(len(probe.seconds) for each in brackets for probe in each.probes)
     return probes + sum(count_of(case.series) for records in run.made for case in records.cases)
 
 
 def _series(run: Run, step: int) -> Iterator[tuple[RawSeries, Sequence[float] | npt.NDArray[np.float64]]]:
-    """Each `step`-th series of a case, from another one on in each case; all probes."""
+    """Each `step`-th series of a case, starting at another one in each case; all probes."""
     number = 0
     for records in run.made:
         launch, bracket = records.launch, records.launch.bracket

@@ -1,4 +1,4 @@
-"""Remedies as commands for this run, with its options."""
+"""Remedies as commands with the options of a run."""
 
 import shlex
 from collections.abc import Container, Iterator, Sequence
@@ -11,41 +11,41 @@ from assay.model.run import Run
 from assay.model.text import Command, Joined, Phrase
 from assay.model.units import typed_duration
 
-#: Options by which nodes and runs are reached: whatever is done there needs them.
-_WAY = ("--ssh-config", "--launcher", "--runs")
-#: Options that say which nodes are measured, and by what they pass messages: a remedy that varies something else,
-#: or is another study, is about the same ones.
-_NODES = ("--hosts", "--hostfile", *_WAY)
+#: Options that reach nodes and runs; every command needs them.
+_ACCESS = ("--ssh-config", "--launcher", "--runs")
+#: Options of the measured nodes, and of their MPI and network: they stay if a remedy varies something else, or is
+#: another study.
+_NODES = ("--hosts", "--hostfile", *_ACCESS)
 _PLACE = ("--mpi", "--network", "--nic-node", *_NODES)
-#: Those that a repeat of the same measurement needs; the remedy has its own launches and seed.
+#: Options for a repeat of the same measurement; the remedy has its own launches and seed.
 _KEPT = ("--toolchain", "--vary", "--sweep", "--messages", "-m", "--budget", "--precision", *_PLACE)
-#: What a remedy has itself takes the place of these.
+#: Option of a remedy -> options of the run that it replaces.
 _REPLACED = {"--hosts": ("--hosts", "--hostfile"), "--network": ("--network", "--nic-node")}
 
 
 def typed(text: str, run: Run, more: tuple[str, ...] = ()) -> str:
-    """The text, its command completed with the options of the run, so that nothing has to be typed again.
+    """Return the text with its command completed by the options of the run.
 
-    A repeat of the study has its toolchains, factors, budget and precision; whatever is measured, nodes, networks
-    and MPIs; whatever is done, the way to the nodes. What the text has itself replaces that of the run: a budget
-    the one that cut it. A study of the user's own is named by its path. Of an import the nodes are those that its
-    source names. `more`: options that its own study gets, too.
+    A repeat of the study has its toolchains, factors, budget and precision; every measurement has its nodes,
+    networks and MPIs; every command has its access to nodes. Options in the text replace those of the run, such as
+    a budget the one that cut the run. A study of the user is named by its path. The nodes of an import are those
+    that its source names. `more`: further options for commands that repeat the study.
     """
     if isinstance(text, Command):
         return _shown(text, run) if text.verb in {"show", "report"} else _completed(text, run, more)
     if isinstance(text, Joined):
         return texts.joined(text.separator, [typed(part, run, more) for part in text.parts])
     if isinstance(text, Phrase):
-        said = {
+        parameters = {
             name: typed(value, run, more) if isinstance(value, str) else value
             for name, value in text.parameters.items()
         }
-        return texts.text(text.template, **said)
+        return texts.text(text.template, **parameters)
     return text
 
 
 def _shown(asked: Command, run: Run) -> Command:
-    """Commands that only read find a run of another folder by its path."""
+    """Commands that only read name a run in another folder by its path."""
     folder = "=".join(_given(run.info.command, ("--runs",))).removeprefix("--runs=")
     if not folder or asked.subject != run.info.id:
         return asked
@@ -63,7 +63,7 @@ def _completed(asked: Command, run: Run, more: tuple[str, ...]) -> Command:
 
 
 def _of_import(run: Run, kept: Container[str]) -> tuple[str, ...]:
-    """The nodes between which imported messages passed; of a published system a reader has none."""
+    """The nodes of imported messages; none for a published system, which a reader does not have."""
     hosts = run.plan.hosts
     return (
         ("--hosts", ",".join(hosts))
@@ -73,35 +73,35 @@ def _of_import(run: Run, kept: Container[str]) -> tuple[str, ...]:
 
 
 def _kept(asked: Command, own: Container[str], run: Run) -> tuple[str, ...]:
-    """Options of the run that belong to a command."""
+    """The options of the run that a command needs."""
     if asked.verb == "doctor":
         return ("--ssh-config",) if "--hosts" in own else ()
     if asked.verb == "resume":
-        return _WAY if asked.subject == run.info.id else ()
+        return _ACCESS if asked.subject == run.info.id else ()
     if asked.subject != run.info.study:
         return _PLACE if _passes_messages(asked.subject) else _NODES
     return _PLACE if any(name in own for name in _KEPT if name not in {"--budget", *_PLACE}) else _KEPT
 
 
 def _passes_messages(study: str) -> bool:
-    """Whether a stored study does."""
+    """Whether a stored study passes messages."""
     return studies.fits_any(study) and any(
         benchmarks.get(measure.benchmark).launcher == "mpi" for measure in studies.get(study).measure
     )
 
 
 def _study(run: Run) -> str:
-    """The study as it was typed: its name, or the path of the file that has it."""
+    """The study as it was typed: its name, or the path of its file."""
     ends = (run.info.study, f"{run.info.study}.toml")
     return next((word for word in run.info.command[2:] if PurePath(word).name in ends), ends[0])
 
 
 def resumed(run: Run) -> str:
-    """The words after `assay run --resume` that continue the run, with a sufficient budget if a budget cut it."""
+    """Return the words after `assay run --resume` that continue the run, with a budget if one cut it."""
     cut = run.ending is not None and run.ending.status == "cut" and run.plan.budget_s is not None
     needed_s = run.ending.needed_s if run.ending else None
     budget = ("--budget", typed_duration(needed_s)) if cut and needed_s else ()
-    return shlex.join((run.info.id, *budget, *_given(run.info.command, _WAY)))
+    return shlex.join((run.info.id, *budget, *_given(run.info.command, _ACCESS)))
 
 
 def _given(command: Sequence[str], kept: Container[str]) -> Iterator[str]:

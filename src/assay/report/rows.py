@@ -17,10 +17,10 @@ class Row(msgspec.Struct, frozen=True):
 
     Attributes:
         estimate: with what it carries.
-        anchor: of its row in the table of all figures, empty where that has none.
-        nodes: hosts, where those of the table differ.
+        anchor: of its row in the table of all figures; empty if it is not there.
+        nodes: hosts, if they differ in the table.
         setting: axes and factors that vary.
-        figure: the median with its ends, false where there is none.
+        figure: the median with its ends; false without a figure.
     """
 
     estimate: Estimate
@@ -36,12 +36,12 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def share(self) -> str:
-        """Of the limit."""
+        """Its share of the limit."""
         return formatting.share_cell(self.estimate)
 
     @property
     def samples(self) -> str:
-        """How many, and why sampling stopped."""
+        """The number of samples, and why sampling stopped."""
         e = self.estimate
         return text("{count} ({stop})", count=e.samples, stop=known(e.stop)) if e.stop else f"{e.samples:,}"
 
@@ -60,7 +60,7 @@ class Rows:
         }
 
     def table(self, estimates: Iterable[Estimate]) -> list[Row]:
-        """The rows of estimates that share a table; `setting` leaves out what all of them have in common."""
+        """Return the rows of a table of estimates; `setting` leaves out what all of them share."""
         estimates = tuple(estimates)
         names = selection.varied(estimates)
         several = len({e.placement.hosts for e in estimates}) > 1
@@ -74,7 +74,7 @@ class Rows:
         return Row(e, self._anchors.get(e.id, ""), nodes, setting, formatting.shown(e))
 
     def evidence(self, finding: Finding) -> list[tuple[str, str]]:
-        """The evidence of a finding: anchor (empty for a comparison) and text."""
+        """Return the evidence of a finding: anchor (empty for a comparison) and text."""
         lines = []
         for name in finding.evidence:
             if name in self.comparisons:
@@ -89,13 +89,13 @@ class Rows:
         return lines
 
     def subjects(self, finding: Finding) -> dict[str, str]:
-        """Id -> benchmark of the estimates of a finding, with those inside its comparisons."""
+        """Return the estimates of a finding and of its comparisons: id -> benchmark."""
         pairs = ((each, self.comparisons.get(each)) for each in finding.evidence)
         found = {name for each, pair in pairs for name in ((pair.a, pair.b) if pair else (each,))}
         return {name: self._estimates[name].benchmark for name in found & self._estimates.keys()}
 
     def compared(self, comparison: Comparison) -> str:
-        """A comparison in words: ratio of speeds, interval or range, pairs, verdict."""
+        """Return a comparison in words: ratio of speeds, interval or range, pairs, verdict."""
         kind = verdicts.basis(comparison)
         ends = verdicts.why_no_interval(comparison) or text(
             "{value} ({basis})", value=verdicts.plain_ends(comparison), basis=kind
@@ -110,7 +110,7 @@ class Rows:
         )
 
     def _name(self, of: str) -> str:
-        """`hpl, all, n 8192 (rate)`: an estimate in words; the id where it is of no case of the plan."""
+        """An estimate in words, `hpl, all, n 8192 (rate)`; the id if its case is not in the plan."""
         e = self._estimates.get(of)
         if e is None or e.case not in self._names:
             return of
@@ -120,7 +120,7 @@ class Rows:
 
 
 def proof(e: Estimate) -> str:
-    """What the programs read back of their placement."""
+    """Return the placement as the programs read it back."""
     proven = e.placement.proven
     if proven is None:
         return text("not read back")
@@ -136,7 +136,7 @@ def proof(e: Estimate) -> str:
 
 
 def spread(e: Estimate) -> str:
-    """Least and largest sample, and the 99th percentile."""
+    """Return the smallest and the largest sample, and the 99th percentile."""
     if e.min is None or e.max is None:
         return ""
     tail = f"p99 {formatting.quantity(e.p99, e.unit)}" if e.p99 is not None else ""
@@ -145,7 +145,7 @@ def spread(e: Estimate) -> str:
 
 
 def note(e: Estimate) -> str:
-    """Modes, unsteadiness; or why there is no figure."""
+    """Return notes on modes and unsteadiness; or why there is no figure."""
     notes: list[str] = []
     if e.status != "complete":
         status = known(e.status)

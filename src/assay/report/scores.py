@@ -1,4 +1,4 @@
-"""What runs predicted, and what was measured, in a terminal."""
+"""Predictions of runs and the measured figures, in a terminal."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ _COLUMNS = (
 
 
 def render(known: Scores, console: Console) -> None:
-    """Print the ledger: a row for each prediction, then what they say together."""
+    """Print the ledger: a row for each prediction, then a summary."""
     page = Screen(console)
     if not known.entries:
         page.say(
@@ -35,8 +35,8 @@ def render(known: Scores, console: Console) -> None:
 def _row(each: Score) -> tuple[str, ...]:
     predicted = formatting.interval(each.predicted, "").short
     units = selection.units(each.benchmark)
-    told = (f"{name} {formatting.param(value, units.get(name, ''))}" for name, value in each.problem.items())
-    case = ", ".join((each.benchmark, *told, each.placement))
+    problem = (f"{name} {formatting.param(value, units.get(name, ''))}" for name, value in each.problem.items())
+    case = ", ".join((each.benchmark, *problem, each.placement))
     if each.measured is None or each.error is None:
         return each.run, case, predicted, "not measured", "", ""
     held = ("held" if each.held else "missed") + (", disturbed" if each.disturbed else "")

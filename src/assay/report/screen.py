@@ -1,4 +1,4 @@
-"""A terminal as reports and comparisons print to it: paragraphs and tables, in ASCII where it knows no more."""
+"""The terminal output of reports and comparisons: paragraphs and tables, in ASCII if the terminal needs it."""
 
 import re
 import textwrap
@@ -18,13 +18,13 @@ from assay.report.section import Table
 _ASCII = str.maketrans("µ·−–×“”", 'u---x""') | str.maketrans(  # noqa: RUF001 (what they look like)
     {"≥": ">=", "…": "...", "∞": "inf", "½": "1/2"}
 )
-#: A blank at which no line ends, until it is printed; and what has one: an interval.
+#: A blank that does not break a line, and the intervals that have such blanks.
 _HELD = "\ue000"
 _INTERVAL = re.compile(r"\[[^][ ]+, [^][ ]+\]")
 
 
 class _Printed:
-    """A part with blanks where they were held, and none at the ends of its lines."""
+    """A part with ordinary blanks in place of the unbreakable ones, and no blanks at the ends of lines."""
 
     def __init__(self, part: RenderableType) -> None:
         self._part = part
@@ -40,11 +40,11 @@ class _Printed:
 
 
 class Screen:
-    """Where a page is printed.
+    """A page on a console.
 
     Attributes:
         console: that prints it.
-        unicode: whether it knows more than ASCII.
+        unicode: whether the console prints more than ASCII.
     """
 
     def __init__(self, console: Console) -> None:
@@ -52,18 +52,18 @@ class Screen:
         self.unicode = console.encoding.lower().replace("-", "").startswith("utf")
 
     def text(self, text: str) -> str:
-        """The text, in ASCII where it must be."""
+        """Return the text, in ASCII if the console needs it."""
         return text if self.unicode else text.translate(_ASCII).encode("ascii", "replace").decode()
 
     def styled(self, part: str | Text) -> Text:
-        """The same with its style; no line ends inside an interval."""
+        """Return the part as styled text; no line breaks inside an interval."""
         shown = _INTERVAL.sub(lambda found: found[0].replace(" ", _HELD), self.text(str(part)))
         if isinstance(part, Text):
             return Text(shown, style=part.style, no_wrap=part.no_wrap)
         return Text(shown)
 
     def say(self, *parts: str | Text, indent: int = 0, mark: str | Text | None = None) -> None:
-        """One paragraph, wrapped at words; what follows a mark hangs under it."""
+        """Print one paragraph, wrapped at words; with a mark its lines are indented."""
         line = Text()
         for part in parts:
             line.append_text(self.styled(part))
@@ -79,16 +79,16 @@ class Screen:
             self.console.print(_Printed(line))
 
     def heading(self, title: str) -> None:
-        """A title after an empty line."""
+        """Print a title after an empty line."""
         self.say()
         self.say(Text(title, style="bold"))
 
     def indented(self, part: Grid | Text, by: int = _GAP) -> None:
-        """A part so many blanks from the left."""
+        """Print a part with an indent."""
         self.console.print(_Printed(Padding(part, (0, 0, 0, by), expand=False)))
 
     def rows(self, columns: Iterable[tuple[str, str]], rows: Iterable[Sequence[str | Text]]) -> None:
-        """Rows under the headings of their columns, each of which stands `left` or `right`."""
+        """Print rows under the headings of their columns, which are aligned `left` or `right`."""
         heads, sides = zip(*((self.text(name), side) for name, side in columns), strict=True)
         right = [side == "right" for side in sides]
         cells = [tuple(map(self.styled, row)) for row in rows]
@@ -101,7 +101,7 @@ class Screen:
                 self.indented(line, indent)
 
     def _fitted(self, heads: Sequence[str], sides: Sequence[str], rows: Rows) -> None:
-        """Rows whose cells are texts, which are broken between words."""
+        """Print rows of texts, which are broken between words."""
         table = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=True, header_style="dim")
         for at, (head, side) in enumerate(zip(heads, sides, strict=True)):
             is_figure = side == "right"
@@ -113,7 +113,7 @@ class Screen:
         self.indented(table)
 
     def table(self, table: Table, title: str = "") -> None:
-        """A table under its title, its caption where that is empty, and the note on how to read it."""
+        """Print a table under its title (its caption if that is empty), with its note."""
         self.heading(title or table.caption)
         sides = ("right" if at in table.numeric else "left" for at in range(len(table.columns)))
         self.rows(zip(table.columns, sides, strict=True), table.rows)

@@ -1,4 +1,4 @@
-"""The parts of a topic in the report, before the layout."""
+"""The parts of a section of the report, before the layout."""
 
 from collections.abc import Collection
 
@@ -11,7 +11,7 @@ from assay.report.charts.theme import Spec
 
 
 def headings(*names: str) -> tuple[Text, ...]:
-    """The heads of columns as texts; each is a literal."""
+    """Return the headings of columns as texts; each name is a literal."""
     return tuple(map(texts.text, names))
 
 
@@ -20,12 +20,12 @@ class Figure(msgspec.Struct, frozen=True):
 
     Attributes:
         id: unique in the report, for links.
-        caption: what is drawn and how to read it, with units and what the whiskers are.
-        result: what the figure shows, in words with figures: the text alternative.
+        caption: what is drawn and how to read it, with units and the meaning of whiskers.
+        result: the text alternative, in words with figures.
         spec: Vega-Lite specification with a single `width`; see `assay.report.charts.theme`.
         factor: by which values in SI units are multiplied in the spec.
-        pattern: of the messages whose published curves a reader may lay beside these; empty for none.
-        folded: what opens it where it is drawn on demand; empty where it is always seen.
+        pattern: of messages; the reader can add published curves of this pattern. Empty for none.
+        folded: title of the button that shows it; empty if it is always shown.
     """
 
     id: str
@@ -41,13 +41,13 @@ class Table(msgspec.Struct, frozen=True):
     """A table whose first column names its rows.
 
     Attributes:
-        caption: what it holds.
+        caption: what it contains.
         columns: headings.
         rows: cells, text.
-        numeric: indices of the columns that hold figures.
-        note: how to read it here; empty where nothing need be said.
-        short: the caption where it is folded away; empty where the caption is short.
-        recorded: cells that are no texts stay in the words of whoever wrote them.
+        numeric: indices of the columns of figures.
+        note: how to read it; empty if that is clear.
+        short: the caption if it is folded; empty if the caption is short.
+        recorded: cells that are not texts stay as their author wrote them.
     """
 
     caption: str
@@ -60,7 +60,7 @@ class Table(msgspec.Struct, frozen=True):
 
 
 def trimmed(table: Table, optional: Collection[int]) -> Table:
-    """The table without those of the `optional` columns whose cells are all empty."""
+    """Return the table without those of the `optional` columns whose cells are all empty."""
     kept = [at for at in range(len(table.columns)) if at not in optional or any(row[at] for row in table.rows)]
     columns, *rows = (tuple(cells[at] for at in kept) for cells in (table.columns, *table.rows))
     numeric = frozenset(number for number, at in enumerate(kept) if at in table.numeric)
@@ -68,14 +68,14 @@ def trimmed(table: Table, optional: Collection[int]) -> Table:
 
 
 class CardRow(msgspec.Struct, frozen=True):
-    """A heading, and its sentences."""
+    """A heading with its sentences."""
 
     name: str
     told: str
 
 
 class Card(msgspec.Struct, frozen=True):
-    """What the first page says of one path: its name, where it is, and rows of sentences."""
+    """One path of messages on the first page: its name, its place, and rows of sentences."""
 
     name: str
     where: str
@@ -88,8 +88,8 @@ class Headline(msgspec.Struct, frozen=True):
     Attributes:
         label: in words.
         estimate: with its limit.
-        told: what else belongs to it, in small type.
-        counts_nodes: whether the label says on how many nodes it is.
+        told: details, in small type.
+        counts_nodes: whether the label states the number of nodes.
     """
 
     label: str
@@ -99,26 +99,26 @@ class Headline(msgspec.Struct, frozen=True):
 
 
 class Section(msgspec.Struct, frozen=True):
-    """A topic: its meaning, its figures, its tables.
+    """A section: paragraphs, figures, tables.
 
     Attributes:
         id: anchor.
         title: heading.
         meaning: paragraphs for a reader who does not know the field, with computed figures.
-        told: sentences, as a list.
+        sentences: further ones, as a list.
         figures: charts.
-        tables: beside the one of `estimates`.
-        estimates: those that the section's own table lists.
-        headlines: what the first page shows of it.
-        summary: what the first page says of it.
+        tables: besides that of `estimates`.
+        estimates: of the section's own table.
+        headlines: its figures on the first page.
+        summary: its sentences on the first page.
         benchmarks: names whose findings belong here.
-        rules: names of rules whose findings belong here before all.
+        rules: names of rules whose findings belong here in any case.
     """
 
     id: str
     title: str
     meaning: tuple[str, ...]
-    told: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
     estimates: tuple[Estimate, ...] = ()

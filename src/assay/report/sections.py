@@ -1,4 +1,4 @@
-"""The sections of the report that topics declare, in order; `general` draws the benchmarks that none claims.
+"""The sections of the report that topics declare, in order; `general` draws all other benchmarks.
 
 A module of a topic's `sections` defines `declared`, see `assay.report.declared`.
 """
@@ -14,12 +14,12 @@ from assay.report.section import Card, Section
 
 
 def declared() -> list[Declared]:
-    """Every section, in the order of the report."""
+    """Return every declared section, in the order of the report."""
     return sorted((module.declared for module in topics.modules("sections").values()), key=lambda each: each.order)
 
 
 def sections(run: Run, analysis: Analysis) -> list[Section]:
-    """Every section that this run can fill, in order."""
+    """Return the sections that a run has, in order."""
     found = declared()
     claimed = frozenset().union(*(topic.claims for topic in found))
     others = selection.grouped(
@@ -31,15 +31,15 @@ def sections(run: Run, analysis: Analysis) -> list[Section]:
 
 
 def cards(analysis: Analysis) -> tuple[Card, ...]:
-    """What topics say on the first page of the paths of a run: those of each module of `cards`."""
+    """Return the cards of the paths of a run on the first page, from each module of `cards`."""
     return tuple(chain.from_iterable(module.cards(analysis) for module in topics.modules("cards").values()))
 
 
 def contrast(analysis: Analysis) -> tuple[str, ...]:
-    """What the cards show together, in sentences."""
+    """Return sentences that compare the cards."""
     return tuple(chain.from_iterable(module.contrast(analysis) for module in topics.modules("cards").values()))
 
 
 def drawn_elsewhere(analysis: Analysis) -> frozenset[str]:
-    """The ids of the estimates that a matrix or a curve shows: see `Declared.exclusive`."""
+    """Return the ids of the estimates that a matrix or a curve shows: see `Declared.exclusive`."""
     return frozenset().union(*(each.exclusive(analysis) for each in declared()))

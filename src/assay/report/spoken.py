@@ -1,4 +1,4 @@
-"""The texts of a page, numbered, with their translations, so that the page can change its language."""
+"""The numbered texts of a page with their translations, so that the page can change its language."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from assay.model.text import REMARK, Command, Joined, Phrase, Text, encoded, tex
 from assay.report import formatting, raw
 from assay.report.languages import LANGUAGES, PREFIXES, UNITS, catalogue
 
-#: What scripts and styles say by themselves.
+#: Texts of scripts and styles.
 RANGE, FIGURE, TABLE = text("{low} to {high}", low="", high=""), text("Figure"), text("Table")
 
 _MARKS = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
@@ -29,22 +29,22 @@ class Spoken:
         for own in (RANGE, FIGURE, TABLE):
             self.number(own)
 
-    def number(self, said: Text) -> int:
-        """The number of a text in the page."""
-        return self._messages.setdefault(encoded(self._part(said)), len(self._messages))
+    def number(self, value: Text) -> int:
+        """Return the number of a text in the page."""
+        return self._messages.setdefault(encoded(self._part(value)), len(self._messages))
 
     def put(self, value: object) -> object:
-        """The output of a template: a text becomes an element with its number, other values stay unchanged."""
+        """Return the output of a template: a text as an element with its number, other values unchanged."""
         return self._element(value, escape(str(value))) if isinstance(value, Text) else value
 
     def prose(self, line: str) -> Markup:
-        """A sentence, what stands between backticks as code; one of no other language is marked as English."""
+        """Return a sentence with words in backticks as code; without translations it is marked as English."""
         if isinstance(line, Joined) and line.separator == REMARK:
             command, remark = line.parts
             return Markup(" ").join((_code(command, alone=True), self.prose(remark)))
         if isinstance(line, Command):
             return _code(line, alone=True)
-        if isinstance(line, Joined) and line.separator == " ":  # what has no words of its own is marked by itself
+        if isinstance(line, Joined) and line.separator == " ":  # each part is marked on its own
             return Markup(" ").join(map(self.prose, line.parts))
         line = formatting.sentence(line)
         shown = _marked(str(line))
@@ -53,7 +53,7 @@ class Spoken:
         return Markup('<span data-text="{}" data-sentence>{}</span>').format(self.number(line), shown)
 
     def kept(self, value: object) -> Markup:
-        """A value that stays as its author wrote it or as it was recorded; a text is translated all the same."""
+        """Return a value that is not translated, since it was recorded or quoted; a text is translated."""
         return self._element(value, escape(str(value))) if isinstance(value, Text) else _KEPT.format(value)
 
     @staticmethod
@@ -62,16 +62,16 @@ class Spoken:
         return isinstance(value, Text)
 
     def label(self, name: str) -> Markup:
-        """The `aria-label` attribute for screen readers, with the number of its text."""
+        """Return the `aria-label` attribute for screen readers, with the number of its text."""
         number = Markup(' data-label="{}"').format(self.number(name)) if isinstance(name, Text) else ""
         return Markup(' aria-label="{}"{}').format(str(name), number)
 
     def of_chart(self, spec: Mapping[str, Any]) -> dict[str, int]:
-        """The texts of a chart: English -> number."""
+        """Return the texts of a chart: English -> number."""
         return {str(each): self.number(each) for each in _texts(spec)}
 
     def block(self) -> str:
-        """The data for the script of the page, gzip in base64, of all texts so far: call it last."""
+        """Return the data for the script of the page, gzip in base64, of all texts so far: call it last."""
         messages = b",".join(self._messages)
         return raw.compressed(b'{"messages":[%b],"languages":%b}' % (messages, encoded(self._languages())))
 
@@ -86,27 +86,27 @@ class Spoken:
             for name, each in known.items()
         }
 
-    def _part(self, said: str | int) -> Any:  # noqa: ANN401 (JSON)
-        """A text as the script reads it: [template, parameters] or [separator, parts]; all else as it is."""
-        if isinstance(said, Phrase):
-            number = self._templates.setdefault(said.template, len(self._templates))
-            return [number, {name: self._part(value) for name, value in said.parameters.items()}]
-        if isinstance(said, Joined):
-            return [said.separator, [self._part(part) for part in said.parts]]
-        return said
+    def _part(self, value: str | int) -> Any:  # noqa: ANN401 (JSON)
+        """A text as the script reads it: [template, parameters] or [separator, parts]; other values unchanged."""
+        if isinstance(value, Phrase):
+            number = self._templates.setdefault(value.template, len(self._templates))
+            return [number, {name: self._part(each) for name, each in value.parameters.items()}]
+        if isinstance(value, Joined):
+            return [value.separator, [self._part(part) for part in value.parts]]
+        return value
 
-    def _element(self, said: Text, shown: Markup) -> Markup:
-        return Markup(f'<span data-text="{self.number(said)}">{shown}</span>')  # noqa: S704 (escaped before)
+    def _element(self, value: Text, shown: Markup) -> Markup:
+        return Markup(f'<span data-text="{self.number(value)}">{shown}</span>')  # noqa: S704 (escaped before)
 
 
 def _code(line: str, *, alone: bool) -> Markup:
-    """What is typed, each word whole: no line ends within an option. A command that stands `alone` is a block."""
+    """A command with unbreakable words: no line breaks inside an option. If `alone`, it is a block."""
     words = Markup(" ").join(map(_WORD.format, line.split(" ")))
     return (_TYPED if alone and " " in line else _CODE).format(words)
 
 
 def _marked(line: str) -> Markup:
-    """What stands between backticks as code, between two stars in bold; the page's script does the same."""
+    """Words in backticks as code, between two stars in bold; the page's script does the same."""
     parts = iter(_MARKS.split(line))
     shown = [escape(next(parts))]
     for code, bold, plain in zip(parts, parts, parts, strict=True):

@@ -1,4 +1,4 @@
-"""The first page: whether figures may be used, what is wrong, what to do next; computed from the run."""
+"""The first page, computed from the run: verdict on the figures, problems, next steps."""
 
 import shlex
 from collections.abc import Collection, Iterable, Sequence
@@ -19,21 +19,21 @@ from assay.report import formatting, remedies
 from assay.report.section import Headline
 from assay.report.vocabulary import known
 
-#: What a study of several nodes is measured on, by who has them.
+#: Options of a study on several nodes.
 _NODES = ("--hosts", "NODE1,NODE2")
-#: Less than this share lost is nothing to name.
+#: A smaller loss is not named.
 _SMALL = 0.05
 
 
 class Action(msgspec.Struct, frozen=True):
-    """What to do, and the finding that asks for it (empty where the remedy says it)."""
+    """A next step, and the finding that asks for it (empty if the step says it)."""
 
     do: str
     why: str = ""
 
     @property
     def commands(self) -> tuple[Command, ...]:
-        """What has to be typed."""
+        """The commands of the step."""
         return tuple(commands(self.do))
 
 
@@ -41,10 +41,10 @@ class Verdict(msgspec.Struct, frozen=True):
     """Whether the figures of a run may be used.
 
     Attributes:
-        grade: `good` as they are, `care` with the reason in mind, `bad` not for what they are called.
+        grade: `good`, `care` (with the reason in mind), `bad` (they are not what they are called).
         sentence: the same in words.
-        reason: what this rests on: the worst of what speaks against them, or what speaks for them.
-        beyond: what the study is about and the figures are not; empty where they are of all of it.
+        reason: the worst problem, or why the figures are good.
+        beyond: the part of the study without figures; empty if there is none.
     """
 
     grade: Literal["good", "care", "bad"]
@@ -54,16 +54,16 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """What the first page says.
+    """The first page.
 
     Attributes:
-        verdict: whether its figures may be used.
-        wrong: what costs performance or trust.
-        worth: the largest loss, where none is a fault; empty where there is nothing to name.
-        tested: how many rules could be.
-        checked: whether rules looked at samples, so that nothing found means that nothing is wrong.
-        next: what to do, each with its reason; the first is the one thing to type.
-        notices: what a reader must know before any figure: the way that messages took was not the one they think.
+        verdict: whether the figures may be used.
+        wrong: problems of performance or trust.
+        worth: the largest loss that is no problem; empty if it is small.
+        tested: how many rules could be tested.
+        checked: whether rules tested samples, so that no finding means no problem.
+        next: steps, each with its reason; the first is the most important one.
+        notices: to be read before any figure, e.g. that messages used another network than requested.
     """
 
     verdict: Verdict
@@ -76,7 +76,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 def summary(run: Run, analysis: Analysis, headlines: Sequence[Headline] = ()) -> Summary:
-    """The first page's lists, where these are its headline figures."""
+    """Return the first page of a run with these headline figures."""
     wrong = _wrong(run, analysis)
     return Summary(
         verdict(run, analysis),
@@ -90,7 +90,7 @@ def summary(run: Run, analysis: Analysis, headlines: Sequence[Headline] = ()) ->
 
 
 def rules_tested(run: Run, analysis: Analysis) -> str:
-    """How many rules could be tested, as a sentence."""
+    """Return how many rules could be tested, as a sentence."""
     count, of = len(analysis.tested), len(rules())
     if not run.launches:
         return text("Means without samples decide {tested} of {rules} rules.", tested=count, rules=of)
@@ -102,7 +102,7 @@ def rules_tested(run: Run, analysis: Analysis) -> str:
 
 
 def _largest_loss(analysis: Analysis, headlines: Sequence[Headline]) -> str:
-    """What costs most, be it no fault: something beside what is faster, or a headline beside its limit."""
+    """The largest loss: of advice, relative to what is faster, or of a headline, relative to its limit."""
     pairs = {each.id: each for each in analysis.comparisons}
     found: list[tuple[float, str]] = []
     for finding in by_severity(analysis):
@@ -112,29 +112,29 @@ def _largest_loss(analysis: Analysis, headlines: Sequence[Headline]) -> str:
     for each in headlines:
         if part := formatting.bar(each.estimate):
             share = formatting.share_text(each.estimate)
-            told = text("The farthest from its limit: {what}, {share}.", what=each.label, share=share)
-            found.append((1 - part.share / 100, told))
+            farthest = text("The farthest from its limit: {what}, {share}.", what=each.label, share=share)
+            found.append((1 - part.share / 100, farthest))
     loss, claim = max(found, key=lambda each: each[0], default=(0.0, ""))
     return claim if loss > _SMALL else ""
 
 
 def verdict(run: Run, analysis: Analysis) -> Verdict:
-    """Whether the figures may be used; of which machine there are none, and what they do not cover."""
-    told = usable(run, analysis)
+    """Return whether the figures may be used, whether they are simulated, and what they do not cover."""
+    found = usable(run, analysis)
     if run.simulated:
         simulated = text("These figures are simulated.")
-        told = (
+        found = (
             Verdict("care", simulated, text("The machine is a model: no hardware has these figures."))
-            if told.grade == "good"
-            else replace(told, sentence=joined(" ", (simulated, told.sentence)))
+            if found.grade == "good"
+            else replace(found, sentence=joined(" ", (simulated, found.sentence)))
         )
     if one_node(run):
-        told = replace(told, beyond=text("Nothing was measured between nodes: this run has one node."))
-    return told
+        found = replace(found, beyond=text("Nothing was measured between nodes: this run has one node."))
+    return found
 
 
 def heading(run: Run) -> str:
-    """The title of its study, and what is measured of that where it is of several nodes and the run has one."""
+    """Return the title of the study; with the measured part if it is of several nodes and the run has one."""
     title = known(run.plan.title, run.plan.study)
     if one_node(run) and _of_messages(run):
         return text("{title}: messages inside one node", title=title)
@@ -142,7 +142,7 @@ def heading(run: Run) -> str:
 
 
 def one_node(run: Run) -> bool:
-    """Whether one node was measured of what is of several: messages, or what a study asks of more nodes."""
+    """Whether the run has one node, though it measures messages or its study asks for more nodes."""
     return len(run.plan.hosts) == 1 and not run.imported and (_of_messages(run) or more_nodes(run))
 
 
@@ -151,27 +151,27 @@ def _of_messages(run: Run) -> bool:
 
 
 def more_nodes(run: Run) -> bool:
-    """Whether its study measures more where there are more nodes."""
+    """Whether its study measures more on more nodes."""
     return any(each.nodes for each in run.plan.left_out)
 
 
 def usable(run: Run, analysis: Analysis) -> Verdict:
-    """Whether the figures may be used, by the worst of what was found: place, way, noise, cut, intervals."""
+    """Return whether the figures may be used, by the worst problem: placement, noise, a cut, intervals."""
     measured = [e for e in analysis.estimates if e.median is not None]
     proofs = [e.placement.proven for e in measured if e.placement.proven]
     elsewhere = sum(not proof.as_asked for proof in proofs)
     problems = [each for each in by_severity(analysis) if each.severity == "problem"]
-    other_way = next((each.claim for each in problems if each.rule in concerning("figures")), "")
+    misnamed = next((each.claim for each in problems if each.rule in concerning("figures")), "")
     if not measured:
         return Verdict("bad", text("There are no figures to use."))
     if run.imported:
         read = text("Assay has read them and has not measured them: neither placement nor noise is proven.")
         return Verdict("care", text("Use these figures with care."), read)
-    if elsewhere or other_way:
+    if elsewhere or misnamed:
         where = text(
             "{count} figure is not of the cpus asked.|{count} figures are not of the cpus asked.", count=elsewhere
         )
-        return Verdict("bad", text("Do not use these figures for what they are called."), other_way or where)
+        return Verdict("bad", text("Do not use these figures for what they are called."), misnamed or where)
     heard = [each for each in by_severity(analysis) if each.rule in concerning("noise")]
     noise = next((each.claim for each in heard if each.severity != "fact"), "")
     if noise and analysis.noise.spoils:
@@ -198,25 +198,25 @@ def usable(run: Run, analysis: Analysis) -> Verdict:
 
 
 def notices(analysis: Analysis) -> tuple[Finding, ...]:
-    """What comes before any figure: nodes that are one machine, messages that took another way than asked."""
+    """Return findings to be read before any figure: nodes that are one machine, messages on another network."""
     return tuple(finding for finding in by_severity(analysis) if finding.rule in concerning("figures"))
 
 
 def by_severity(analysis: Analysis) -> tuple[Finding, ...]:
-    """Findings that were assessed, problems first, then advice, then facts."""
+    """Return the assessed findings: problems, then advice, then facts."""
     rank = {"problem": 0, "advice": 1, "fact": 2}
     assessed = (finding for finding in analysis.findings if finding.status != "not assessed")
     return tuple(sorted(assessed, key=lambda finding: rank[finding.severity]))
 
 
 def unmeasured(analysis: Analysis) -> dict[CaseStatus, tuple[Outcome, ...]]:
-    """Cases of the plan that are not complete, control measurements too, by how they ended."""
+    """Return the cases of the plan that are not complete, with control measurements, by their status."""
     missing = (outcome for outcome in analysis.outcomes if outcome.status != "complete")
     return grouped(missing, lambda outcome: outcome.status)
 
 
 def counted(run: Run, outcomes: Collection[Outcome]) -> str:
-    """`3 of 157 cases` of those that the study asks for; where none of them, `1 of 2 control measurements`."""
+    """Return `3 of 157 cases` of the study; if there are none, `1 of 2 control measurements`."""
     studied = {case.id for case in run.plan.studied}
     cases = sum(outcome.case in studied for outcome in outcomes)
     if cases or not outcomes:
@@ -225,15 +225,15 @@ def counted(run: Run, outcomes: Collection[Outcome]) -> str:
     return f"{len(outcomes):,} of {controls}"
 
 
-def gathered(run: Run, told: Iterable[tuple[str, str]]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """What one benchmark and placement have in common, once: their name, what is told of them, and the cases.
+def gathered(run: Run, reasons: Iterable[tuple[str, str]]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Group cases of one benchmark and placement with the same reason: name, reason and cases of each group.
 
     Args:
-        run: whose cases they are.
-        told: ids of cases (or launches, which stand for themselves), each with what is told of it.
+        run: that has the cases.
+        reasons: (id of a case or launch, reason).
     """
     places, names = {case.id: case.place for case in run.plan.cases}, run.plan.names
-    groups = grouped(told, lambda each: (places.get(each[0], each[0]), each[1]))
+    groups = grouped(reasons, lambda each: (places.get(each[0], each[0]), each[1]))
     return tuple(
         (place if len(of) > 1 else names.get(of[0][0], of[0][0]), why, tuple(name for name, _ in of))
         for (place, why), of in groups.items()
@@ -241,13 +241,13 @@ def gathered(run: Run, told: Iterable[tuple[str, str]]) -> tuple[tuple[str, str,
 
 
 def planned(run: Run, analysis: Analysis) -> tuple[Outcome, ...]:
-    """How the cases of the study ended."""
+    """Return the outcomes of the cases of the study."""
     studied = {case.id for case in run.plan.studied}
     return tuple(outcome for outcome in analysis.outcomes if outcome.case in studied)
 
 
 def shortfall(run: Run, analysis: Analysis) -> str:
-    """What a cut or an interruption took from the plan, in one sentence; empty where it took nothing."""
+    """Return what a cut or an interruption took from the plan, in one sentence; empty if it took nothing."""
     if run.ending is None or run.ending.status == "complete":
         return ""
     if run.ending.status != "cut":
@@ -256,10 +256,10 @@ def shortfall(run: Run, analysis: Analysis) -> str:
         how = text("The time budget of {budget} cut the run short", budget=formatting.seconds(run.plan.budget_s))
     else:
         how = text("The run could not measure its whole plan")
-    wished = planned(run, analysis)
-    missing = sum(outcome.status != "complete" for outcome in wished)
-    fewer = sum(outcome.status == "complete" and outcome.launches < outcome.planned for outcome in wished)
-    cases = formatting.count(len(wished), "case", "cases")
+    outcomes = planned(run, analysis)
+    missing = sum(outcome.status != "complete" for outcome in outcomes)
+    fewer = sum(outcome.status == "complete" and outcome.launches < outcome.planned for outcome in outcomes)
+    cases = formatting.count(len(outcomes), "case", "cases")
     parts: list[str] = []
     if missing:
         parts.append(
@@ -281,7 +281,7 @@ def shortfall(run: Run, analysis: Analysis) -> str:
 
 
 def spent(analysis: Analysis) -> str:
-    """Where a run took more than its budget, and how many series are short of samples; else empty."""
+    """Return by how much a run exceeded its budget, and how many series lack samples; else empty."""
     effort = analysis.effort
     if effort is None:
         return ""
@@ -308,11 +308,11 @@ def spent(analysis: Analysis) -> str:
     return joined(" ", parts)
 
 
-def own_system(beside: Sequence[str], *, by_mpi: bool) -> Action:
-    """What a reader of figures of others measures, and lays beside them."""
-    published = [each for each in beside if each in references.names()]
+def own_system(runs: Sequence[str], *, by_mpi: bool) -> Action:
+    """Return the step that measures the reader's own system and compares it with these runs."""
+    published = [each for each in runs if each in references.names()]
     study = f"like:{published[0]}" if published else "network" if by_mpi else "node"
-    measure, report = cli("run", study, *(_NODES if by_mpi else ())), cli("report", *beside, "last")
+    measure, report = cli("run", study, *(_NODES if by_mpi else ())), cli("report", *runs, "last")
     return Action(
         joined(" ", (measure, report)),
         text("The first command measures your own system, the second lays it beside these figures."),
@@ -342,7 +342,7 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
 
 
 def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
-    """The rest of a run worth it, remedies of problems, then of advice, then repeats; commands come first."""
+    """The steps: the rest of a run, remedies of problems, then of advice, then repeats; commands come first."""
     steps: list[Action] = []
     if not (run.ending and run.ending.status == "complete") and not analysis.noise.spoils:
         rest = cli("resume", *shlex.split(remedies.resumed(run)))
@@ -363,7 +363,7 @@ def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
         ours = set(benchmarks.names()) & {e.benchmark for e in analysis.estimates}
         by_mpi = any(benchmarks.get(name).launcher == "mpi" for name in ours)
         steps.append(own_system((run.info.id,), by_mpi=by_mpi))
-    # A command that another step names with its reason needs no step of its own; nor one that is there already.
+    # A command that another step contains needs no step of its own, nor does a repeated one.
     once = {step.do: step for step in reversed(steps)}
     named = {command for step in once.values() if not isinstance(step.do, Command) for command in step.commands}
     return tuple(step for step in steps if once[step.do] is step and step.do not in named)

@@ -1,4 +1,4 @@
-"""The report in a terminal: what was measured, what was found, what is missing. Good at 80 columns."""
+"""The report in a terminal of 80 columns: figures, findings, missing cases."""
 
 from rich.console import Console
 from rich.table import Table
@@ -14,7 +14,7 @@ from assay.report.screen import Screen
 from assay.report.sections import cards, contrast, declared, drawn_elsewhere
 from assay.report.summary import by_severity, heading, notices, shortfall, spent, unmeasured, verdict
 
-#: Rows of one benchmark, and lines that tell what they stand against; the HTML report has them all.
+#: Rows of one benchmark, and lines on their limits, at most; the HTML report has all.
 _ROWS, _LIMITS = 12, 3
 _GRADE = {"good": "bold green", "care": "bold yellow", "bad": "bold red"}
 _SEVERITY = {"problem": ("✗", "x", "red"), "advice": ("▲", "!", "yellow"), "fact": ("•", "*", "blue")}
@@ -47,8 +47,8 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
     if not run.imported:
         page.say()
         page.say(f"Noise: {_noise(analysis.noise)}.")
-    if told := spent(analysis):
-        page.say(told)
+    if sentence := spent(analysis):
+        page.say(sentence)
 
 
 def _machine(run: Run, dot: str) -> str:
@@ -69,7 +69,7 @@ def _machine(run: Run, dot: str) -> str:
 
 
 def _topics(run: Run, analysis: Analysis, page: Screen) -> None:
-    """The tables of each topic; of benchmarks that have none the headline figures, in the place of their topic."""
+    """The tables of each topic; for benchmarks without one the headline figures, at the place of their topic."""
     if not selection.measured(analysis.estimates):
         page.say()
         page.say("Nothing was measured.")
@@ -87,7 +87,7 @@ def _topics(run: Run, analysis: Analysis, page: Screen) -> None:
 
 
 def _figures(run: Run, analysis: Analysis, name: str, page: Screen) -> None:
-    """Headline figures of a benchmark, without those that a topic shows as a matrix or a curve."""
+    """The headline figures of a benchmark, without those that a topic shows as a matrix or a curve."""
     elsewhere = drawn_elsewhere(analysis)
     estimates = selection.headline_metric(selection.of_benchmark(analysis, name))
     rows, more = _rows(tuple(e for e in estimates if e.id not in elsewhere))
@@ -102,7 +102,7 @@ def _figures(run: Run, analysis: Analysis, name: str, page: Screen) -> None:
 
 
 def _limits(analysis: Analysis, name: str) -> tuple[str, ...]:
-    """What the shares of a benchmark's table are of, part by part; nothing where there are many limits."""
+    """The limits of a benchmark's table, part by part; none if there are many."""
     headline = selection.headline_kernel(selection.headline_metric(selection.of_benchmark(analysis, name)))
     known = dict.fromkeys((e.limit, e.unit) for e in headline if e.limit)
     texts = (f"limit {formatting.limit_text(limit, unit)}: {limit.of}" for limit, unit in known if limit)
@@ -119,7 +119,7 @@ _COLUMNS = (
 
 
 def _rows(estimates: tuple[Estimate, ...]) -> tuple[list[tuple[str, ...]], int]:
-    """Rows of a benchmark and how many were left out: curves by their best, many nodes by their spread."""
+    """Rows of a benchmark, and how many were left out: the best of a curve, the spread of many nodes."""
     headline = selection.measured(selection.headline_kernel(estimates))
     axis = selection.swept(headline[0].benchmark) if headline else ""
     names = tuple(name for name in selection.varied(headline) if name != axis)
@@ -138,7 +138,7 @@ def _curve_row(members: tuple[Estimate, ...], axis: str, names: tuple[str, ...])
 
 
 def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ...]:
-    """One row: an estimate, or the middle one of many nodes with the spread over them."""
+    """One row: an estimate, or the median of many nodes with their spread."""
     ordered = sorted(members, key=lambda e: e.median or 0.0)
     middle = ordered[len(ordered) // 2]
     figure = formatting.shown(middle)
@@ -158,7 +158,7 @@ def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ..
 
 
 def _paths(analysis: Analysis, page: Screen) -> None:
-    """What each path of messages is good for and what limits it."""
+    """The performance of each path of messages, and its limits."""
     found = cards(analysis)
     if not found:
         return
@@ -175,7 +175,7 @@ def _paths(analysis: Analysis, page: Screen) -> None:
 
 
 def _claims(findings: tuple[Finding, ...], run: Run, page: Screen, title: str = "") -> None:
-    """Findings with what to do about them, under a title; nothing where there are none."""
+    """Findings with their remedies under a title; nothing without findings."""
     if findings:
         page.say()
     if findings and title:
@@ -193,7 +193,7 @@ def _claims(findings: tuple[Finding, ...], run: Run, page: Screen, title: str = 
 
 
 def _missing(run: Run, analysis: Analysis, page: Screen) -> None:
-    """What was not measured, by how it ended, each with its most frequent reason."""
+    """Cases that were not measured, by their status, with the most frequent reason."""
     lines = []
     ended = [(status, each) for status, outcomes in unmeasured(analysis).items() for each in outcomes]
     studied = {case.id for case in run.plan.studied}

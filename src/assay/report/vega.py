@@ -1,4 +1,4 @@
-"""Vega: specifications drawn as SVG beforehand, and the library itself for the page."""
+"""Vega: charts drawn as SVG, and the library for the page."""
 
 import base64
 import hashlib
@@ -26,7 +26,7 @@ _VERSION = SCHEMA.rsplit("/v", 1)[-1].removesuffix(".json")
 _MARK_WORDS = re.compile(r' (?:aria-[a-z]+|role|pointer-events)="[^"]*"')
 #: A chart's own pixel is 1/96 inch, a point of print 1/72; a PNG has 300 dots an inch.
 _POINTS, _PPI = 0.75, 300
-#: With less address space vl-convert's engine may end the whole process: of 64 GiB it did, of 80 GiB it did not.
+#: With less address space vl-convert's engine can end the whole process: it did with 64 GiB, not with 80 GiB.
 _ADDRESS_SPACE = 2**37
 _VARIABLE = re.compile(r"var\(--([a-z0-9-]+)\)")
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
@@ -38,11 +38,11 @@ class Drawn(msgspec.Struct, frozen=True):
     """A figure ready for the page.
 
     Attributes:
-        figure: what it is.
+        figure: that was drawn.
         wide: SVG for a page or a screen.
-        narrow: SVG for a phone; empty where that shows the wide one.
+        narrow: SVG for a phone; empty if a phone shows the wide one.
         spec: the specification as JSON.
-        patch: members that make the specification the phone's, as JSON.
+        patch: members of the specification that differ for a phone, as JSON.
     """
 
     figure: Figure
@@ -60,7 +60,7 @@ class Library(msgspec.Struct, frozen=True):
 
 
 def drawn(figure: Figure, *, twice: bool = True, draw: Callable[[Spec], str] | None = None) -> Drawn:
-    """The figure drawn, `twice` for a phone too; `draw`: instead of `plain`."""
+    """Draw the figure, with `twice` for a phone too; `draw` replaces `plain`."""
     small = narrowed(figure.spec)
     patch = {name: part for name, part in small.items() if part != figure.spec.get(name)}
     return Drawn(
@@ -73,15 +73,15 @@ def drawn(figure: Figure, *, twice: bool = True, draw: Callable[[Spec], str] | N
 
 
 def svg(spec: Spec, prefix: str, draw: Callable[[Spec], str] | None = None) -> Markup:
-    """The chart as SVG; its colours stay CSS variables of the page, its ids get the prefix."""
+    """Return the chart as SVG; its colours stay CSS variables of the page, its ids get the prefix."""
     text = _IDS.sub(rf"\g<1>{prefix}", _MARK_WORDS.sub("", (draw or plain)(spec)))
     return Markup(text.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1))  # noqa: S704 (Vega escapes)
 
 
 def plain(spec: Spec) -> str:
-    """The chart as Vega draws it, without a description of each mark, which takes a fifth of the time.
+    """Return the chart as Vega draws it, without a description of each mark, which takes a fifth of the time.
 
-    Nothing where `can_draw` denies it.
+    It is empty unless `can_draw`.
     """
     if not can_draw():
         return ""
@@ -91,13 +91,13 @@ def plain(spec: Spec) -> str:
 
 
 def can_draw() -> bool:
-    """Whether there is address space for it: where there is too little, the engine ends the process."""
+    """Whether there is enough address space for the engine, which would else end the process."""
     limit = address_space()
     return limit is None or limit.size_bytes >= _ADDRESS_SPACE
 
 
 def exported(figure: Figure, form: str, size: str) -> bytes:
-    """The figure as a file for a paper: on white, in the page's light colours, as wide as a column or a page."""
+    """Return the figure as a file for a paper: on white, in light colours, as wide as a column or a page."""
     if not can_draw():
         why = "the address space of this process is limited (ulimit -v)"
         raise UnfitEnvironmentError("charts cannot be drawn", why=why, remedy="ulimit -v unlimited")
@@ -116,7 +116,7 @@ def exported(figure: Figure, form: str, size: str) -> bytes:
 
 
 def _in_points(width: str, height: str) -> str:
-    """The size of a drawing on paper, whose unit is the point."""
+    """The size of a drawing on paper, in points."""
     return f'width="{_POINTS * float(width):g}" height="{_POINTS * float(height):g}"'
 
 
@@ -128,24 +128,22 @@ def _light() -> dict[str, str]:
 
 
 def json_block(value: Any) -> str:  # noqa: ANN401 (any JSON)
-    """JSON that cannot end the script element that holds it."""
+    """Return JSON that cannot end the script element around it."""
     return encoded(value).decode().replace("<", "\\u003c").replace("\u2028", "\\u2028")
 
 
 @cache
 def library() -> Library:
-    """The library that vl-convert carries, of the same version as the drawings."""
-    source = _bundle()
+    """Return the library of vl-convert, of the same version as the drawings.
+
+    Its source is kept in the user's cache: vl-convert takes a second and 100 MB to make it.
+    """
+    name = f"vega-{_version()}-of-vl-convert-{metadata.version('vl-convert-python')}.js.gz"
+    source = kept(cache_folder() / "report" / name, _bundle)
     return Library(compressed(source.encode()), script_hash(source))
 
 
 def _bundle() -> str:
-    """Its source, kept in the user's cache: vl-convert takes a second and 100 MB to put it together."""
-    name = f"vega-{_version()}-of-vl-convert-{metadata.version('vl-convert-python')}.js.gz"
-    return kept(cache_folder() / "report" / name, _put_together)
-
-
-def _put_together() -> str:
     if not can_draw():
         return ""
     source: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
@@ -153,7 +151,7 @@ def _put_together() -> str:
 
 
 def script_hash(source: str) -> str:
-    """The hash of an inline script as a Content-Security-Policy names it."""
+    """Return the hash of an inline script for a Content-Security-Policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}"
 
 

@@ -1,4 +1,4 @@
-"""What comparisons claim, and why the rest claims nothing: shared by the terminal and the page."""
+"""Claims of comparisons, and why others claim nothing, for the terminal and the page."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -15,24 +15,24 @@ CLAIMS = frozenset({"slower", "faster"})
 
 _SIGNIFICANT = 0.05
 _MOST_PAIRS = 40
-#: So many differences without a claim are named.
+#: Maximum number of named differences without a claim.
 _NEAREST = 5
 
 
 def rank(comparison: Comparison) -> int:
-    """Place of its verdict in `VERDICTS`."""
+    """Return the place of its verdict in `VERDICTS`."""
     return VERDICTS.index(comparison.verdict)
 
 
 def word(comparison: Comparison) -> str:
-    """Its verdict, as people read it: figures without samples cannot be tested at all."""
+    """Return its verdict in words: figures without samples cannot be tested."""
     if comparison.verdict == "inconclusive" and _has_no_samples(comparison):
         return text("not testable without samples")
     return known(comparison.verdict)
 
 
 def counted(comparisons: Iterable[Comparison]) -> str:
-    """`24 slower and 49 equivalent`."""
+    """Return the number of each verdict: `24 slower and 49 equivalent`."""
     verdicts = selection.grouped(sorted(comparisons, key=rank), word)
     return formatting.listed(
         text("{number} {verdict}", number=len(members), verdict=verdict) for verdict, members in verdicts.items()
@@ -40,7 +40,7 @@ def counted(comparisons: Iterable[Comparison]) -> str:
 
 
 def number(comparison: Comparison) -> str:
-    """What a comparison rests on: pairs, or the launches of both runs, `12` or `6 and 5`."""
+    """Return the number of pairs, or of launches of both runs: `12` or `6 and 5`."""
     if comparison.blocks:
         return str(comparison.blocks)
     a, b = comparison.launches
@@ -48,26 +48,26 @@ def number(comparison: Comparison) -> str:
 
 
 def ends(comparison: Comparison) -> str:
-    """The interval or range of the ratio; one pair has neither."""
+    """Return the interval or range of the ratio; one pair has neither."""
     return why_no_interval(comparison) or formatting.changes(
         comparison.ratio, comparison.lo, comparison.hi, sure=comparison.confidence is not None
     )
 
 
 def speeds(comparison: Comparison, better: str) -> Comparison:
-    """The comparison as a ratio of speeds: above 1 a is the better one, whatever is measured."""
+    """Return the comparison as a ratio of speeds: above 1 a is the better one, for rates and times."""
     value = comparison.value
     return comparison if better == "higher" else structs.replace(comparison, value=value.inverse(value.unit))
 
 
 def plain_ends(comparison: Comparison) -> str:
-    """The interval `[0.981, 1.01]` or range `0.981 to 1.01` of the bare ratio; one pair has neither."""
+    """Return the interval `[0.981, 1.01]` or range `0.981 to 1.01` of the bare ratio; one pair has neither."""
     lo, hi = map(formatting.factor, (comparison.lo, comparison.hi))
     return why_no_interval(comparison) or (f"[{lo}, {hi}]" if comparison.confidence else f"{lo} to {hi}")
 
 
 def basis(comparison: Comparison) -> str:
-    """What the ends of a paired ratio are: `95 % interval, 6 pairs`, `range of 3 pairs`."""
+    """Return the basis of the ends of a paired ratio: `95 % interval, 6 pairs`, `range of 3 pairs`."""
     pairs = formatting.count(comparison.blocks, "pair", "pairs")
     if comparison.confidence:
         return text(
@@ -77,7 +77,7 @@ def basis(comparison: Comparison) -> str:
 
 
 def why_no_interval(comparison: Comparison) -> str:
-    """That a ratio has no interval: of one pair, or of a figure without samples; empty where it rests on more."""
+    """Return why a ratio has neither interval nor range: one pair, or no samples; else empty."""
     if _has_no_samples(comparison):
         return text("no samples, no interval")
     if comparison.blocks == 1:
@@ -90,12 +90,12 @@ def _has_no_samples(comparison: Comparison) -> bool:
 
 
 def are_imported(pairs: Iterable[ComparedPair]) -> bool:
-    """Whether none of them can claim anything, because a side has no samples: then all are worth a row."""
+    """Whether each has a side without samples, so that none can claim anything."""
     return all("imported" in {pair.a.basis, pair.b.basis} for pair in pairs)
 
 
 def silent(pairs: Sequence[ComparedPair]) -> dict[str, tuple[ComparedPair, ...]]:
-    """The inconclusive figures by the reason why nothing is claimed, in words that follow a number of figures."""
+    """Return the inconclusive figures by the reason, in words that follow a number of figures."""
     several = sum(pair.comparison.p is not None for pair in pairs)
     of = [pair for pair in pairs if not _has_no_samples(pair.comparison)]
     unclear = [pair for pair in of if pair.comparison.verdict == "inconclusive"]
@@ -103,7 +103,7 @@ def silent(pairs: Sequence[ComparedPair]) -> dict[str, tuple[ComparedPair, ...]]
 
 
 def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
-    """The largest differences that are significant alone but not among all comparisons, the largest first."""
+    """Return the largest differences that are significant alone but not among all comparisons."""
     withdrawn = [pair for pair in pairs if _is_withdrawn(pair.comparison)]
     return sorted(withdrawn, key=lambda pair: -abs(math.log(pair.comparison.ratio)))[:_NEAREST]
 
@@ -111,18 +111,20 @@ def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
 def _reason(pair: ComparedPair, several: int) -> str:
     each = pair.comparison
     if each.confidence is None:
-        return _few(each)
+        few = "fewer than 6 pairs: a range" if each.blocks else "fewer than 4 launches in a run: a range"
+        return why_no_interval(each) or few
     if _is_withdrawn(each):
+        unit = "pairs" if each.blocks else "launches each"
         return (
             f"significant alone, but not among {several:,} comparisons (p above 5 %); "
-            f"{_needed(each, several)} or more can decide"
+            f"{_fewest(each, several)} {unit} or more can decide"
         )
     disturbed = " on disturbed launches that had no quiet repeat" if pair.a.disturbed or pair.b.disturbed else ""
     return f"the interval reaches into the margin{disturbed}: noise"
 
 
 def withdrawn(comparisons: Sequence[Comparison], among: int) -> str:
-    """How many lost their claim to the number of comparisons, and how many pairs it takes; empty for none."""
+    """Return how many lost their claim by the number of comparisons, and how many pairs decide; else empty."""
     lost = [each for each in comparisons if _is_withdrawn(each)]
     if not lost:
         return ""
@@ -137,29 +139,17 @@ def withdrawn(comparisons: Sequence[Comparison], among: int) -> str:
 
 
 def _is_withdrawn(comparison: Comparison) -> bool:
-    """Whether the interval lies beyond the margin, and only the number of comparisons forbids the claim."""
+    """Whether the interval is beyond the margin, and only the number of comparisons forbids the claim."""
     beyond = comparison.lo > 1 + comparison.margin or comparison.hi < 1 / (1 + comparison.margin)
     unclear = comparison.verdict == "inconclusive" and comparison.confidence is not None
     return unclear and beyond and (comparison.adjusted_p or 0.0) > _SIGNIFICANT
 
 
-def _few(comparison: Comparison) -> str:
-    if why_no_interval(comparison):
-        return why_no_interval(comparison)
-    return "fewer than 6 pairs: a range" if comparison.blocks else "fewer than 4 launches in a run: a range"
-
-
-def _needed(comparison: Comparison, several: int) -> str:
-    """The fewest pairs, or launches, that can be enough among `several`."""
-    fewest = _fewest(comparison, several)
-    return f"{fewest} pairs" if comparison.blocks else f"{fewest} launches each"
-
-
 def _fewest(comparison: Comparison, several: int) -> int:
-    """The fewest pairs, or launches, whose least p survives among `several` that all differ alike.
+    """The fewest pairs, or launches, whose least p survives among `several` comparisons with the same p.
 
     The least two-sided p of n pairs is 2^(1-n), that of n launches in each run 2 / C(2n, n); Benjamini and
-    Yekutieli multiply it by 1 + 1/2 + ... + 1/several where all are as small.
+    Yekutieli multiply it by 1 + 1/2 + ... + 1/several if all are as small.
     """
     penalty = sum(1 / at for at in range(1, several + 1))
     paired = bool(comparison.blocks)
@@ -171,7 +161,7 @@ def _fewest(comparison: Comparison, several: int) -> int:
 
 
 def resolution(comparisons: Iterable[Comparison]) -> str:
-    """The result of A against A, which is the floor of every claim; empty without controls."""
+    """Return the result of A against A, which is the floor of every claim; empty without controls."""
     found = sorted(each.resolution for each in comparisons if each.varied and each.resolution is not None)
     if not found:
         return ""
@@ -196,7 +186,7 @@ def resolution(comparisons: Iterable[Comparison]) -> str:
 
 
 def between_runs(comparisons: Iterable[Comparison]) -> str:
-    """What widens the intervals of a comparison of runs; empty where launches alone make them."""
+    """Return how the variance between runs widens the intervals; empty if it does not."""
     known = [each for each in comparisons if each.between_runs is not None]
     if not known:
         return ""
@@ -212,7 +202,7 @@ def between_runs(comparisons: Iterable[Comparison]) -> str:
 
 
 def detectable(comparisons: Iterable[Comparison]) -> str:
-    """The smallest detectable differences; empty if no comparison can detect any."""
+    """Return the smallest detectable differences; empty if no comparison can detect any."""
     found = sorted(each.detectable for each in comparisons if each.detectable is not None)
     if not found:
         return ""

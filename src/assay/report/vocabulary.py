@@ -1,4 +1,4 @@
-"""Words of records that a page can translate, although no code writes them."""
+"""Words of records and declarations that a page can translate, although they are no literals of the code."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -11,7 +11,7 @@ from assay.model import text as texts
 from assay.model.benchmark import Benchmark
 from assay.model.result import CaseStatus
 
-#: Verdicts of comparisons, in the order in which a reader wants them.
+#: Verdicts of comparisons, the most important first.
 VERDICTS = ("slower", "faster", "trivially different", "inconclusive", "equivalent")
 _STATUSES = (
     *get_args(CaseStatus),
@@ -23,7 +23,7 @@ _STATUSES = (
 
 
 def vocabulary() -> frozenset[str]:
-    """Statuses, verdicts, the declared words of benchmarks, titles and questions of stored studies."""
+    """Return statuses, verdicts, the declared words of benchmarks, titles and questions of stored studies."""
     stored = map(studies.get, studies.names())
     return _words().union(*((study.title, study.question) for study in stored))
 
@@ -34,7 +34,7 @@ def _words() -> frozenset[str]:
 
 
 def _declared(benchmark: Benchmark) -> Iterator[str]:
-    """Its title, what it and its metrics measure, its swept axes, and its levels: `ordinary stores`."""
+    """Its title, the meaning of it and its metrics, its swept axes, and its levels: `ordinary stores`."""
     metrics = ((metric.name, metric.meaning) for metric in benchmark.metrics)
     yield from (benchmark.title, benchmark.measures, *chain.from_iterable(metrics))
     for axis in benchmark.axes:
@@ -44,6 +44,6 @@ def _declared(benchmark: Benchmark) -> Iterator[str]:
 
 
 def known(word: str, study: str = "") -> str:
-    """The word as a text if it belongs to the vocabulary, as the title of a study by its name; a text stays so."""
+    """Return the word as a text if it is in the vocabulary, or is the title of this study; a text unchanged."""
     titled = study in studies.names() and studies.get(study).title == word if study else word in _words()
     return texts.text(word) if titled and not isinstance(word, texts.Text) else word

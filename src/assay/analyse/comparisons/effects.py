@@ -1,4 +1,4 @@
-"""How large the ratio of two measured things is, how sure that is, and what may be said of it."""
+"""The ratio of two measured estimates, its interval, and the verdict."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from assay.model.quantity import CONFIDENCE, Quantity
 from assay.model.result import Comparison
 
 _SIGNIFICANT = 1 - CONFIDENCE
-#: What is left of a claim that the number of comparisons forbids.
+#: The verdict that replaces a claim which does not survive the number of comparisons.
 _WITHDRAWN: dict[str, str] = {
     "faster": "inconclusive", "slower": "inconclusive", "trivially different": "equivalent",
 }  # fmt: skip
@@ -25,12 +25,12 @@ _FOUR_IN_FIVE = 1 + 0.84 / 1.96
 
 
 def compare(a: Measured, b: Measured, resolution: float | None = None) -> Comparison | None:
-    """The ratio a / b over the blocks that have both, in the same state; None where no block has.
+    """Return the ratio a / b over the blocks that have both in the same state; None without such a block.
 
     Args:
-        a: that is judged.
+        a: the judged one.
         b: the base.
-        resolution: of the machine, relative: what A against A shows.
+        resolution: of the machine, relative: the result of A against A.
     """
     state = _common_state(a, b)
     differences = _differences(a, b, state)
@@ -38,41 +38,41 @@ def compare(a: Measured, b: Measured, resolution: float | None = None) -> Compar
         return None
     effect = hodges_lehmann(differences)
     p = signed_rank_p(differences) if effect.confidence else None
-    shared = _told(a, b, effect, p, resolution)
-    blocks = min(_made(each, len(differences)) for each in (a, b))
+    shared = _comparison(a, b, effect, p, resolution)
+    blocks = min(_own_launches(each, len(differences)) for each in (a, b))
     return msgspec.structs.replace(shared, blocks=blocks, launches=(blocks, blocks), state=state)
 
 
 def compare_unpaired(a: Measured, b: Measured, between: BetweenRuns | None = None) -> Comparison | None:
-    """The ratio a / b of two runs, which have no blocks in common; None where they were in different states.
+    """Return the ratio a / b of two runs, which share no blocks; None if their states differ.
 
     Args:
-        a: that is judged.
+        a: the judged one.
         b: the base.
-        between: what figures of these machines vary by from run to run; None where nobody knows.
+        between: the variance of figures of these machines from run to run; None if it is unknown.
     """
-    if _apart(a, b):
+    if _differ_in_state(a, b):
         return None
     state = _common_state(a, b)
     of_a, of_b = (logs(one.value for one in each.launches if state in {None, one.state}) for each in (a, b))
     if not of_a or not of_b:
         return None
     effect, p = shift(of_a, of_b)
-    known = between.components(a.estimate.id, b.estimate.id) if between else ()
+    known = (between.run.components(a.estimate.id), between.base.components(b.estimate.id)) if between else ()
     wide = widened(effect, known, same_day=bool(between and between.same_day))
     if p is not None and wide != effect:  # no more certain than the wider interval allows
         half = max(wide.value - wide.lo, wide.hi - wide.value)
         p = max(p, math.erfc(NORMAL * abs(wide.value) / half / math.sqrt(2)))
-    shared = _told(a, b, wide, p, None)
+    shared = _comparison(a, b, wide, p, None)
     if wide != effect:
         sd = max(each.between for each in known if each)
         shared = msgspec.structs.replace(shared, between_runs=sd, history=max(each.runs for each in known if each))
-    launches = _made(a, len(of_a)), _made(b, len(of_b))
+    launches = _own_launches(a, len(of_a)), _own_launches(b, len(of_b))
     return msgspec.structs.replace(shared, launches=launches, state=state)
 
 
 def difference(a: Measured, b: Measured, *, paired: bool) -> Quantity:
-    """How much more a is than b, with its ends, in their unit: over common blocks, or over all launches."""
+    """Return a - b with its ends, in their unit: over common blocks if `paired`, else over all launches."""
     if paired:
         of_a, of_b = (_by_block(each.launches, _common_state(a, b)) for each in (a, b))
         found = hodges_lehmann([of_a[block] - of_b[block] for block in sorted(of_a.keys() & of_b.keys())])
@@ -82,15 +82,15 @@ def difference(a: Measured, b: Measured, *, paired: bool) -> Quantity:
 
 
 def resolution(a: Measured, b: Measured) -> float | None:
-    """The 95th percentile of the relative effects that a thing shows against itself; None without blocks."""
+    """Return the 95th percentile of the relative effects of A against A; None without blocks."""
     differences = _differences(a, b, _common_state(a, b))
     return math.expm1(percentile(null_effects(differences), CONFIDENCE)) if differences else None
 
 
 def adjusted(comparisons: Sequence[Comparison], *, binding: bool) -> list[Comparison]:
-    """The comparisons in order, p adjusted among those that have one; where binding, above 5 % no claim holds.
+    """Return the comparisons in order, with p adjusted among those that have one.
 
-    What lies within the margin stays equivalent: that it differs at all was the claim.
+    If `binding`, no claim holds above 5 %. A difference within the margin becomes equivalent.
     """
     tested = [at for at, each in enumerate(comparisons) if each.p is not None]
     found = list(comparisons)
@@ -101,7 +101,7 @@ def adjusted(comparisons: Sequence[Comparison], *, binding: bool) -> list[Compar
     return found
 
 
-def _told(a: Measured, b: Measured, effect: Quantity, p: float | None, own: float | None) -> Comparison:
+def _comparison(a: Measured, b: Measured, effect: Quantity, p: float | None, own: float | None) -> Comparison:
     ratio, lo, hi = map(math.exp, effect)
     speed_up = (lo, hi) if a.estimate.better == "higher" else (1 / hi, 1 / lo)
     margin = max(MARGIN, own or 0.0)
@@ -122,8 +122,8 @@ def _told(a: Measured, b: Measured, effect: Quantity, p: float | None, own: floa
     )
 
 
-def _made(measured: Measured, launches: int) -> int:
-    """How many of so many launches are ours: a value from a source without samples has none behind it."""
+def _own_launches(measured: Measured, launches: int) -> int:
+    """The number of launches; 0 for an imported value, which has no samples."""
     return 0 if measured.estimate.basis == "imported" else launches
 
 
@@ -131,15 +131,15 @@ def _common_state(a: Measured, b: Measured) -> str | None:
     return a.estimate.state or b.estimate.state
 
 
-def _apart(a: Measured, b: Measured) -> bool:
-    """Whether there is no state in which both were measured; one that changed during the launches is none."""
+def _differ_in_state(a: Measured, b: Measured) -> bool:
+    """Whether no state of the machine has both; a state that changed during a launch does not count."""
     of_a, of_b = ({launch.state for launch in each.launches} for each in (a, b))
     return not (of_a & of_b) - {UNSETTLED} and None not in of_a | of_b
 
 
 def _differences(a: Measured, b: Measured, state: str | None) -> list[float]:
-    """ln(a/b) of each block that has both in the state; none where one is 0, as a rate of empty messages is."""
-    if _apart(a, b):
+    """ln(a/b) of each block that has both in the state, without zeros, as the rate of empty messages."""
+    if _differ_in_state(a, b):
         return []
     of_a, of_b = (_by_block(each.launches, state) for each in (a, b))
     both = [(of_a[block], of_b[block]) for block in sorted(of_a.keys() & of_b.keys())]
@@ -147,6 +147,6 @@ def _differences(a: Measured, b: Measured, state: str | None) -> list[float]:
 
 
 def _by_block(launches: Iterable[LaunchMedian], state: str | None) -> dict[int, float]:
-    alike = (each for each in launches if state is None or state == each.state)
-    blocks = grouped(alike, lambda launch: launch.block)
+    in_state = (each for each in launches if state is None or state == each.state)
+    blocks = grouped(in_state, lambda launch: launch.block)
     return {block: median(each.value for each in made) for block, made in blocks.items()}

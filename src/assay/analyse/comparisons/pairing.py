@@ -1,12 +1,12 @@
-"""Which two things of a run are compared: those that differ in one word, measured in the same blocks."""
+"""The pairs of a run that are compared: estimates that differ in one word, measured in the same blocks."""
 
 import itertools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from assay.analyse import curves
 from assay.analyse.comparisons.effects import adjusted, compare, resolution
+from assay.analyse.curves import is_headline, machine_of
 from assay.analyse.estimates import Measured
 from assay.model import benchmarks
 from assay.model.grouping import grouped
@@ -16,12 +16,12 @@ from assay.model.plan import Factor
 from assay.model.result import CONTROL, Comparison, Estimate
 from assay.model.run import Run
 
-#: Dimensions that are no axis and no factor.
+#: Dimensions that are neither an axis nor a factor.
 CORES, MEMORY, CARD = "cores", "memory", "card"
 _CORES = ("all", "half", "all-threads", "one-core")
-#: Levels of `card`: cores beside the network card, and far from it.
+#: Levels of `card`: cores near the network card, and far from it.
 NEAR, FAR = "near-nic", "far-nic"
-#: Two nodes pass messages from beside the card wherever somebody knows what is far from it.
+#: The pair of two nodes uses cores near the card if the far cores are known.
 _BESIDE_CARD = {"pair:other-node": parsed(f"one-core:{NEAR}@2")}
 
 
@@ -31,7 +31,7 @@ class Pair(msgspec.Struct, frozen=True):
     Attributes:
         differ: name of the axis or factor in which they differ, or `cores`, `memory` or `card`; `control` for A
             against A.
-        a: the one that is judged.
+        a: the judged one.
         level: its word.
         b: the base of the ratio.
         comparison: the ratio a / b of the headline metric.
@@ -45,7 +45,7 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 class _Sides(msgspec.Struct, frozen=True):
-    """Two measured things and the word that tells them apart."""
+    """Two measured estimates and the word in which they differ."""
 
     differ: str
     a: Measured
@@ -55,12 +55,12 @@ class _Sides(msgspec.Struct, frozen=True):
 
 
 def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] = ()) -> list[Pair]:
-    """Every two estimates of a headline metric that differ in one word; the base is the usual one of the two.
+    """Return the pairs of estimates of a headline metric that differ in one word; the base has the default level.
 
     Words are the levels of axes without numbers and of factors, `half` and `all-threads` against `all` cores,
     memory policies against first touch or the cores' own node, and cores far from the network card against near
-    ones. Of what is varied on purpose the first level is the
-    base, and no difference is claimed that is smaller than what the first level shows against itself.
+    ones. The base of a factor that is varied on purpose is its first level. No difference is claimed that is
+    smaller than the difference of the first level to itself (A against A).
 
     Args:
         run: as it was stored.
@@ -73,46 +73,46 @@ def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] =
     repeated = grouped(_controls(measured, controls, repeats), lambda sides: _figure(sides.b.estimate, subjects))
     found = []
     for sides in [*itertools.chain(*repeated.values()), *_sides(run, measured, varied)]:
-        alike = repeated.get(_figure(sides.b.estimate, subjects), ()) if sides.differ in varied else ()
-        comparison = compare(sides.a, sides.b, _resolution(alike, sides.b.estimate.state))
+        own = repeated.get(_figure(sides.b.estimate, subjects), ()) if sides.differ in varied else ()
+        comparison = compare(sides.a, sides.b, _resolution(own, sides.b.estimate.state))
         if comparison:
-            told = msgspec.structs.replace(
+            comparison = msgspec.structs.replace(
                 comparison, differ=sides.differ, level=sides.level, base=sides.base, varied=sides.differ in varied
             )
-            found.append(Pair(sides.differ, sides.a.estimate, sides.level, sides.b.estimate, told))
+            found.append(Pair(sides.differ, sides.a.estimate, sides.level, sides.b.estimate, comparison))
     return _adjusted(found)
 
 
-def _resolution(alike: Sequence[_Sides], state: str | None) -> float | None:
-    """What A against A of a subject shows, in this state where there are several."""
-    known = [(each.b.estimate.state == state, found) for each in alike if (found := resolution(each.a, each.b))]
+def _resolution(repeats: Sequence[_Sides], state: str | None) -> float | None:
+    """The result of A against A for a subject, in this state if there are several."""
+    known = [(each.b.estimate.state == state, found) for each in repeats if (found := resolution(each.a, each.b))]
     return max(known)[1] if known else None
 
 
 def _adjusted(found: Sequence[Pair]) -> list[Pair]:
-    """With p adjusted among what was varied on purpose, and among the pairs that the study happens to contain.
+    """Adjust p among pairs that were varied on purpose, and separately among the other pairs of the study.
 
-    Only what was varied loses a claim by it: the other pairs are looked at one by one, by rules with thresholds.
+    Only pairs that were varied lose a claim by it: rules with thresholds test the others one by one.
     """
     chosen = [pair.comparison for pair in found if pair.comparison.varied]
     others = [pair.comparison for pair in found if not pair.comparison.varied and not pair.comparison.is_control]
-    told = {each.id: each for each in (*adjusted(chosen, binding=True), *adjusted(others, binding=False))}
+    by_id = {each.id: each for each in (*adjusted(chosen, binding=True), *adjusted(others, binding=False))}
     return [
-        msgspec.structs.replace(pair, comparison=told.get(pair.comparison.id, pair.comparison)) for pair in found
+        msgspec.structs.replace(pair, comparison=by_id.get(pair.comparison.id, pair.comparison)) for pair in found
     ]
 
 
 def _controls(
     measured: Sequence[Measured], controls: Sequence[Measured], repeats: Mapping[str, str]
 ) -> Iterator[_Sides]:
-    """Each control beside the estimates that it repeats, in every state that these were found in.
+    """Each control paired with the estimates that it repeats, one for each of their states.
 
     Args:
-        measured: what may be repeated.
+        measured: estimates that may be repeated.
         controls: of cases of that role.
         repeats: case of a control -> the case that it repeats.
     """
-    headlines = (each for each in measured if each.launches and headline(each.estimate))
+    headlines = (each for each in measured if each.launches and is_headline(each.estimate))
     firsts = grouped(headlines, lambda each: _figure(each.estimate))
     for again in filter(lambda each: each.launches, controls):
         for first in firsts.get(_figure(again.estimate, repeats), ()):
@@ -120,14 +120,9 @@ def _controls(
 
 
 def _figure(estimate: Estimate, subjects: Mapping[str, str] = {}) -> Hashable:
-    """What makes an estimate but for the state of the machine; of its subject where these are given."""
+    """The identity of an estimate without the state of the machine; by its subject if these are given."""
     case = subjects.get(estimate.case, estimate.case)
     return case, estimate.kernel, estimate.metric, estimate.placement.hosts
-
-
-def headline(estimate: Estimate) -> bool:
-    """Whether it is of the first metric of its kernel, the one that is compared."""
-    return estimate.metric == curves.headline(estimate)
 
 
 def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor]) -> Iterator[_Sides]:
@@ -135,7 +130,7 @@ def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor])
     halves = {into.text: wish for wish, into in places if wish.share == "half"}
     groups: dict[tuple[str, Hashable, Hashable], list[tuple[str, Measured]]] = {}
     for each in measured:
-        if each.launches and each.estimate.median and headline(each.estimate):
+        if each.launches and each.estimate.median and is_headline(each.estimate):
             words = _words(each.estimate, halves)
             fixed, every = _fixed(each.estimate, halves), frozenset(words.items())
             for name, word in words.items():
@@ -145,9 +140,9 @@ def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor])
 
 
 def _words(estimate: Estimate, halves: Mapping[str, Word]) -> dict[str, str]:
-    """Dimension -> level, of those along which pairs are made; `halves`: what half of the cores folded into."""
+    """Dimension -> level, for the dimensions along which pairs are made; `halves`: words that mean `half`."""
     words = {name: level for name, level in estimate.params.items() if isinstance(level, str)}
-    # Numbers of idle time are levels that are compared, no points of a curve.
+    # Numbers of idle time are levels to compare, not points of a curve.
     gaps = (axis.name for axis in benchmarks.of(estimate.benchmark).axes if axis.role == "idle-gap")
     words |= {name: str(estimate.params[name]) for name in gaps if name in estimate.params}
     word = _word(estimate, halves)
@@ -164,12 +159,12 @@ def _word(estimate: Estimate, halves: Mapping[str, Word]) -> Word:
 
 
 def _share(word: Word) -> str:
-    """The share of the cores that pairs are made along; empty where there is none, as over several whole nodes."""
+    """The share of the cores, along which pairs are made; empty without one, as over several whole nodes."""
     return word.share if word.share in _CORES and (word.group or not word.over) else ""
 
 
 def _fixed(estimate: Estimate, halves: Mapping[str, Word]) -> Hashable:
-    """What must be the same: kernel, metric, host, part of the machine, numbers that were chosen, not computed."""
+    """What both must share: kernel, metric, host, part of the machine, numbers that were chosen, not computed."""
     declared = benchmarks.of(estimate.benchmark)
     foreign = estimate.params.keys() - declared.units.keys()
     numbers = tuple(
@@ -212,8 +207,8 @@ def _base(name: str, levels: Sequence[str], estimate: Estimate, machines: Mappin
 
 
 def own_node(estimate: Estimate, machines: Mapping[str, Machine]) -> int | None:
-    """The NUMA node that all cpus of an estimate belong to; None where they are spread over several."""
-    machine = curves.machine_of(estimate, machines)
+    """Return the NUMA node of all cpus of an estimate; None if they are spread over several nodes."""
+    machine = machine_of(estimate, machines)
     if machine is None or not estimate.placement.cpus:
         return None
     nodes = {core.numa for core in machine.topology.cores if set(core.cpus) & set(estimate.placement.cpus[0])}

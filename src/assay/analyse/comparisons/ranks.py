@@ -21,13 +21,13 @@ from assay.model.quantity import CONFIDENCE, Quantity
 _TAIL = (1 - CONFIDENCE) / 2
 #: Fewer launches on either side have no interval between runs.
 FEWEST_LAUNCHES = 4
-#: All patterns of signs of so many differences are tried, of more a drawing.
+#: Maximum number of differences for which all patterns of signs are tried; size of the random drawing for more.
 _ALL_SIGNS = 10
 _DRAWN = 1000
 
 
 def signed_rank_p(differences: ArrayLike) -> float:
-    """Exact two-sided p of Wilcoxon's signed-rank test that the differences lie around 0.
+    """Return the exact two-sided p of Wilcoxon's signed-rank test for differences around 0.
 
     The sum of the ranks is the number of positive Walsh averages, those of 0 counting half, so that p and the
     interval of `hodges_lehmann` say the same. Source: M. Hollander, D. A. Wolfe, E. Chicken, Nonparametric
@@ -42,7 +42,7 @@ def signed_rank_p(differences: ArrayLike) -> float:
 
 @cache
 def mann_whitney_masses(m: int, n: int) -> Samples:
-    """Probability of each value 0 .. mn of Mann and Whitney's U of m and n values without ties.
+    """Return the probability of each value 0 .. mn of Mann and Whitney's U of m and n values without ties.
 
     Counts by the Gaussian binomial, multiplied out factor by factor. Source: as for `shift`.
     """
@@ -56,9 +56,9 @@ def mann_whitney_masses(m: int, n: int) -> Samples:
 
 
 def shift(a: ArrayLike, b: ArrayLike) -> tuple[Quantity, float | None]:
-    """How much larger a is than b: median of all differences, exact Mann-Whitney interval, two-sided p.
+    """Return the median of all differences a - b with the exact Mann-Whitney interval, and the two-sided p.
 
-    With fewer than 4 values on either side there is none: then the ends are the least and the largest difference.
+    With fewer than 4 values on either side the ends are the smallest and the largest difference, and p is None.
     Source: M. Hollander, D. A. Wolfe, E. Chicken, Nonparametric Statistical Methods, 2014, sections 4.1 to 4.3.
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
@@ -75,7 +75,7 @@ def shift(a: ArrayLike, b: ArrayLike) -> tuple[Quantity, float | None]:
 
 
 def _above(differences: Samples) -> float:
-    """How many are above 0, those that are 0 counting half."""
+    """The number of differences above 0; each 0 counts half."""
     return int(np.count_nonzero(differences > 0)) + int(np.count_nonzero(differences == 0)) / 2
 
 
@@ -84,7 +84,7 @@ def _two_sided(masses: Samples, least: float) -> float:
 
 
 def benjamini_yekutieli(p: Sequence[float]) -> list[float]:
-    """Adjusted p, in the order given: claims with at most q are false in a share of q, whatever depends on what.
+    """Return adjusted p, in order: of claims with p up to q, a share of q is false, under any dependency.
 
     Source: Y. Benjamini, D. Yekutieli, The control of the false discovery rate in multiple testing under
     dependency, Annals of Statistics 29, 2001, theorem 1.3.
@@ -98,11 +98,11 @@ def benjamini_yekutieli(p: Sequence[float]) -> list[float]:
 
 
 def null_effects(differences: ArrayLike) -> Samples:
-    """|Hodges-Lehmann effects| that differences of A against A would have shown with any other signs, ascending.
+    """Return |Hodges-Lehmann effects| of the differences of A against A with all other signs, ascending.
 
-    Which of two equal things comes first in a block is chance, so each difference could as well have had the other
-    sign: these are the effects that the machine shows where there is none. All patterns of up to 10 signs, a
-    drawing (seed 1) of more.
+    The order of two equal cases in a block is chance, so each difference could have the other sign. These are the
+    effects that the machine shows without any cause. Up to 10 differences all patterns of signs are tried, for
+    more a random drawing (seed 1).
     """
     values = np.asarray(differences, dtype=np.float64)
     if values.size <= _ALL_SIGNS:

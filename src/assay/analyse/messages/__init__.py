@@ -1,1 +1,1 @@
-"""What messages cost: time by size in pieces, many pairs at once, what a link can carry. Pure functions."""
+"""The cost of messages: time by size in pieces, many pairs at once, limits of a link. Pure functions."""

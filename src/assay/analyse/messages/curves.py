@@ -12,7 +12,7 @@ from assay.model import benchmarks, roles
 from assay.model.quantity import Basis, Quantity
 from assay.model.result import Estimate
 
-#: What declarations call the axes of patterns, of sizes, and of what is added to those.
+#: The usual names of the axes of patterns, of sizes, and of offsets to sizes.
 PATTERN, BYTES, OFFSET = map(roles.usual_axis, ("message-pattern", "message-size", "size-offset"))
 #: Bytes of a message.
 size = roles.size
@@ -25,8 +25,8 @@ class Times(NamedTuple):
         members: by size.
         sizes: in B, shape (members,).
         seconds: of the medians, shape (1, members).
-        draws: what they might have been, shape (draws, members).
-        basis: what the ends of the draws are.
+        draws: replicates of them, shape (draws, members).
+        basis: of the ends of the draws.
     """
 
     members: tuple[Measured, ...]
@@ -37,20 +37,20 @@ class Times(NamedTuple):
 
 
 def by_size(known: RunEstimates, benchmark: str, *coordinates: str) -> list[Curve]:
-    """Curves of a benchmark's headline over sizes, and over `coordinates`."""
+    """Return the curves of a benchmark's headline over sizes, and over `coordinates`."""
     found = (each for each in known.of(benchmark) if (each.estimate.median or 0.0) > 0)
     return curves((each for each in found if size(each.estimate) >= 0), BYTES, OFFSET, *coordinates)
 
 
 def unusual(estimate: Estimate, but: Collection[str]) -> int:
-    """How many of its axes have not their defaults; `but`: names of axes that do not count."""
+    """Return the number of axes without their default; `but`: names of axes that do not count."""
     axes = benchmarks.of(estimate.benchmark).axes
     counted = [axis for axis in axes if axis.name not in but and axis.default is not None]
     return sum(estimate.params.get(axis.name, axis.default) != axis.default for axis in counted)
 
 
 def times(members: Iterable[Measured]) -> Times:
-    """As seconds a message: of a bandwidth the time in which so many bytes pass, of all pairs and directions."""
+    """Return seconds a message; for a bandwidth the time in which so many bytes pass."""
     ordered = tuple(sorted(members, key=lambda each: size(each.estimate)))
     sizes = np.array([float(size(each.estimate)) for each in ordered])
     medians = np.array([[each.estimate.median or 0.0 for each in ordered]])
@@ -61,7 +61,7 @@ def times(members: Iterable[Measured]) -> Times:
 
 
 def seconds(estimate: Estimate) -> Quantity:
-    """An estimate as seconds a message."""
+    """Return an estimate as seconds a message."""
     found = figure(estimate)
     if estimate.unit == "s":
         return found
@@ -70,7 +70,7 @@ def seconds(estimate: Estimate) -> Quantity:
 
 
 def named(law: str, benchmark: str, marks: Sequence[str]) -> str:
-    """The id of a model: its law, its benchmark, and the marks of its curve that are no defaults."""
+    """Return the id of a model: its law, its benchmark, and the marks of its curve without defaults."""
     axes = benchmarks.get(benchmark).axes
     usual = {f"{axis.name}={axis.default}" for axis in axes if axis.name != PATTERN}
     return "/".join([law, benchmark, *(mark for mark in marks if mark not in usual)])

@@ -1,4 +1,4 @@
-"""Where messages pass, in words."""
+"""The places between which messages pass."""
 
 from assay.analyse.evidence import Evidence
 from assay.model import roles
@@ -7,12 +7,12 @@ from assay.model.text import joined, text
 
 
 def between(estimate: Estimate) -> bool:
-    """Whether they pass between nodes."""
+    """Whether messages pass between nodes."""
     return estimate.placement.nodes > 1
 
 
 def way(estimate: Estimate) -> str:
-    """`pt2pt latency, pair:other-node, network=gbe`: what was passed, between which cores, over what."""
+    """Return benchmark, pattern, placement, factors and state: `pt2pt latency, pair:other-node, network=gbe`."""
     words = [f"{estimate.benchmark} {roles.pattern_name(estimate)}".strip(), estimate.placement.label]
     words += [f"{factor}={level}" for factor, level in estimate.factors.items()]
     words += [text("state {state}", state=estimate.state)] if estimate.state else []
@@ -20,6 +20,6 @@ def way(estimate: Estimate) -> str:
 
 
 def passed(evidence: Evidence) -> bool:
-    """Whether the study passes messages at all: else rules about them have nothing to miss."""
+    """Whether the study passes messages; else rules about messages do not apply."""
     planned = any(case.placement.ranks for case in evidence.run.plan.cases)
     return planned or any(roles.between_two(each.estimate.benchmark) for each in evidence.measured)

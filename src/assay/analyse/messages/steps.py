@@ -1,4 +1,4 @@
-"""Steps of the law of a curve of messages, and what may cause them."""
+"""Steps of the law of a curve of messages, and their possible causes."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -18,13 +18,13 @@ from assay.model.result import Estimate
 from assay.model.text import joined, text
 
 LAW = "message-law"
-#: A step, less 1, has to exceed this, and this many times the scatter of its curve.
+#: The factor of a step, less 1, must exceed this, and so many times the scatter of its curve.
 LEAST, SCATTERS = 0.05, 3
 #: A configured size explains a break within this factor of it.
 _NEAR = 2
-#: Where no device is known; of InfiniBand more in later generations.
+#: If the device is unknown; later generations of InfiniBand have larger ones.
 _USUAL_MTUS = {"Ethernet": 1500, "InfiniBand": 2048}
-#: Beyond this a step is no work of the processor: a timer or the card waited.
+#: A longer step is no work of the processor: a timer or the card waited.
 _TIMER_S = 20e-6
 _INLINE_BYTES = 1024
 
@@ -117,7 +117,7 @@ class Step(NamedTuple):
 
 
 def steps(model: MessageLaw) -> Iterator[Step]:
-    """Those that are more than scatter."""
+    """Yield the steps that are more than scatter."""
     least = 1 + max(LEAST, SCATTERS * model.scatter)
     for end in (piece.end for piece in model.pieces):
         if end and min(end.factor.value, end.factor.lo) > least:
@@ -126,14 +126,14 @@ def steps(model: MessageLaw) -> Iterator[Step]:
 
 
 def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
-    """What fits this break, what is configured near it first."""
+    """Yield possible causes of this step, first those that are configured near it."""
     for name, value in configured.settings(evidence, estimate).variables.items():
         if value.isdecimal() and _near(int(value), step):
             yield text("{setting} of the MPI", setting=f"{name}={value}")
-    # Sockets of one node pass by the interface of loopback, whose frames are large.
+    # Sockets inside a node use the loopback interface, which has large frames.
     by_interface = _may_be_between(estimate) or roles.by_sockets(estimate)
-    if by_interface and (told := frames(evidence, estimate, step)):
-        yield text("messages longer than one frame ({frames})", frames=told)
+    if by_interface and (mtu := frames(evidence, estimate, step)):
+        yield text("messages longer than one frame ({frames})", frames=mtu)
     if roles.by_sockets(estimate):
         yield text("socket buffers")
     else:
@@ -147,12 +147,12 @@ def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
 
 
 def _may_be_between(estimate: Estimate) -> bool:
-    """Whether messages pass between nodes, or nobody says where."""
+    """Whether messages pass between nodes, or their place is not stated."""
     return place.between(estimate) or estimate.placement.label == UNSTATED
 
 
 def frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
-    """The MTU near this break, in words; empty where none is near it."""
+    """Return the MTU near this step, in words; empty if none is near it."""
     known = configured.mtu(evidence, estimate)
     if known is not None:
         return f"MTU {known} B" if _near(known, step) else ""

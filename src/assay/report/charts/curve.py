@@ -34,18 +34,18 @@ _SIZE = (
 _FEW_DECADES = 4
 #: Pixels of the plot: on a phone, and its height.
 _NARROW, _HEIGHT = 286, 340
-#: Neighbours farther apart than so many usual steps are not joined.
+#: Maximum distance of joined neighbours, in usual steps.
 _WIDEST = 4
-#: More points than these are drawn small.
+#: If there are more points, they are drawn small.
 _MANY = 120
-#: What an axis on the right takes from the plot.
+#: Pixels of an axis on the right.
 _AXIS = 44
-#: Between the plot and its legend, and a row of labels there; what two labels of a row keep between them.
+#: Pixels between plot and legend, of a row of labels, and between two labels of a row.
 _GAP, _ROW, _BETWEEN = 8, 13, 8
 
 
 class CurvePoint(msgspec.Struct, frozen=True):
-    """One figure of a curve; see `intervals.Point`. `x` is the swept value, `state` empty where it is of all."""
+    """One figure of a curve; see `intervals.Point`. `x` is the swept value; an empty `state` holds for all."""
 
     x: float
     curve: str
@@ -75,7 +75,7 @@ class Boundary(msgspec.Struct, frozen=True):
 class Plateau(msgspec.Struct, frozen=True):
     """A fitted level: from `x` to `end` at `y`, with its label, and a shorter one for phones.
 
-    Both are empty where another step has them.
+    Both are empty if another step has them.
     """
 
     x: float
@@ -89,7 +89,7 @@ class Plateau(msgspec.Struct, frozen=True):
 class Guides(msgspec.Struct, frozen=True):
     """The additional lines of a curve: cache boundaries and fitted levels.
 
-    `second`: title of an axis on the right, and what it counts in one of the left axis; None for none.
+    `second`: title of an axis on the right, and its factor on the left axis; None for none.
     """
 
     boundaries: tuple[Boundary, ...] = ()
@@ -102,7 +102,7 @@ class Guides(msgspec.Struct, frozen=True):
         return (WIDE - _AXIS, _NARROW - _AXIS // 2) if self.second else (WIDE, _NARROW)
 
 
-#: A curve alone.
+#: No additional lines.
 UNGUIDED = Guides()
 
 
@@ -114,7 +114,7 @@ def curve(
     sizes: bool = True,
     base: int = 2,
 ) -> Spec:
-    """The curves of `points`; `titles` of x and y axis with units; `sizes`: x is in bytes; `base` of its axis."""
+    """Return curves of `points`; `titles` of both axes with units; `sizes`: x is in bytes; `base` of its axis."""
     names = list(dict.fromkeys(point.series for point in points))
     colour, shape = series_scales(names)
     dash = {**colour, "scale": dashes(names, 1)}
@@ -138,7 +138,7 @@ def curve(
     }
     with_axis = numeric("value", _frame(points, guides), y_axis)
     y = {**with_axis, "axis": None} if guides.second else with_axis  # with two axes each layer has its own
-    said = tooltip(size=titles[0], series=text("series"), text=text("median"), basis=text("basis"))
+    hover = tooltip(size=titles[0], series=text("series"), text=text("median"), basis=text("basis"))
     many = len(points) > _MANY
     line = {"strokeDash": dash, "detail": {"field": "segment"}}
     ends: Spec = {"y": {**y, "field": "lo"}, "y2": {"field": "hi"}}
@@ -149,7 +149,7 @@ def curve(
             "line", {"strokeWidth": 1.6 if not many else 1}, _lines(points), x=x, y=with_axis, color=colour, **line
         ),
         mark("rule", {"strokeWidth": 2, "opacity": 0.6}, x=x, **ends, color=colour),
-        dots(42 if not many else 16, x=x, y=y, color=colour, shape=shape, tooltip=said),
+        dots(42 if not many else 16, x=x, y=y, color=colour, shape=shape, tooltip=hover),
         *_steps(points, guides, x, y, colour),
         *_second(guides, y),
     ]
@@ -175,7 +175,7 @@ def _frame(points: list[CurvePoint], guides: Guides) -> Spec:
 
 
 def _lines(points: list[CurvePoint]) -> list[Spec]:
-    """What may be joined: neighbours of one curve in one state, with the points that all states share."""
+    """The joined points: neighbours of one curve in one state, with the points that all states share."""
     lines: list[Spec] = []
     widest = _WIDEST * _step(sorted({point.x for point in points}))
     for curve_name in dict.fromkeys(point.curve for point in points):
@@ -209,9 +209,9 @@ def _ticks(points: list[CurvePoint]) -> list[float]:
 
 
 def _rows(points: list[CurvePoint], guides: Guides, base: int) -> list[Spec]:
-    """The boundaries with the row of each one's label, from the plot upwards: labels of a row keep apart."""
+    """The boundaries with the row of each label, from the plot upwards, so that labels do not overlap."""
     low, high = (pick(point.x for point in points) for pick in (min, max))
-    if not guides.steps:  # the axis goes on to a power of its base
+    if not guides.steps:  # the axis ends at a power of its base
         low, high = base ** math.floor(math.log(low, base)), base ** math.ceil(math.log(high, base))
     ends: dict[str, list[float]] = {"label": [], "short": []}
     rows: list[Spec] = []
@@ -240,7 +240,7 @@ def _boundaries(rows: list[Spec]) -> list[Spec]:
 
 
 def _steps(points: list[CurvePoint], guides: Guides, x: Spec, y: Spec, colour: Spec) -> list[Spec]:
-    """Levels as broad strokes, their labels beside them where these cover no data; lines lead to far ones."""
+    """Levels as broad strokes with labels that cover no data; lines lead to distant labels."""
     if not guides.steps:
         return []
     stroke = {"strokeWidth": 7, "opacity": 0.25, "strokeCap": "round"}
@@ -253,7 +253,7 @@ def _steps(points: list[CurvePoint], guides: Guides, x: Spec, y: Spec, colour: S
 
 
 def _second(guides: Guides, y: Spec) -> list[Spec]:
-    """The axis on the right: an own layer without a mark to see."""
+    """The axis on the right: an own layer with an invisible mark."""
     if not guides.second:
         return []
     title, factor = guides.second
@@ -269,7 +269,7 @@ def _second(guides: Guides, y: Spec) -> list[Spec]:
 
 
 def _labels(points: list[CurvePoint], guides: Guides, frame: Frame, *, narrow: bool) -> list[Spec]:
-    """The labels of steps in one of the two widths; in the other they are not seen."""
+    """The labels of steps for one of the two widths; they are hidden in the other."""
     marks = [place for line in _joined(points) for place in along(frame.at(*each) for each in line)]
     marks += [frame.at(point.x, end) for point in points for end in (point.lo, point.value, point.hi)]
     wishes = []

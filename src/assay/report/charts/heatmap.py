@@ -1,4 +1,4 @@
-"""A matrix as a heat map. Where there is room each cell carries its figure and its ratio: colour only helps."""
+"""A matrix as a heat map. If there is room, each cell has its figure and ratio, not only a colour."""
 
 import math
 from itertools import takewhile
@@ -16,20 +16,20 @@ _RAMP = ["#123a5c", "#1f5f8b", "#4a90b8", "#8fc1da", "#d6eaf3"]
 _ON_LIGHT, _ON_DARK = "#0b2236", "#ffffff"
 _CELL = 60
 _LARGEST, _NARROW = 790, 262
-#: A line of text in a cell, what surrounds them, and what they keep from the edges of the cell.
+#: Pixels of a line of text in a cell, around all lines, and between text and the edges of the cell.
 _LINE, _ROOM, _BETWEEN = 13, 14, 7
-#: Where the largest value is more than so many times the least one, colours are logarithmic.
+#: Ratio of the largest to the smallest value from which colours are logarithmic.
 _FAR = 20
 #: Pixels between two names of columns.
 _APART = 10
-#: More columns than these leave no room for figures: on a page, on a phone; for three lines in a cell.
+#: Most columns with figures, on a page and on a phone; the same with three lines in a cell.
 _READABLE, _READABLE_NARROW, _WHOLE, _WHOLE_NARROW = 16, 8, 8, 4
-#: The size of further lines over that which widths are of.
+#: Font size of further lines over that of measured widths.
 _SMALL = 9.5 / 11
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """One cell: row, column, value in the scaled unit, its text, ratio, a third line, and what tooltips add."""
+    """One cell: row, column, value in the scaled unit, its text, ratio, a third line (`note`), and its basis."""
 
     row: str
     column: str
@@ -47,10 +47,10 @@ def heatmap(
     better: Literal["higher", "lower"] = "higher",
     names: list[str] | None = None,
 ) -> Spec:
-    """The matrix of `cells`; absent ones stay empty. `titles` of rows, columns and value (with its unit).
+    """Return the matrix of `cells`; absent ones stay empty. `titles` of rows, columns and value (with its unit).
 
-    Rows and columns stand in the order in which they come, or both as `names` has them. Where names have no room,
-    each second one, or fourth ..., is written.
+    Rows and columns are in the order of the cells, or of `names`. If names do not fit, every second one, or fourth
+    ..., is written.
     """
     rows = names or list(dict.fromkeys(cell.row for cell in cells))
     columns = names or list(dict.fromkeys(cell.column for cell in cells))
@@ -64,7 +64,7 @@ def heatmap(
     ink: Spec = {"condition": {"test": test, "value": _ON_LIGHT}, "value": _ON_DARK}
     row, column, figure = titles
     further = {"ratio": text("ratio"), "note": text("between them"), "basis": text("basis")}
-    said = tooltip(row=row, column=column, text=figure, **further)
+    hover = tooltip(row=row, column=column, text=figure, **further)
     fill: Spec = {
         "field": "value",
         "type": "quantitative",
@@ -87,7 +87,7 @@ def heatmap(
     on_phone = len(_lines(cells, _NARROW / len(columns), min(most, len(lines))))
     gap = 2 if len(columns) <= _READABLE else 0.5
     layer: list[Spec] = [
-        mark("rect", {"stroke": PAPER, "strokeWidth": gap}, color=fill, tooltip=said),
+        mark("rect", {"stroke": PAPER, "strokeWidth": gap}, color=fill, tooltip=hover),
         *(_line(number, name, (len(lines), on_phone), ink) for number, name in enumerate(lines)),
     ]
     down = len(rows) * (_ROOM + _LINE * len(lines)) if lines else across * len(rows) / len(columns)
@@ -125,14 +125,14 @@ def heatmap(
 
 
 def _lines(cells: list[Cell], room: float, most: int) -> list[str]:
-    """What stands in the cells, line by line, at most so many: up to one for which some cell has no room."""
+    """The fields in the cells, line by line, at most so many: as far as every cell has room."""
     lines = [name for name in ("text", "ratio", "note") if any(getattr(cell, name) for cell in cells)][:most]
     fitting = (max(wide(getattr(cell, name)) for cell in cells) * _SMALL <= room - _BETWEEN for name in lines[1:])
     return lines[: 1 + len(list(takewhile(bool, fitting)))] if lines else []
 
 
 def _line(number: int, name: str, counts: tuple[int, int], ink: Spec) -> Spec:
-    """One line of a cell's text, of so many on a page and on a phone."""
+    """One line of a cell's text; `counts`: of all lines on a page and on a phone."""
     on_phone = counts[1]
     offset, narrow_offset = (_LINE * (number - (count - 1) / 2) for count in counts)
     style = {

@@ -1,4 +1,4 @@
-"""A forest plot: rows of points with their intervals, beside the limit of each or in a band around it."""
+"""A forest plot: rows of points with their intervals, with the limit of each or a band around it."""
 
 import msgspec
 from msgspec.structs import asdict
@@ -26,11 +26,11 @@ from assay.report.charts.theme import (
 _STEP = 19
 #: Empty space between rows, in steps.
 _GAP = 0.7
-#: Pixels of the plot and of the names of rows, on a page and on a phone; where figures come with their verdict.
+#: Pixels of the plot and of the names of rows, on a page and on a phone; the same for figures with a verdict.
 _ROOM, _LESS_ROOM = ((530, 165), (168, 122)), ((400, 150), (290, 108))
 
 
-#: What an axis of ratios shows beyond the farthest end.
+#: Factor of an axis of ratios beyond the farthest end.
 _AROUND = 1.02
 
 
@@ -41,14 +41,14 @@ class Point(msgspec.Struct, frozen=True):
         row: label of its row.
         series: name of its series.
         value: median.
-        lo: lower end, equal to the value where there is none.
+        lo: lower end, equal to the value without one.
         hi: upper end.
-        limit: what it stands against.
+        limit: of the figure.
         text: the figure with its interval, in words.
         short: the figure alone.
         basis: launches and kind of interval.
         limit_text: the limit, or the band, in words.
-        band: ends of the band that it stands in, or may not.
+        band: ends of its band.
     """
 
     row: str
@@ -65,9 +65,9 @@ class Point(msgspec.Struct, frozen=True):
 
 
 def intervals(points: list[Point], title: str, band: str = "", reference: float | None = None) -> Spec:
-    """The plot of `points`, rows in the order in which they come; `title` names quantity and unit of the axis.
+    """Return the plot of `points`, rows in their order; `title` names quantity and unit of the axis.
 
-    `band` says what the bands are. With a `reference`, a line through all rows, the axis is logarithmic around it;
+    `band` names the bands. With a `reference`, a line through all rows, the axis is logarithmic around it;
     without one it begins at zero.
     """
     names = list(dict.fromkeys(point.series for point in points))
@@ -83,7 +83,7 @@ def intervals(points: list[Point], title: str, band: str = "", reference: float 
         scale = {"type": "log", "domain": [low, high], "nice": False}
         axis |= {"values": ratio_ticks(low, high), "format": "~r", "labelOverlap": True}
     x = numeric("value", scale, axis)
-    said = tooltip(
+    hover = tooltip(
         row=text("what") if band else text("placement"),
         series=text("series"),
         text=text("figure") if band else text("median"),
@@ -106,13 +106,13 @@ def intervals(points: list[Point], title: str, band: str = "", reference: float 
     }
     row_names = mark("text", name, labels, x={"value": 0}, text={"field": "lines"})
     layer: list[Spec] = [
-        mark("rect", {"color": FAINT, "opacity": 0.3}, **ends, **height, tooltip=said)
+        mark("rect", {"color": FAINT, "opacity": 0.3}, **ends, **height, tooltip=hover)
         if band
-        else mark("rule", bar, x={**x, "field": "zero"}, x2={"field": "value"}, color=colour, tooltip=said),
+        else mark("rule", bar, x={**x, "field": "zero"}, x2={"field": "value"}, color=colour, tooltip=hover),
         *([through] if reference else []),
         *([limit] if any(point.limit is not None for point in points) else []),
         mark("rule", {"strokeWidth": 2.5}, x={**x, "field": "lo"}, x2={"field": "hi"}, color=colour),
-        dots(62, x=x, color=colour, shape=shape, tooltip=said),
+        dots(62, x=x, color=colour, shape=shape, tooltip=hover),
         mark(
             "text", {"align": "left", "dx": 10, "color": INK if band else MUTED}, x={"value": "width"}, text=SHORT
         ),
@@ -123,7 +123,7 @@ def intervals(points: list[Point], title: str, band: str = "", reference: float 
 
 
 def _slots(points: list[Point], names: list[str]) -> tuple[list[Spec], list[Spec], float]:
-    """Points with their place from the top, labels of rows, and the height; all in steps."""
+    """Points with their distance from the top, labels of rows, and the height; all in steps."""
     values: list[Spec] = []
     labels: list[Spec] = []
     place = 0.0

@@ -1,4 +1,4 @@
-"""The places of labels in a figure: near their marks, over no data and no other label, inside the frame."""
+"""The places of labels in a figure: near their marks, inside the frame, without covering data or other labels."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,33 +12,33 @@ from assay.report.charts.theme import FAINT, INK, PAPER, Spec, mark
 
 #: Left, top, right and bottom in pixels, shape (n, 4).
 Boxes = npt.NDArray[np.float64]
-#: Height of a line, and what is kept free around a label.
+#: Height of a line, and free space around a label.
 LINE, _FREE = 13.0, 3.0
 #: Widths of letters of 11 px in the figures' font: thin ones, capitals and the like, ideographs, all others.
 _THIN, _BROAD = frozenset(" .,:;|!'()[]ijlt"), frozenset("mwMW=\u00d7")
 _WIDTHS = 3.2, 7.7, 11.0, 6.1
 _IDEOGRAPHS = "\u2e80"
-#: How many lines away from what it names a label may stand, and from which distance on a thin line leads to it.
+#: Largest distance of a label from its mark in lines; distance in pixels from which a thin line leads to it.
 _FARTHEST, _LEADER = 9, 11.0
-#: What a label would rather not do, in pixels of way that it goes to avoid it: cover a mark, cross an upright,
-#: stand beside a stroke in place of above or below.
+#: Costs of a place in pixels of distance: covering a mark, crossing an upright, a place at the side of a stroke
+#: instead of above or below.
 _COVER, _CROSS, _BESIDE = 60.0, 12.0, 22.0
 #: Members of a row that are the ends of its leading line.
 _ENDS = ("from_x", "from_y", "to_x", "to_y")
-#: Lines between marks are marks each so many pixels.
+#: Pixels between the marks that replace a line.
 _STEP = 3.0
 
 
-#: A name of more letters has two lines on a phone.
+#: A longer name has two lines on a phone.
 _LONG = 16
-#: How a name is parted there: at commas, which are other ones in Japanese.
+#: Splits a name at its commas; Japanese has other ones.
 _PARTS = "split(replace(datum.row, regexp('\u3001', 'g'), ', '), ', ')"
-#: What keeps two lines of a name around the middle of its row.
+#: Centres two lines of a name in its row.
 TWO_LINES: Spec = {"lineHeight": 12, "dy": {"expr": "isArray(datum.lines) ? -6 : 0"}}
 
 
 def in_lines() -> list[Spec]:
-    """What makes `lines` of the `row` of a datum: on a phone two of a long name, as short as can be."""
+    """Return transforms that split the `row` of a datum to `lines`: two short ones for a long name on a phone."""
 
     def parted(at: str) -> str:
         return ", ".join(f"join(slice(datum.parts, {span}), ', ')" for span in (f"0, {at}", at))
@@ -58,7 +58,7 @@ def in_lines() -> list[Spec]:
 
 
 class Frame(NamedTuple):
-    """The plot of two logarithmic axes: pixels, and the ends of its axes."""
+    """A plot with two logarithmic axes: pixels, and the ends of its axes."""
 
     width: float
     height: float
@@ -66,14 +66,14 @@ class Frame(NamedTuple):
     y: tuple[float, float]
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Pixels from the left and from the top."""
+        """Return pixels from the left and from the top."""
         across = math.log(x / self.x[0]) / math.log(self.x[1] / self.x[0])
         up = math.log(y / self.y[0]) / math.log(self.y[1] / self.y[0])
         return self.width * across, self.height * (1 - up)
 
 
 class Wish(NamedTuple):
-    """A label, and in pixels what it names: a stroke from `left` to `right` at `down`, or a point."""
+    """A label, and its mark in pixels: a stroke from `left` to `right` at `down`, or a point."""
 
     text: str
     left: float
@@ -82,7 +82,7 @@ class Wish(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A label's left end and middle line, and the line from its edge to what it names where that is far."""
+    """A label's left end and middle line, and the line from its edge to a distant mark."""
 
     x: float
     y: float
@@ -90,7 +90,7 @@ class Place(NamedTuple):
 
 
 def wide(text: str) -> float:
-    """The approximate width of a text in pixels."""
+    """Return the approximate width of a text in pixels."""
     thin, broad, ideograph, other = _WIDTHS
 
     def width(letter: str) -> float:
@@ -104,7 +104,7 @@ def wide(text: str) -> float:
 
 
 def along(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The places of a line through points, in pixels."""
+    """Return points along a line through `points`, in pixels."""
     found: list[tuple[float, float]] = []
     for (x, y), (to_x, to_y) in pairwise(points):
         count = max(1, math.ceil(math.hypot(to_x - x, to_y - y) / _STEP))
@@ -118,13 +118,13 @@ def placed(
     size: tuple[float, float],
     uprights: Sequence[float] = (),
 ) -> list[Place | None]:
-    """A place for each label, in order; None if every place would cover another label.
+    """Return a place for each label, in order; None if every place would cover another label.
 
     Args:
-        wishes: in the order in which they choose.
-        marks: what should stay uncovered.
+        wishes: labels; earlier ones choose first.
+        marks: points that should not be covered.
         size: of the plot.
-        uprights: lines from top to bottom, which are crossed rather than a mark is covered.
+        uprights: vertical lines; a label crosses one rather than cover a mark.
     """
     known = np.repeat(np.array(marks, dtype=float).reshape(-1, 2), 2, axis=0).reshape(-1, 4)
     lines = np.array([(at, -math.inf, at, math.inf) for at in uprights]).reshape(-1, 4)
@@ -147,15 +147,16 @@ def placed(
 
 
 def _met(boxes: Boxes, others: Boxes, across: float, down: float) -> npt.NDArray[np.intp]:
-    """How many of the others each box meets, or comes nearer to than so many pixels."""
+    """The number of other boxes that each box overlaps, or is nearer to than so many pixels."""
     left, top, right, bottom = boxes.T[:, :, None]
-    beside = (left - across < others[:, 2]) & (others[:, 0] < right + across)
-    met: npt.NDArray[np.intp] = (beside & (top - down < others[:, 3]) & (others[:, 1] < bottom + down)).sum(axis=1)
+    in_columns = (left - across < others[:, 2]) & (others[:, 0] < right + across)
+    in_rows = (top - down < others[:, 3]) & (others[:, 1] < bottom + down)
+    met: npt.NDArray[np.intp] = (in_columns & in_rows).sum(axis=1)
     return met
 
 
 def drawn(texts: Sequence[str], places: Sequence[Place | None], *, narrow: bool) -> list[Spec]:
-    """Layers of the labels that have a place, and the lines that lead from them; seen in one of the two widths."""
+    """Return layers of the labels with a place, and the lines that lead from them, for one of the two widths."""
     found = [(text, place) for text, place in zip(texts, places, strict=True) if place]
     seen: list[Spec] = [{"filter": "narrow" if narrow else "!narrow"}]
     rows = [{"label": text, "px": place.x, "py": place.y} for text, place in found]
@@ -172,21 +173,21 @@ def drawn(texts: Sequence[str], places: Sequence[Place | None], *, narrow: bool)
 
 
 def _pixels(name: str) -> Spec:
-    """A channel that is a place in the plot, whatever its axes."""
+    """A channel in pixels, independent of the axes."""
     return {"value": {"expr": f"datum.{name}"}}
 
 
 def _candidates(wish: Wish) -> Iterator[tuple[float, float, float, float, float]]:
-    """What standing there costs, and the box: above and below what is named, then beside it, line by line away."""
+    """The cost and the box of each place: above and below the mark, line by line, then at its sides."""
     width, half = wide(wish.text), LINE / 2
     starts = {wish.left, (wish.left + wish.right - width) / 2, wish.right - width}
     starts |= {wish.left - width - 2 * _FREE, wish.right + 2 * _FREE}
-    ways = (_FREE + 3 + half + step * LINE / 2 for step in range(2 * _FARTHEST))
-    for start, way, side in product(sorted(starts), ways, (-1, 1)):
-        beside = max(wish.left - start - width, start - wish.right, 0.0)
+    distances = (_FREE + 3 + half + step * LINE / 2 for step in range(2 * _FARTHEST))
+    for start, distance, side in product(sorted(starts), distances, (-1, 1)):
+        gap = max(wish.left - start - width, start - wish.right, 0.0)
         outside = max(wish.left - start, start + width - wish.right, 0.0)
-        middle = wish.down + side * way
-        cost = way + 0.4 * beside + 0.2 * outside + (0.5 if side > 0 else 0.0)
+        middle = wish.down + side * distance
+        cost = distance + 0.4 * gap + 0.2 * outside + (0.5 if side > 0 else 0.0)
         yield cost, start, middle - half, start + width, middle + half
     for start in (wish.left - width - 3 * _FREE, wish.right + 3 * _FREE):
         cost = _BESIDE if wish.right > wish.left else half
@@ -194,7 +195,7 @@ def _candidates(wish: Wish) -> Iterator[tuple[float, float, float, float, float]
 
 
 def _leader(wish: Wish, box: tuple[float, float, float, float]) -> tuple[float, float, float, float] | None:
-    """From the nearest edge of a label to what it names; None where that is near."""
+    """The line from the nearest edge of a label to its mark; None if that is near."""
     left, top, right, bottom = box
     x = min(max((left + right) / 2, wish.left), wish.right)
     edge = min(max(x, left), right), min(max(wish.down, top), bottom)

@@ -36,7 +36,7 @@ class LinePoint(msgspec.Struct, frozen=True):
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """A place on a line that has a name: a ring around it, the span of x that it may be in, its label."""
+    """A named place on a line: a ring around it, its uncertainty in x, its label."""
 
     x: float
     value: float
@@ -47,7 +47,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Level(msgspec.Struct, frozen=True):
-    """A horizontal line with its label; a limit is as dark as ink, other levels are dashed."""
+    """A horizontal line with its label; a limit is dark, other levels are dashed."""
 
     y: float
     label: str
@@ -60,9 +60,9 @@ def lines(
     marks: tuple[Mark, ...] = (),
     levels: tuple[Level, ...] = (),
 ) -> Spec:
-    """Lines through `points`; `titles` of x and y axis with their units. Both axes begin at zero.
+    """Return lines through `points` in their order; `titles` of x and y axis with their units.
 
-    A line joins its points in the order in which they come.
+    Both axes begin at zero.
     """
     names = list(dict.fromkeys(point.series for point in points))
     colour, shape = series_scales(names)
@@ -74,7 +74,7 @@ def lines(
     top = max([*(point.hi for point in points), *(level.y for level in levels)])
     y = numeric("value", {"domain": [0, 1.12 * top], "nice": False}, {"title": titles[1], "tickCount": 6})
     dash = {**colour, "scale": dashes(names)}
-    said = tooltip(place=titles[0], series=text("series"), text=text("median"), basis=text("basis"))
+    hover = tooltip(place=titles[0], series=text("series"), text=text("median"), basis=text("basis"))
     joined: Spec = {"strokeDash": dash, "order": {"field": "number"}}
     across: Spec = {"x": {**x, "field": "x_lo"}, "x2": {"field": "x_hi"}}
     whisker = {"strokeWidth": 2, "opacity": 0.7}
@@ -85,7 +85,7 @@ def lines(
         mark("line", {"strokeWidth": 1.6}, x=x, y=y, color=colour, **joined),
         mark("rule", whisker, x=x, y={**y, "field": "lo"}, y2={"field": "hi"}, color=colour),
         *([mark("rule", whisker, wide, **across, y=y, color=colour)] if wide else []),
-        dots(46, x=x, y=y, color=colour, shape=shape, tooltip=said),
+        dots(46, x=x, y=y, color=colour, shape=shape, tooltip=hover),
         *_rings(marks, x, y),
     ]
     data = [asdict(point) | {"number": at} for at, point in enumerate(points)]
@@ -93,7 +93,7 @@ def lines(
 
 
 def _spans(marks: tuple[Mark, ...], x: Spec) -> list[Spec]:
-    """Where each marked place may be, as a band from the axis up."""
+    """The uncertainty of each marked place, as a band from the axis up."""
     wide = [asdict(each) for each in marks if each.hi > each.lo]
     band = {"color": FAINT, "opacity": 0.16}
     return [mark("rect", band, wide, x={**x, "field": "lo"}, x2={"field": "hi"})] if wide else []

@@ -1,4 +1,4 @@
-"""What a whole is made of: a bar for each row, in parts beside each other."""
+"""The parts of a whole: a stacked bar for each row."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Share:
 
 
 def shares(parts: list[Share], title: str) -> Spec:
-    """The rows from above, parts in their order; `title` of the axis."""
+    """Return the rows from the top, parts in their order; `title` of the axis."""
     rows = list(dict.fromkeys(part.row for part in parts))
     colour, _ = series_scales(list(dict.fromkeys(part.series for part in parts)))
     values: list[Spec] = [
@@ -33,13 +33,13 @@ def shares(parts: list[Share], title: str) -> Spec:
     axis = {"title": title, "tickCount": 5, "domain": False}
     x = numeric("begin", {"domain": [0, 100], "nice": False}, axis)
     ends: Spec = {"x": x, "x2": {"field": "end"}, "y": {**y, "field": "top"}, "y2": {"field": "bottom"}}
-    said = tooltip(row=text("what"), series=text("part"), text=text("figure"))
+    hover = tooltip(row=text("what"), series=text("part"), text=text("figure"))
     names = [{"row": row, "slot": at + 0.5} for at, row in enumerate(rows)]
     room = {"expr": "narrow ? 108 : 250"}
     label = {**TWO_LINES, "align": "right", "dx": -10, "color": INK, "limit": room}
     row_names = mark("text", label, names, x={"value": 0}, y=y, text={"field": "lines"})
     layer = [
-        mark("rect", {"stroke": PAPER, "strokeWidth": 1.5}, **ends, color=colour, tooltip=said),
+        mark("rect", {"stroke": PAPER, "strokeWidth": 1.5}, **ends, color=colour, tooltip=hover),
         {"transform": in_lines(), **row_names},
     ]
     return chart(values, layer, width=560, height=_STEP * len(rows), usermeta={"narrow": 170})

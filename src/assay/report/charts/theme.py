@@ -1,4 +1,4 @@
-"""The look that all charts share. Colours are CSS variables of the page: one drawing for light, dark and print."""
+"""The style of all charts. Colours are CSS variables of the page: one drawing for light, dark and print."""
 
 import math
 from typing import Any
@@ -20,11 +20,11 @@ SHAPES = [
     "triangle-left",
 ]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3], [12, 3], [5, 2, 1, 2]]
-#: Three families of equal widths: what is measured here fits there.
+#: Three families of equal widths, so that measured texts fit on every system.
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 INK, MUTED, FAINT, GRID, LIMIT = "var(--ink)", "var(--muted)", "var(--faint)", "var(--grid)", "var(--limit)"
 PAPER = "var(--paper)"
-#: An axis of ratios has so many ticks at most, and steps of equal factors where its ends are so far apart.
+#: Maximum number of ticks of an axis of ratios; ratio of its ends from which ticks are logarithmic.
 _MOST_TICKS, _FAR = 7, 8
 #: The channel of a text that is short on a phone.
 SHORT = {"condition": {"test": "narrow", "field": "short"}, "field": "text"}
@@ -89,7 +89,7 @@ def chart(values: list[Spec], layer: list[Spec], **parts: Any) -> Spec:  # noqa:
 
 
 def panels(values: list[Spec], drawn: list[Spec], **parts: Any) -> Spec:  # noqa: ANN401 (any part of a spec)
-    """Layered charts over the same `values` below each other, each with a height; they share the axis of x."""
+    """Layered charts over the same `values` in a column, each with a height; they share the axis of x."""
     spec = {name: part for name, part in chart(values, [], **parts).items() if name not in {"width", "layer"}}
     view = {**_CONFIG["view"], "continuousWidth": WIDE}
     return {**spec, "vconcat": drawn, "spacing": 10, "config": {**_CONFIG, "view": view}}
@@ -117,7 +117,7 @@ def narrowed(spec: Spec) -> Spec:
 
 
 def numeric(field: str, scale: Spec | None = None, axis: Spec | None = None) -> Spec:
-    """The channel of a field of numbers, with its scale and its axis where they are given."""
+    """The channel of a field of numbers, with its scale and its axis, if given."""
     given = {"scale": scale, "axis": axis}
     return {"field": field, "type": "quantitative"} | {name: part for name, part in given.items() if part}
 
@@ -146,7 +146,7 @@ def tooltip(**titles: str) -> list[Spec]:
 def series_scales(names: list[str]) -> tuple[Spec, Spec]:
     """Colour and shape of each series, so that colour alone never identifies it; both share one legend.
 
-    Where colours begin anew, shapes are one further on: no two series look alike.
+    When colours repeat, shapes are shifted by one, so that no two series look the same.
     """
     legend = {"title": None} if len(names) > 1 else None
     cycle = range(len(names))
@@ -159,13 +159,13 @@ def series_scales(names: list[str]) -> tuple[Spec, Spec]:
 
 
 def dashes(names: list[str], further: int = 0) -> Spec:
-    """The scale of a dash for each series; where dashes begin anew they are so many `further` on."""
+    """Return the scale of a dash for each series; when dashes repeat, they are shifted by `further`."""
     turns = (at + further * (at // len(DASHES)) for at in range(len(names)))
     return {"domain": names, "range": [DASHES[turn % len(DASHES)] for turn in turns]}
 
 
 def ratio_ticks(low: float, high: float) -> list[float]:
-    """Ticks of a logarithmic axis of ratios: where it spans little, multiples of one step."""
+    """Return the ticks of a logarithmic axis of ratios; for a small span, multiples of one step."""
     if high > _FAR * low:
         return log_ticks(low, high, _MOST_TICKS - 3)
     steps = (base * 10.0**power for power in range(-4, 2) for base in (1, 2, 5))
@@ -174,7 +174,7 @@ def ratio_ticks(low: float, high: float) -> list[float]:
 
 
 def log_ticks(low: float, high: float, many: int = 3) -> list[float]:
-    """1, 2 and 5 times each power of ten between two ends; powers alone where there are more than `many`."""
+    """Return 1, 2 and 5 times each power of ten between two ends; only powers if there are more than `many`."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1.0, 2.0, 5.0) if len(powers) <= many else (1.0,)
     return [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]

@@ -1,7 +1,7 @@
-"""The languages of a page: a gettext catalogue for each, from English templates to theirs.
+"""The languages of a page: a gettext catalogue for each, from English templates to translations.
 
-Translators edit `ja.po`; `tools/texts.py` makes `ja.mo` of it, which is read here. A sentence that is lacking
-stays English. Units and their prefixes have the contexts `unit` and `prefix`.
+Translators edit `ja.po`; `tools/texts.py` compiles it to `ja.mo`, which is read here. A missing sentence stays
+English. Units and their prefixes have the contexts `unit` and `prefix`.
 """
 
 import gettext
@@ -20,12 +20,12 @@ PLURALS: Mapping[str, Mapping[str, int]] = {"ja": {"other": 0}, "ru": {"one": 1,
 UNITS = ("B/s", "bit/s", "flop/s", "FLOP/s", "op/s", "update/s", "B", "Hz", "s", "/s")
 PREFIXES = ("k", "K", "M", "G", "T", "P", "m", "n", "p", "µ", "Ki", "Mi", "Gi", "Ti")
 
-#: A sentence; its plural forms by category; or, where the language lacks it, the English forms.
+#: A sentence; its plural forms by category; or, if the catalogue lacks it, the English forms.
 Forms = str | dict[str, str] | list[str]
 
 
 class _Lacking(gettext.NullTranslations):
-    """What a catalogue answers for a message that it lacks: nothing."""
+    """The empty answer for a message that a catalogue lacks."""
 
     def gettext(self, message: str) -> str:
         del message
@@ -44,7 +44,7 @@ class Catalogue(msgspec.Struct, frozen=True):
     """The translations of one language.
 
     Attributes:
-        translations: the compiled catalogue; empty for what it lacks.
+        translations: the compiled catalogue; empty for a missing message.
         plurals: plural category -> a number that has it.
     """
 
@@ -52,22 +52,22 @@ class Catalogue(msgspec.Struct, frozen=True):
     plurals: Mapping[str, int]
 
     def forms(self, template: str) -> Forms:
-        """The words of a template; the English forms, as a list, where the catalogue lacks it."""
+        """Return the translation of a template; the English forms, as a list, if it is missing."""
         one, counts, many = template.partition(FORMS)
         if not counts:
             return self.translations.gettext(one) or [one]
-        said = {name: self.translations.ngettext(one, many, number) for name, number in self.plurals.items()}
-        return said if all(said.values()) else [one, many]
+        plurals = {name: self.translations.ngettext(one, many, number) for name, number in self.plurals.items()}
+        return plurals if all(plurals.values()) else [one, many]
 
     def letters(self, context: str, names: Iterable[str]) -> dict[str, str]:
-        """Unit or prefix -> its letters, where they are its own; `context`: `unit` or `prefix`."""
-        said = {name: self.translations.pgettext(context, name) for name in names}
-        return {name: letters for name, letters in said.items() if letters}
+        """Return the letters of units or prefixes, if the language has its own; `context`: `unit` or `prefix`."""
+        letters_of = {name: self.translations.pgettext(context, name) for name in names}
+        return {name: letters for name, letters in letters_of.items() if letters}
 
 
 @cache
 def catalogue(language: str) -> Catalogue:
-    """The catalogue of a language of `LANGUAGES` other than English."""
+    """Return the catalogue of a language of `LANGUAGES` other than English."""
     with resources.files(__name__).joinpath(f"{language}.mo").open("rb") as file:
         translations = gettext.GNUTranslations(file)
     translations.add_fallback(_Lacking())
