@@ -9,8 +9,8 @@ _SEED = 1
 _HUGE_PAGE_BYTES = 2 * 2**20
 #: The order of the lines, 4 bytes each, is needed until they are linked.
 _ORDER_BYTES = 4
-#: Set-up: linking a line, and meeting it on a lap that checks all lines and fills the caches; first touch, bytes
-#: per second; what a load from memory takes. Assumptions for plans only.
+#: Set-up: time to link a line and to visit it on a first lap that checks all lines and fills the caches; first
+#: touch, bytes per second; time of a load from memory. Assumptions for plans only.
 _LINK_S = 45e-9
 _TOUCH_RATE = 3e9
 _LOAD_S = 200e-9

@@ -9,7 +9,7 @@ _ARRAYS = 3
 _DOUBLE_BYTES = 8
 #: STREAM's rule: each array at least four times the last-level caches of all cores that take part.
 _CACHE_MULTIPLE = 4
-#: Where it was measured from which size of all arrays on rates stay the same: this many times that.
+#: Where the size of all arrays from which on rates stay the same was measured: this many times that size.
 _BEYOND_HELD = 2
 #: Without known caches: larger than any cache of a core group that we know of.
 _UNKNOWN_CACHE_BYTES = 32 * 2**20
@@ -20,9 +20,9 @@ _MEMORY_SHARE = 0.6
 #: First touch of fresh pages, and passes over touched ones, bytes per second: assumptions for plans only.
 _TOUCH_RATE = 4e9
 _PASS_RATE = 16e9
-#: What is moved beside the samples, in sizes of all arrays: each kernel spoils its target twice (a third of the
-#: arrays), checks it twice, and runs once to be checked, which is its warm-up too (two thirds or all of them, and
-#: a third more by write-allocate).
+#: Bytes moved in addition to the samples, in sizes of all arrays: each kernel overwrites its target twice (a third
+#: of the arrays), checks it twice, and runs once for the check, which is its warm-up too (two thirds or all of
+#: them, and a third more by write-allocate).
 _PASSES = 10
 
 
