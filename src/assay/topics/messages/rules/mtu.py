@@ -1,4 +1,4 @@
-"""Two ends of a link that take frames of different sizes."""
+"""Two ends of a link that have different MTUs."""
 
 from collections.abc import Iterable, Sequence
 
@@ -61,7 +61,7 @@ def _finding(name: str, estimates: Sequence[Estimate], known: dict[str, int]) ->
 
 
 def _shortfall(estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    """What is missing even of what such frames carry, which may be of another cause; empty where nothing is."""
+    """Return a further cause, where messages get less than such frames carry; empty where they do not."""
     best = max(filter(ends.tells, estimates), key=ends.most, default=None)
     if best is None or best.limit is None or ends.most(best) >= ends.SHARE:
         return ()
