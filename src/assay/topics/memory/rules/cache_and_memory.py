@@ -6,7 +6,6 @@ from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.comparisons.effects import compare
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, digits, numbers, paired, standing
-from assay.model import roles
 from assay.model.result import Comparison, Estimate, Finding
 from assay.model.text import cli, joined, text
 from assay.model.units import format_quantity, format_size
@@ -17,7 +16,7 @@ _LEAST_COLD = 64 * 2**10
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    copies = [each for each in evidence.measured if roles.role(each.estimate) == "copy-rate"]
+    copies = evidence.of_role("copy-rate")
     copies = [each for each in copies if each.estimate.median and each.estimate.launches >= FEWEST_BLOCKS]
     beyond = [each for each in copies if _is_in_memory(each.estimate, evidence)]
     # The largest blocks; of one size the cold ones.
