@@ -289,8 +289,8 @@ class _Launch:
         slow = {} if load.of_hosts else self.law.slow_hosts
         speeds = (slow.get(host, 1.0) * self.machine.boost(host) for host in self.hosts)
         hosts = 1 / np.array(list(speeds))
-        paces = np.array(load.paces) * (1.0 if load.way else hosts.max()) if load.paces else hosts
-        together = 1 if load.paces and not load.way else len(paces)
+        paces = np.array(load.paces) * (1.0 if load.pairs else hosts.max()) if load.paces else hosts
+        together = 1 if load.paces and not load.pairs else len(paces)
         return paces * self.rng.lognormal(0.0, self.law.launch_noise, together)
 
     def _header(self, case: CaseRequest, load: Workload, fault: FaultKind | None) -> Header:
@@ -312,7 +312,7 @@ class _Launch:
         )
         build = {"compiler": "none (simulated)", "flags": ""}
         mpi = {"library": "Simulated MPI 1.0", "standard": "3.1", "threads": "funneled"}
-        mpi |= {"way": load.way} if load.way else {}
+        mpi |= {"way": load.pairs} if load.pairs else {}
         mpi |= {"segment": str(load.segment)} if load.segment else {}
         return Header(
             RECORD_SCHEMA,

@@ -26,7 +26,7 @@ class Workload:
         paces: factor on the duration of each rank that takes times; empty for programs without messages.
         payload: bytes of the messages of one iteration, all ranks together.
         timing: ranks that take times, one for each of `paces`; the first ranks where empty.
-        way: pairs of ranks that pass messages, as the program names them: `0-3 1-2`; empty where it names none.
+        pairs: pairs of ranks that pass messages, as the program names them: `0-3 1-2`; empty where it names none.
         segment: most bytes of a message in a segment of TCP; 0 for other programs.
         lost: whether its connection breaks, since its frames never arrive.
         inside: interface that carries messages within a host; empty for none.
@@ -45,7 +45,7 @@ class Workload:
     paces: tuple[float, ...] = ()
     payload: float = 0.0
     timing: tuple[int, ...] = ()
-    way: str = ""
+    pairs: str = ""
     segment: int = 0
     lost: bool = False
     inside: str = ""

@@ -83,71 +83,60 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
     if len(members) > _ROWS:
         chosen = tuple(each for each in members if selection.headline_kernel([known[each.a]]))
         shown = (tuple(each for each in chosen if not _curve(each, known)) or chosen)[:_ROWS]
-    named = {each.id: _parts(each, known) for each in shown}
-    common = set[str]() if len(shown) == 1 else set.intersection(*map(set, named.values()))
-    rows = []
-    bases = dict.fromkeys(each.base for each in members)
-    for each in shown:
-        what = joined(", ", [part for part in named[each.id] if part not in common] or named[each.id])
-        ends = verdicts.plain_ends(each)
-        verdict = verdicts.word(each)
-        full = text(
-            "{ratio} {ends}, {verdict}" if each.confidence else "{ratio} ({ends}), {verdict}",
-            ratio=formatting.factor(each.ratio),
-            ends=ends,
-            verdict=verdict,
-        )
-        short = text("{ratio} {verdict}", ratio=formatting.factor(each.ratio), verdict=verdict)
-        rows.append(
-            Point(
-                row=what,
-                series=each.level,
-                value=each.ratio,
-                lo=each.lo,
-                hi=each.hi,
-                limit=None,
-                text=full,
-                short=short,
-                basis=verdicts.basis(each),
-                limit_text=formatting.ends(1 / (1 + each.margin), 1 + each.margin),
-                band=(1 / (1 + each.margin), 1 + each.margin),
-            )
-        )
-    margin = max(each.margin for each in shown)
-    base = formatting.listed(f"“{name}”" for name in bases)
-    caption = joined(
-        " ",
-        (
-            text(
-                "Speed of each level of “{factor}”, ratio to {base}, paired within blocks, with its interval or "
-                "range, logarithmic: right is faster. The grey band counts as no difference, up to {margin} on "
-                "each side: 1 %, or the A-against-A difference of this machine if it is larger.",
-                factor=factor,
-                base=base,
-                margin=formatting.percent(margin),
-            ),
-            text(
-                "All rows: {what}.",
-                what=joined(", ", [part for part in next(iter(named.values())) if part in common]),
-            )
-            if common
-            else "",
-            text(
-                "The chart shows {some} of {count} comparisons; the table shows all.",
-                some=len(shown),
-                count=len(members),
-            )
-            if len(shown) < len(members)
-            else "",
+    parts = [_parts(each, known) for each in shown]
+    common = set[str]() if len(shown) == 1 else set.intersection(*map(set, parts))
+    rows = [
+        _point(each, joined(", ", [part for part in own if part not in common] or own))
+        for each, own in zip(shown, parts, strict=True)
+    ]
+    base = formatting.listed(f"“{name}”" for name in dict.fromkeys(each.base for each in members))
+    caption = (
+        text(
+            "Speed of each level of “{factor}”, ratio to {base}, paired within blocks, with its interval or "
+            "range, logarithmic: right is faster. The grey band counts as no difference, up to {margin} on "
+            "each side: 1 %, or the A-against-A difference of this machine if it is larger.",
+            factor=factor,
+            base=base,
+            margin=formatting.percent(max(each.margin for each in shown)),
         ),
+        text("All rows: {what}.", what=joined(", ", [part for part in parts[0] if part in common]))
+        if common
+        else "",
+        text(
+            "The chart shows {some} of {count} comparisons; the table shows all.",
+            some=len(shown),
+            count=len(members),
+        )
+        if len(shown) < len(members)
+        else "",
     )
     result = figures.alternative_text((row.row, row.series, row.text) for row in rows)
-    figure_id = f"figure-compare-{factor}".replace("_", "-").replace(" ", "-")
-    return Figure(
-        figure_id,
-        caption,
-        result,
-        intervals(rows, text("speed, ratio to {base}", base=base), text("no difference"), 1.0),
+    anchor = f"figure-compare-{factor}".replace("_", "-").replace(" ", "-")
+    spec = intervals(rows, text("speed, ratio to {base}", base=base), text("no difference"), 1.0)
+    return Figure(anchor, joined(" ", caption), result, spec)
+
+
+def _point(each: Comparison, row: str) -> Point:
+    """Return the mark of a comparison in its row, with the band of no difference."""
+    ratio, verdict = formatting.factor(each.ratio), verdicts.word(each)
+    band = 1 / (1 + each.margin), 1 + each.margin
+    return Point(
+        row=row,
+        series=each.level,
+        value=each.ratio,
+        lo=each.lo,
+        hi=each.hi,
+        limit=None,
+        text=text(
+            "{ratio} {ends}, {verdict}" if each.confidence else "{ratio} ({ends}), {verdict}",
+            ratio=ratio,
+            ends=verdicts.plain_ends(each),
+            verdict=verdict,
+        ),
+        short=text("{ratio} {verdict}", ratio=ratio, verdict=verdict),
+        basis=verdicts.basis(each),
+        limit_text=formatting.ends(*band),
+        band=band,
     )
 
 

@@ -114,7 +114,7 @@ def _clocks(scene: Scene) -> list[tuple[str, ...]]:
     for (label, kernel, state), members in groups.items():
         ordered = sorted(members, key=lambda e: e.median or 0.0)
         least, most = (formatting.shown(e).short for e in (ordered[0], ordered[-1]))
-        how = text("beside the work") if kernel == _LOADED else text("alone")
+        how = text("during the work") if kernel == _LOADED else text("alone")
         cases = formatting.count(len(members), "case", "cases")
         rows.append((joined(", ", [label, how, state]), least, most if len(members) > 1 else "", cases))
     return rows

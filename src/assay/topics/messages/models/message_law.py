@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -67,8 +68,8 @@ def _law(benchmark: str, curve: Curve) -> Model:
     )
 
 
-def _figures(times: Times, cut: list[int], found: Lines, drawn: Lines) -> dict[str, Quantity | None]:
-    """Return rate, half-rate sizes and saturation."""
+def _figures(times: Times, cut: list[int], found: Lines, drawn: Lines) -> dict[str, Any]:
+    """Return rate, half-rate sizes and saturation, each a Quantity or None, by field of the law."""
     sizes, highest = times.sizes, times.sizes[-1]
     rate, rates = figures.rate(found), figures.rate(drawn)
     half, halves = (figures.half_size(sizes, cut, each) for each in (found, drawn))

@@ -40,8 +40,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         (case, timer, float(np.median([each[-1] for each in found]))) for (case, timer), found in shares.items()
     )
     waiting = [(timer, estimates[case], share) for case, timer, share in medians if share >= _SHARE]
-    for (timer, way), cases in grouped(waiting, lambda each: (each[0], place.way(each[1]))).items():
-        yield _finding(timer, way, [(estimate, share) for _, estimate, share in cases])
+    for (timer, path), cases in grouped(waiting, lambda each: (each[0], place.way(each[1]))).items():
+        yield _finding(timer, path, [(estimate, share) for _, estimate, share in cases])
 
 
 def _takes_turns(estimate: Estimate) -> bool:
@@ -60,7 +60,7 @@ def _shares(evidence: Evidence, estimates: Collection[str]) -> Iterable[tuple[st
                     yield case.header.case, timer, share
 
 
-def _finding(timer: Timer, way: str, cases: list[tuple[Estimate, float]]) -> Finding:
+def _finding(timer: Timer, path: str, cases: list[tuple[Estimate, float]]) -> Finding:
     worst, share = max(cases, key=lambda each: each[1])
     sizes = sorted({int(estimate.params[BYTES]) for estimate, _ in cases})
     return rule.finding(
@@ -69,7 +69,7 @@ def _finding(timer: Timer, way: str, cases: list[tuple[Estimate, float]]) -> Fin
             "Messages sometimes wait {wait} ({way}; {sizes}): {share} % of the samples of {size}. This is the "
             "time of {cause}.",
             wait=f"{timer.milliseconds} ms",
-            way=way,
+            way=path,
             sizes=", ".join(map(format_size, sizes)),
             share=f"{100 * share:.0f}",
             size=format_size(int(worst.params[BYTES])),

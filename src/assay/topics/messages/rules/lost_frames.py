@@ -59,7 +59,7 @@ def _size(case: Case) -> int:
 
 
 def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Finding:
-    way = joined(", ", (f"{case.benchmark} {case.params[PATTERN]}", case.placement.label))
+    path = joined(", ", (f"{case.benchmark} {case.params[PATTERN]}", case.placement.label))
     segment = configured.segment(evidence, case.id)
     shorter = [each for each in held if _is_bounded(each)]
     longest = max(shorter or held, key=_size)
@@ -73,7 +73,7 @@ def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Fi
         claim=text(
             "TCP connections broke with long messages ({way}; from {size}, in segments of {segment}); {passed}. "
             "The path probably loses frames that both of its ends send.",
-            way=way,
+            way=path,
             size=format_size(_size(case)),
             segment=f"{segment:,} B" if segment else "?",
             passed=passed,

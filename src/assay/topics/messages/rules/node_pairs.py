@@ -63,7 +63,7 @@ def _finding(evidence: Evidence, model: NodePairs, estimate: Estimate, found: li
             text("another program on a node, or other jobs on the path"),
         ),
         next=text(
-            "`{command}`: the slowest pair alone, with the network cards' error counters beside it",
+            "`{command}`: measure the slowest pair alone, and read the error counters of the network cards",
             command=cli("run", "network", "--hosts", f"{worst.at['a']},{worst.at['b']}"),
         ),
     )
