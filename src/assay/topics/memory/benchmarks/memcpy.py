@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 from assay.model.declarations import OFFSET
+from assay.topics.memory.benchmarks.stream import UNKNOWN_CACHE_BYTES
 
 _LARGEST = 64 * 2**20
 #: Cold sources and targets walk through two pools, each this many times the last-level cache: four times the size
 #: of that cache passes before a line is used again, so the cache has lost it.
 _POOL_MULTIPLE = 2
-_UNKNOWN_CACHE_BYTES = 32 * 2**20
 _MEMORY_SHARE = 0.6
 #: First touch of fresh pages, and filling touched ones, bytes per second: assumptions for plans only.
 _TOUCH_RATE = 4e9
@@ -22,7 +22,7 @@ _COPIES = 6
 
 
 def _points(resources: Resources, _params: Params) -> Iterable[Params]:
-    wanted = _POOL_MULTIPLE * (resources.last_level_bytes or _UNKNOWN_CACHE_BYTES)
+    wanted = _POOL_MULTIPLE * (resources.last_level_bytes or UNKNOWN_CACHE_BYTES)
     yield {"pool": min(max(wanted, 2 * _LARGEST), int(_MEMORY_SHARE * resources.memory_bytes / 2))}
 
 
