@@ -21,6 +21,8 @@ _WARMING = np.array([1.6, 1.15, 1.04])
 #: Samples of each of the two medians that agree within this share once a kernel is warm.
 _WINDOW, _STEADY = 5, 0.01
 _UNSTEADY_SAMPLES = 40
+#: Share of the time of a case for warm-up if it never gets steady, as in the native programs.
+_WARM_UP_SHARE = 0.2
 _GRID = 1.5
 _NANO = 1e9
 #: 2.5 % on each side, as a whole number.
@@ -59,10 +61,6 @@ def state(law: Law, time: float) -> str:
         if time >= at_s:
             current = name
     return current
-
-
-#: Share of the time of a case for warm-up if it never gets steady, as in the native programs.
-_WARM_UP_SHARE = 0.2
 
 
 @dataclass(frozen=True)

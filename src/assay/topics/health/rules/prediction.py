@@ -9,7 +9,6 @@ from assay.model.result import Finding
 from assay.model.text import cli, joined, text
 from assay.model.units import format_quantity
 
-_PERCENT = 100
 #: With a larger error the prediction does not explain the figure.
 _EXPLAINS = 0.15
 
@@ -41,7 +40,7 @@ def _finding(states: Sequence[Prediction]) -> Finding:
         claim=joined(" ", (claim, far)),
         evidence=tuple(dict.fromkeys(name for each in states for name in (*each.of, each.measured))),
         numbers=numbers(worst),
-        statistic=text("gap between the intervals {share} %", share=f"{_PERCENT * worst:.1f}"),
+        statistic=text("gap between the intervals {share} %", share=f"{100 * worst:.1f}"),
     )
 
 
@@ -49,7 +48,7 @@ def _compared(each: Prediction) -> str:
     lower, upper, value = (
         format_quantity(part, each.value.unit) for part in (each.predicted.lo, each.predicted.hi, each.value.value)
     )
-    off, low, high = (f"{_PERCENT * part:+z.1f} %" for part in each.off)
+    off, low, high = (f"{100 * part:+z.1f} %" for part in each.off)
     figures = text(
         "{lower} to {upper}; measured {value}, {off} from the middle ({low} to {high}): intervals apart"
         if each.error

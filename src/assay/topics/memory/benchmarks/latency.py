@@ -34,8 +34,8 @@ def _points(resources: Resources, _params: Params) -> Iterable[Params]:
 
 def _memory_bytes(params: Params) -> int:
     size = int(params["bytes"])
-    pages = -(-size // _HUGE_PAGE_BYTES) * _HUGE_PAGE_BYTES if params["pages"] == "huge" else size
-    return pages + ORDER_BYTES * size // int(params["line"])
+    rounded = -(-size // _HUGE_PAGE_BYTES) * _HUGE_PAGE_BYTES if params["pages"] == "huge" else size
+    return rounded + ORDER_BYTES * size // int(params["line"])
 
 
 def _touch_seconds(params: Params) -> float:

@@ -11,8 +11,6 @@ from assay.model.text import listed, text
 from assay.model.units import format_quantity
 from assay.topics.messages import ends
 
-_PERCENT = 100
-
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     sent = [each for each in evidence.estimates.values() if roles.between_two(each.benchmark)]
@@ -35,8 +33,8 @@ def _finding(name: str, estimates: Sequence[Estimate], known: dict[str, int]) ->
             small=small,
             most=f"{most:,} B",
             large=large,
-            less=f"{_PERCENT * link.tcp_share(least):.0f}",
-            more=f"{_PERCENT * link.tcp_share(most):.0f}",
+            less=f"{100 * link.tcp_share(least):.0f}",
+            more=f"{100 * link.tcp_share(most):.0f}",
         ),
         severity="problem",
         evidence=tuple(each.id for each in estimates[:3]),
