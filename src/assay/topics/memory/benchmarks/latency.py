@@ -20,9 +20,14 @@ _LOAD_S = 200e-9
 
 def pages(of: str) -> Axis:
     """Return the axis of the page size of some memory."""
-    needs = {"huge": ("always", "madvise")}
-    needs_of = ("memory", "transparent huge pages")
-    return Axis("pages", f"size of the pages of {of}", ("small", "huge"), "small", needs=needs, needs_of=needs_of)
+    return Axis(
+        "pages",
+        f"size of the pages of {of}",
+        ("small", "huge"),
+        "small",
+        needs={"huge": ("always", "madvise")},
+        needs_of=("memory", "transparent huge pages"),
+    )
 
 
 def _points(resources: Resources, _params: Params) -> Iterable[Params]:
