@@ -160,8 +160,12 @@ class Solver {
     [[nodiscard]] std::vector<double>& x() { return x_; }
 
   private:
-    /// Pieces of an update, between which messages get on as long as there are any.
+    /// Pieces of an update at the least, and rows of one at the most, between which messages get on as long as there
+    /// are any: few rows cost the library more, many let a slow network stand still.
     static constexpr Index pieces = 4;
+    static constexpr Index most_rows = 256;
+    /// Calls between two pieces. Open MPI takes one fragment of 128 KiB of a socket in each.
+    static constexpr int polls = 16;
     /// Columns that a thread takes at the least: fewer cost the library more than others wait.
     static constexpr Index fewest_columns = 128;
 
@@ -261,9 +265,12 @@ class Solver {
 
     /// Whether a panel is on its way, to this process or from it; gives MPI the processor for a moment.
     bool passing() {
-        bool none = true;
-        for (const auto& each : broadcasts_) {
-            none = each->progress() && none;
+        bool none = false;
+        for (int poll = 0; poll < polls && !none; ++poll) {
+            none = true;
+            for (const auto& each : broadcasts_) {
+                none = each->progress() && none;
+            }
         }
         return !none;
     }
@@ -327,7 +334,7 @@ class Solver {
     void subtract(Index k, Index begin, const RowView& u, int thread) {
         const View l = this->panel(k).below();
         const RowView rest = a_.part(a_.rows - l.rows, begin, l.rows, u.columns);
-        const Index piece = std::max<Index>(1, (rest.rows + pieces - 1) / pieces);
+        const Index piece = std::clamp<Index>((rest.rows + pieces - 1) / pieces, 1, most_rows);
         bool passing = options_.look_ahead && thread == 0 && this->passing();
         for (Index first = 0, count = 0; first < rest.rows; first += count) {
             count = passing ? std::min(piece, rest.rows - first) : rest.rows - first;

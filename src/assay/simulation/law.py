@@ -123,6 +123,7 @@ class Law:
         interfaces: of every host; the first one carries messages without a requested network.
         detours: requested network, or `inside` for messages of one host -> interface that carries them instead.
         one_kernel: whether all hosts are one machine, by their boot ids.
+        crowded: share of the rate of products that is left on each host while several hosts work.
         nanoseconds: whether its clock counts whole nanoseconds, as real clocks do; else it is exact.
         noise: sigma of the lognormal noise of a sample.
         launch_noise: sigma of the noise that all samples of one case in one launch share.
@@ -186,6 +187,7 @@ class Law:
     interfaces: tuple[str, ...] = ("eth0", "eth1")
     detours: Mapping[str, str] = field(default_factory=dict)
     one_kernel: bool = False
+    crowded: float = 1.0
     nanoseconds: bool = False
     noise: float = 0.004
     launch_noise: float = 0.003
