@@ -134,7 +134,7 @@ def test_the_first_screen_shows_messages_that_follow_each_other(tmp_path: Path) 
     run = store.load(simulated_run(tmp_path, Law(), study=WAITING, options=Options(hosts=("n1", "n2"))))
     analysis = analyse(run)
     assert {each.params.get("gap") for each in analysis.estimates if each.benchmark == "pt2pt"} == {0, 100, 1000}
-    told = [line for each in sections(run, analysis) if each.id == "messages" for line in each.headlines]
-    assert told
-    assert {line.estimate.params["gap"] for line in told} == {0}
-    assert not any("gap" in line.label for line in told)
+    headlines = [line for each in sections(run, analysis) if each.id == "messages" for line in each.headlines]
+    assert headlines
+    assert {line.estimate.params["gap"] for line in headlines} == {0}
+    assert not any("gap" in line.label for line in headlines)

@@ -39,7 +39,7 @@ def run_of(folder: Path, link: Link = HEALTHY, tcp: tuple[float, float] = TCP, l
     return store.load(simulated_run(folder, law, study=study, options=Options(hosts=("n1", "n2"))))
 
 
-def said(run: Run, rule: str) -> list[Finding]:
+def by_rule(run: Run, rule: str) -> list[Finding]:
     return [each for each in analyse(run).findings if each.rule == rule]
 
 
@@ -75,7 +75,7 @@ def test_what_was_not_measured_is_not_assessed(tmp_path: Path) -> None:
 
 def test_an_eager_limit_is_found_with_the_experiment_that_moves_it(tmp_path: Path) -> None:
     run = run_of(tmp_path, dataclasses.replace(HEALTHY, eager_bytes=4096, rendezvous_s=60e-6))
-    (latency,) = (each for each in said(run, "protocol_switch") if "pt2pt latency" in each.claim)
+    (latency,) = (each for each in by_rule(run, "protocol_switch") if "pt2pt latency" in each.claim)
     assert latency.status == "candidate"
     assert "between 4 KiB and 8 KiB" in latency.claim
     assert "at 8 KiB: the MPI's switch from the eager to the rendezvous protocol" in latency.rivals
@@ -93,7 +93,7 @@ def test_a_threefold_jump_among_eight_sizes_is_found_though_launches_scatter(
     law = Law(links={"host": dataclasses.replace(HEALTHY, eager_bytes=1024, rendezvous_s=announce_s)})
     uneven = dataclasses.replace(law, launch_noise=0.08)
     run = store.load(simulated_run(tmp_path, uneven, study=study, options=Options(hosts=("n1", "n2"))))
-    found = [each.claim for each in said(run, "protocol_switch") if each.status != "not assessed"]
+    found = [each.claim for each in by_rule(run, "protocol_switch") if each.status != "not assessed"]
     assert [" between 1 KiB and 2 KiB " in claim for claim in found] == ([True] if announce_s else [])
 
 
@@ -110,7 +110,7 @@ def test_what_is_configured_near_a_break_is_named_first(tmp_path: Path) -> None:
         )
         for launch in run.launches
     )
-    found = said(msgspec.structs.replace(run, launches=launches), "protocol_switch")
+    found = by_rule(msgspec.structs.replace(run, launches=launches), "protocol_switch")
     (latency,) = (each for each in found if "pt2pt latency" in each.claim)
     assert latency.rivals[0] == "at 8 KiB: OMPI_MCA_btl_tcp_eager_limit=4096 of the MPI"
     assert latency.next.endswith(" moves with OMPI_MCA_btl_tcp_eager_limit=32768: then the MPI causes it")
@@ -118,7 +118,9 @@ def test_what_is_configured_near_a_break_is_named_first(tmp_path: Path) -> None:
 
 def test_a_step_at_the_frame_names_the_mtu(tmp_path: Path) -> None:
     run = run_of(tmp_path, dataclasses.replace(HEALTHY, eager_bytes=1024, rendezvous_s=300e-6))
-    (latency,) = (e for e in said(with_device(run, ethernet()), "protocol_switch") if "pt2pt latency" in e.claim)
+    (latency,) = (
+        e for e in by_rule(with_device(run, ethernet()), "protocol_switch") if "pt2pt latency" in e.claim
+    )
     assert any("messages longer than one frame (MTU 1500 B)" in each for each in latency.rivals)
 
 
@@ -126,7 +128,7 @@ def test_a_step_at_the_frame_names_the_mtu(tmp_path: Path) -> None:
 def test_a_link_below_nine_tenths_is_a_problem_where_an_interval_decides(tmp_path: Path, launches: int) -> None:
     slow = dataclasses.replace(HEALTHY, rate=90e6, most=90e6)
     run = run_of(tmp_path, slow, launches=launches)
-    found = said(with_device(run, ethernet()), "link_ceiling")
+    found = by_rule(with_device(run, ethernet()), "link_ceiling")
     one_way = [each for each in found if "pt2pt bandwidth" in each.claim]
     assert [each.severity for each in one_way] == ["problem" if launches == 6 else "advice"]
     assert one_way[0].numbers["threshold"].value == pytest.approx(0.9 * 117.7e6, rel=1e-3)
@@ -141,20 +143,22 @@ def test_the_published_rate_of_qdr_is_below_its_wire_and_the_slot_is_a_rival(tmp
     port = infiniband(40e9, "4X QDR")
     plan = msgspec.structs.replace(run.plan, network="mlx5_0")
     silent = _changed(msgspec.structs.replace(run, plan=plan), drop_traffic=True)
-    found = [each for each in said(with_device(silent, port), "link_ceiling") if "pt2pt bandwidth" in each.claim]
+    found = [
+        each for each in by_rule(with_device(silent, port), "link_ceiling") if "pt2pt bandwidth" in each.claim
+    ]
     assert found[0].numbers["statistic"].value == pytest.approx(3.4e9, rel=0.01)
     assert found[0].numbers["threshold"].value == pytest.approx(0.9 * 4e9)
     assert any("the slot of the card" in each for each in found[0].rivals)
 
 
 def test_directions_that_share_the_way_are_told(tmp_path: Path) -> None:
-    (found,) = said(run_of(tmp_path, dataclasses.replace(HEALTHY, duplex=1.05)), "duplex")
+    (found,) = by_rule(run_of(tmp_path, dataclasses.replace(HEALTHY, duplex=1.05)), "duplex")
     assert found.severity == "advice"
     assert found.numbers["statistic"].hi <= found.numbers["threshold"].value == 1.2
 
 
 def test_mpi_at_half_of_tcp_is_a_problem_with_the_sizes_named(tmp_path: Path) -> None:
-    found = said(run_of(tmp_path, tcp=(0.95, 0.5)), "mpi_over_tcp")
+    found = by_rule(run_of(tmp_path, tcp=(0.95, 0.5)), "mpi_over_tcp")
     (windows,) = (each for each in found if "pt2pt bandwidth" in each.claim)
     assert windows.severity == "problem"
     assert windows.status == "observed"
@@ -186,7 +190,7 @@ def test_a_timer_in_a_fifth_of_the_samples_is_heard_with_its_cause(healthy: Run,
     def waiting(series: Series) -> list[float]:
         return [value + wait * (at % 5 == 2) for at, value in enumerate(series.seconds)]
 
-    found = said(_changed(healthy, waiting), "delayed_ack")
+    found = by_rule(_changed(healthy, waiting), "delayed_ack")
     assert found
     assert all(each.severity == "problem" and cause in each.claim for each in found)
     assert all("tcp " in each.claim for each in found)
@@ -205,7 +209,7 @@ def test_ranks_that_share_a_cpu_wait_for_time_slices_and_no_timer_is_accused(
     study = Study("Messages", "How fast?", (measure,), launches=3)
     law, options = Law(one_kernel=one_kernel), Options(hosts=("n1", "n2"))
     run = store.load(simulated_run(tmp_path, law, study=study, options=options))
-    assert bool(said(_changed(run, waiting), "delayed_ack")) == heard
+    assert bool(by_rule(_changed(run, waiting), "delayed_ack")) == heard
 
 
 def test_a_timer_in_every_message_is_heard_too() -> None:
@@ -221,14 +225,14 @@ def test_the_published_curves_fire_the_rule_as_their_authors_saw_them() -> None:
     """Through the law alone: Ethernet jumps about fourfold near 2 KiB, InfiniBand by half above 64 B."""
     from assay.topics.messages import figures, pieces, scatter  # noqa: PLC0415
 
-    for (sizes, times), beside, factor in ((GBE, 2048, 4.2), (IB, 64, 1.5)):
+    for (sizes, times), after, factor in ((GBE, 2048, 4.2), (IB, 64, 1.5)):
         cut = pieces.edges(sizes, times, scatter.weighed(sizes, times))
         law = pieces.refit(sizes, times[None, :], cut, scatter.weighed(sizes, times))
         steps = dict(zip((sizes[at - 1] for at in cut[1:-1]), figures.steps(sizes, cut, law)[0], strict=True))
-        assert steps[beside] == pytest.approx(factor, rel=0.1)
+        assert steps[after] == pytest.approx(factor, rel=0.1)
 
 
 def test_a_cause_that_no_fact_tells_is_said_to_be_assumed(tmp_path: Path) -> None:
     run = run_of(tmp_path, dataclasses.replace(HEALTHY, eager_bytes=1024, rendezvous_s=300e-6))
-    (latency,) = (each for each in said(run, "protocol_switch") if "pt2pt latency" in each.claim)
+    (latency,) = (each for each in by_rule(run, "protocol_switch") if "pt2pt latency" in each.claim)
     assert any("if the MTU is the default 1500 B" in each for each in latency.rivals)

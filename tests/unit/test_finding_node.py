@@ -181,10 +181,10 @@ def test_a_ratio_of_stores_is_said_to_be_paired_and_four_thirds_only_where_its_i
     ],
 )
 def test_what_comes_next_holds_a_command_to_type(tmp_path: Path, study: Study, law: Law, description: str) -> None:
-    told = [
+    findings = [
         each for each in analyse(_run(tmp_path, study, law, description)).findings if each.status == "observed"
     ]
-    steps = [each.next for each in told if each.next and each.rule != "machine_noise"]
+    steps = [each.next for each in findings if each.next and each.rule != "machine_noise"]
     assert steps
     for step in steps:
         assert step.startswith("assay ") or re.search(r"`[^`]+`", step), step

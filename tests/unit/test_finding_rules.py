@@ -189,8 +189,8 @@ def test_hosts_that_are_alike_are_not_slow(tmp_path: Path) -> None:
 
 
 def test_fewer_than_four_hosts_are_not_assessed(healthy: Analysis) -> None:
-    (said,) = [each for each in healthy.findings if each.rule == "slow_node"]
-    assert said.status == "not assessed"
+    (unassessed,) = [each for each in healthy.findings if each.rule == "slow_node"]
+    assert unassessed.status == "not assessed"
 
 
 @pytest.mark.parametrize(
@@ -256,9 +256,9 @@ def _copies(folder: Path, cold: tuple[int, ...], launches: int) -> list[Finding]
 
 def test_small_cold_blocks_and_single_launches_do_not_tell_what_memory_gives(tmp_path: Path) -> None:
     for name, cold, launches in (("small", (256,), 6), ("single", (2**20,), 1)):
-        (said,) = _copies(tmp_path / name, cold, launches)
-        assert said.status == "not assessed"
-        assert "64 KiB" in said.claim
+        (unassessed,) = _copies(tmp_path / name, cold, launches)
+        assert unassessed.status == "not assessed"
+        assert "64 KiB" in unassessed.claim
     (range_,) = _copies(tmp_path / "range", (256, 2**16), 3)
     assert range_.status == "candidate"
     assert "cold blocks of 64 KiB" in range_.claim

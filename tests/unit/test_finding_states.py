@@ -110,8 +110,8 @@ def test_a_knee_is_a_fact_only_with_an_interval(tmp_path: Path, launches: int, s
     study = msgspec.structs.replace(STUDY, measure=STUDY.measure[:1], launches=launches)
     law = Law(tlb_bytes=2**20, tlb_s=8e-9)
     run = store.load(simulated_run(tmp_path, law, description=MACHINE, study=study))
-    (said,) = [each for each in analyse(run).findings if each.rule == "tlb_knee"]
-    assert said.status == status
+    (finding,) = [each for each in analyse(run).findings if each.rule == "tlb_knee"]
+    assert finding.status == status
 
 
 def test_a_change_of_state_is_neither_drift_nor_a_tail(analysis: Analysis) -> None:

@@ -62,17 +62,17 @@ def test_nothing_is_said_where_messages_went_the_way_that_was_asked_for(tmp_path
 
 
 def test_another_interface_than_asked_is_a_problem_that_names_both(tmp_path: Path) -> None:
-    (said,) = found(tmp_path, Law(detours={"eth1": "eth0"}))
-    assert said.severity == "problem"
-    assert said.id == "transport:eth1"
-    assert said.numbers["statistic"].value == 0.0 < said.numbers["threshold"].value == 0.5
-    assert said.next == "assay doctor --hosts n1,n2"
+    (finding,) = found(tmp_path, Law(detours={"eth1": "eth0"}))
+    assert finding.severity == "problem"
+    assert finding.id == "transport:eth1"
+    assert finding.numbers["statistic"].value == 0.0 < finding.numbers["threshold"].value == 0.5
+    assert finding.next == "assay doctor --hosts n1,n2"
 
 
 def test_only_the_network_that_was_not_used_is_accused(tmp_path: Path) -> None:
     networks = Options(hosts=("n1", "n2"), networks={"fast": "eth1", "gbe": "eth0"})
-    (said,) = found(tmp_path, Law(detours={"eth0": "eth1"}), networks)
-    assert said.id == "transport:eth0"
+    (finding,) = found(tmp_path, Law(detours={"eth0": "eth1"}), networks)
+    assert finding.id == "transport:eth0"
 
 
 def test_no_network_was_asked_for_none_can_be_missed(tmp_path: Path) -> None:
@@ -81,10 +81,10 @@ def test_no_network_was_asked_for_none_can_be_missed(tmp_path: Path) -> None:
 
 
 def test_two_nodes_of_one_kernel_are_said_to_be_one_machine(tmp_path: Path) -> None:
-    (said,) = found(tmp_path, Law(one_kernel=True))
-    assert said.id == "transport:one-machine"
-    assert said.severity == "fact"
-    assert (said.numbers["statistic"].value, said.numbers["threshold"].value) == (1, 2)  # kernel, nodes
+    (finding,) = found(tmp_path, Law(one_kernel=True))
+    assert finding.id == "transport:one-machine"
+    assert finding.severity == "fact"
+    assert (finding.numbers["statistic"].value, finding.numbers["threshold"].value) == (1, 2)  # kernel, nodes
 
 
 def test_of_many_nodes_those_of_one_kernel_are_named_and_no_others(tmp_path: Path) -> None:
@@ -106,10 +106,10 @@ def test_of_many_nodes_those_of_one_kernel_are_named_and_no_others(tmp_path: Pat
     launches = tuple(
         msgspec.structs.replace(launch, cases=tuple(map(moved, launch.cases))) for launch in run.launches
     )
-    told = analyse(msgspec.structs.replace(run, launches=launches)).findings
-    (said,) = (each for each in told if each.id.startswith("transport:one-machine"))
-    assert said.claim.startswith("The nodes n2 and n4 are one machine")
-    assert said.next.endswith("`assay doctor --hosts n1,n2,n3,n4`")
+    findings = analyse(msgspec.structs.replace(run, launches=launches)).findings
+    (finding,) = (each for each in findings if each.id.startswith("transport:one-machine"))
+    assert finding.claim.startswith("The nodes n2 and n4 are one machine")
+    assert finding.next.endswith("`assay doctor --hosts n1,n2,n3,n4`")
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_of_many_nodes_those_of_one_kernel_are_named_and_no_others(tmp_path: Pat
     ids=["one machine", "astray", "inside"],
 )
 def test_what_comes_next_can_be_typed_as_it_stands(tmp_path: Path, law: Law) -> None:
-    (said,) = found(tmp_path, law)
-    quoted = re.findall(r"`([^`]+)`", said.next)
-    (line,) = quoted or [said.next]
+    (finding,) = found(tmp_path, law)
+    quoted = re.findall(r"`([^`]+)`", finding.next)
+    (line,) = quoted or [finding.next]
     program, *words = shlex.split(line)
     if program != "assay":
         assert (program, words) in [("ompi_info", []), ("mpichversion", [])]
@@ -131,19 +131,19 @@ def test_what_comes_next_can_be_typed_as_it_stands(tmp_path: Path, law: Law) -> 
 
 
 def test_messages_inside_a_node_that_leave_memory_are_a_problem(tmp_path: Path) -> None:
-    (said,) = found(tmp_path, Law(detours={"inside": "lo"}))
-    assert said.id == "transport:inside"
-    assert said.numbers["statistic"].value >= said.numbers["threshold"].value == 0.5
+    (finding,) = found(tmp_path, Law(detours={"inside": "lo"}))
+    assert finding.id == "transport:inside"
+    assert finding.numbers["statistic"].value >= finding.numbers["threshold"].value == 0.5
 
 
 def test_messages_too_small_to_prove_a_way_are_not_assessed(tmp_path: Path) -> None:
     small = Study("m", "q?", (Measure("pt2pt", ("pair:other-node",), axes={"bytes": 8}),), launches=3)
     law = Law(detours={"eth1": "eth0"})
     assert found(tmp_path / "a", law, study=small) == []
-    (said,) = found(tmp_path / "b", law, study=small, assessed=False)
-    assert said.status == "not assessed"
-    (said,) = found(tmp_path / "c", Law(one_kernel=True), study=small)
-    assert said.id == "transport:one-machine"
+    (finding,) = found(tmp_path / "b", law, study=small, assessed=False)
+    assert finding.status == "not assessed"
+    (finding,) = found(tmp_path / "c", Law(one_kernel=True), study=small)
+    assert finding.id == "transport:one-machine"
 
 
 def test_a_study_without_messages_has_no_way_to_prove(tmp_path: Path) -> None:
@@ -188,11 +188,11 @@ UNASKED = Options(hosts=("n1", "n2"))
 
 
 def test_messages_that_mpi_spread_over_several_interfaces_are_a_problem(tmp_path: Path) -> None:
-    (said,) = shared(tmp_path, {"fast0": 0.34, "fe0": 0.36, "gbe0": 0.33, "lo": 0.01}, UNASKED)
-    assert said.id == "transport:spread"
-    assert said.severity == "problem"
-    assert (said.numbers["statistic"].value, said.numbers["threshold"].value) == (3, 1)
-    assert said.next == "assay run network --hosts n1,n2 --network fe0=fe0"
+    (finding,) = shared(tmp_path, {"fast0": 0.34, "fe0": 0.36, "gbe0": 0.33, "lo": 0.01}, UNASKED)
+    assert finding.id == "transport:spread"
+    assert finding.severity == "problem"
+    assert (finding.numbers["statistic"].value, finding.numbers["threshold"].value) == (3, 1)
+    assert finding.next == "assay run network --hosts n1,n2 --network fe0=fe0"
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,8 @@ def test_messages_that_mpi_spread_over_several_interfaces_are_a_problem(tmp_path
 def test_of_several_interfaces_the_fastest_is_offered(
     tmp_path: Path, speeds: Mapping[str, float], best: str
 ) -> None:
-    (said,) = shared(tmp_path, {"fast0": 0.34, "fe0": 0.36, "gbe0": 0.33}, UNASKED, speeds)
-    assert said.next == f"assay run network --hosts n1,n2 --network {best}={best}"
+    (finding,) = shared(tmp_path, {"fast0": 0.34, "fe0": 0.36, "gbe0": 0.33}, UNASKED, speeds)
+    assert finding.next == f"assay run network --hosts n1,n2 --network {best}={best}"
 
 
 def test_one_interface_with_a_little_beside_it_is_no_spreading(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_bond_whose_members_count_the_same_bytes_is_no_spreading(tmp_path: Pat
 
 
 def test_what_went_beside_the_network_asked_for_is_told(tmp_path: Path) -> None:
-    (said,) = shared(tmp_path / "a", {"eth1": 0.8, "eth0": 0.15, "eth2": 0.1}, TWO)
-    assert said.severity == "fact"
-    assert said.numbers["statistic"].value == pytest.approx(0.25)
+    (finding,) = shared(tmp_path / "a", {"eth1": 0.8, "eth0": 0.15, "eth2": 0.1}, TWO)
+    assert finding.severity == "fact"
+    assert finding.numbers["statistic"].value == pytest.approx(0.25)
     assert shared(tmp_path / "b", {"eth1": 1.0, "eth0": 0.08}, TWO) == []

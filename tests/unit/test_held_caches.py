@@ -116,10 +116,10 @@ def test_the_rates_that_chose_the_sizes_stand_on_the_page(tmp_path: Path) -> Non
         (48 * MIB, 20),
     ]
     assert "memory from 24 MiB on" in vega.plain(figure.spec)
-    said = io.StringIO()
-    terminal.render(known, analyse(known), Console(file=said, width=100))
-    assert "triad, ordinary stores" in said.getvalue()
-    assert "Working set" not in said.getvalue()
+    output = io.StringIO()
+    terminal.render(known, analyse(known), Console(file=output, width=100))
+    assert "triad, ordinary stores" in output.getvalue()
+    assert "Working set" not in output.getvalue()
 
 
 def test_the_smallest_size_counts_from_which_on_all_rates_are_alike() -> None:

@@ -300,8 +300,8 @@ def test_the_clocks_of_a_healthy_run_are_all_accepted(run: Run) -> None:
 
 
 def test_without_facts_the_clock_is_not_assessed(run: Run) -> None:
-    (said,) = [each for each in analyse(run).findings if each.rule == "clock"]
-    assert said.status == "not assessed"
+    (finding,) = [each for each in analyse(run).findings if each.rule == "clock"]
+    assert finding.status == "not assessed"
 
 
 MEMORY = Study(

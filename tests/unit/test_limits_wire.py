@@ -223,18 +223,18 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.mark.parametrize(
-    ("label", "wires", "said"),
+    ("label", "wires", "ending"),
     [
         ("one-core@2", 1, "(TCP in frames of MTU 1500 B)"),
         ("all@2", 1, ", for 4 pairs together"),
         ("all@all", 2, ", 2 links, for 8 pairs together"),
     ],
 )
-def test_all_pairs_between_two_nodes_share_one_wire(pairs: Run, label: str, wires: int, said: str) -> None:
+def test_all_pairs_between_two_nodes_share_one_wire(pairs: Run, label: str, wires: int, ending: str) -> None:
     found = sums(pairs)[label]
     assert found.limit is not None
     assert found.limit.value == pytest.approx(wires * 117.7e6, rel=1e-3)
-    assert found.limit.of.endswith(said)
+    assert found.limit.of.endswith(ending)
     assert found.median == pytest.approx(wires * 117e6, rel=0.01)
 
 

@@ -32,7 +32,7 @@ def findings(run: Run) -> list[Finding]:
     return [each for each in analyse(run).findings if each.rule == "lost_frames"]
 
 
-def told(path: Path) -> list[Finding]:
+def findings_of(path: Path) -> list[Finding]:
     return findings(store.load(path))
 
 
@@ -43,13 +43,13 @@ def test_long_messages_that_break_where_short_ones_pass_are_confirmed_in_shorter
     tmp_path: Path, pattern: str, broke: str, held: str
 ) -> None:
     path = run_of(tmp_path, BLACK_HOLE, pattern)
-    (asked,) = told(path)
+    (asked,) = findings_of(path)
     assert (asked.severity, asked.status) == ("advice", "candidate")
     assert f"from {broke}, in segments of 8,948 B); up to {held} they held." in asked.claim
     assert asked.rivals[0] == "a process that ended, or did not run for 20 s"
     assert asked.next.endswith(" --confirm  # shows whether the same messages pass in shorter frames")
     confirm(path, BLACK_HOLE, MACHINE)
-    (found,) = told(path)
+    (found,) = findings_of(path)
     assert (found.severity, found.status, found.rivals) == ("problem", "confirmed", ())
     assert "with segments of 1,220 B the same messages pass: the path loses longer frames" in found.claim
     assert "`ip link set DEVICE mtu 1500`" in found.next
@@ -58,14 +58,14 @@ def test_long_messages_that_break_where_short_ones_pass_are_confirmed_in_shorter
 def test_what_breaks_in_shorter_frames_too_is_left_open(tmp_path: Path) -> None:
     path = run_of(tmp_path, BLACK_HOLE, "latency")
     confirm(path, Law(frames=(9000, 0.0), longest_frame=1000), MACHINE)
-    (found,) = told(path)
+    (found,) = findings_of(path)
     assert found.status == "candidate"
     assert "no block has all the figures that it needs" in found.claim
 
 
 def test_shorter_segments_of_the_same_run_are_what_held(tmp_path: Path) -> None:
     path = run_of(tmp_path, BLACK_HOLE, "latency", segment=(1460, 0))
-    (found,) = told(path)
+    (found,) = findings_of(path)
     assert "with segments of 1,460 B they held" in found.claim
 
 
@@ -103,4 +103,4 @@ def test_the_cause_is_a_name_of_the_record_and_not_read_from_its_words(tmp_path:
     ],
 )
 def test_ways_that_lose_nothing_by_its_length_are_not_accused(tmp_path: Path, law: Law) -> None:
-    assert told(run_of(tmp_path, law, "latency")) == []
+    assert findings_of(run_of(tmp_path, law, "latency")) == []

@@ -100,20 +100,20 @@ def few(rng: np.random.Generator, count: int, noise: float) -> tuple[Array, Arra
 
 @pytest.mark.parametrize("count", [8, 12])
 @pytest.mark.parametrize("noise", [0.01, 0.05])
-@pytest.mark.parametrize("told", [False, True])
-def test_few_sizes_make_no_break_by_chance(count: int, noise: float, *, told: bool) -> None:
+@pytest.mark.parametrize("with_launches", [False, True])
+def test_few_sizes_make_no_break_by_chance(count: int, noise: float, *, with_launches: bool) -> None:
     """bench/message_law_speed.py counts more; where only the curve tells, a few of 10,000 are lines by chance."""
     sizes, times = few(np.random.default_rng(20), count, noise)
-    launches = noise if told else None
+    launches = noise if with_launches else None
     assert all(pieces.edges(sizes, row, scatter.weighed(sizes, row, launches)) == [0, count] for row in times)
 
 
-@pytest.mark.parametrize(("told", "least"), [(True, 298), (False, 130)])
-def test_a_threefold_step_among_eight_noisy_sizes_is_found(*, told: bool, least: int) -> None:
+@pytest.mark.parametrize(("with_launches", "least"), [(True, 298), (False, 130)])
+def test_a_threefold_step_among_eight_noisy_sizes_is_found(*, with_launches: bool, least: int) -> None:
     """The step does not hide in the scatter that it makes: launches leave no doubt, the curve alone does."""
     sizes, times = few(np.random.default_rng(22), 8, 0.05)
     times[:, 4:] *= 3
-    launches = 0.05 if told else None
+    launches = 0.05 if with_launches else None
     found = [pieces.edges(sizes, row, scatter.weighed(sizes, row, launches)) == [0, 4, 8] for row in times]
     assert sum(found) >= least
 

@@ -98,7 +98,7 @@ def test_the_shaper_is_named_where_one_holds_the_wire(bare: Run) -> None:
     between, _ = analyse(with_device(bare, held(1e9))).profiles
     assert between.limited_by == "shaper"
     (card, _) = paths.cards(analyse(with_device(bare, held(1e9))))
-    assert "reach the rate of eth0: 1.00 Gbit/s, limited by a traffic shaper of the kernel." in told(
+    assert "reach the rate of eth0: 1.00 Gbit/s, limited by a traffic shaper of the kernel." in row_of(
         card, "Limited by"
     )
 
@@ -106,7 +106,7 @@ def test_the_shaper_is_named_where_one_holds_the_wire(bare: Run) -> None:
 def test_without_a_fact_of_the_link_nothing_is_claimed_to_limit_it(bare: Run) -> None:
     between = analyse(bare).profiles[0]
     assert (between.limited_by, between.share, between.ceiling) == ("no-limit-known", None, None)
-    assert "Unknown: no fact about the nodes" in told(paths.cards(analyse(bare))[0], "Limited by")
+    assert "Unknown: no fact about the nodes" in row_of(paths.cards(analyse(bare))[0], "Limited by")
 
 
 def test_a_link_that_nobody_fills_is_not_called_the_limit(bare: Run) -> None:
@@ -124,8 +124,8 @@ def test_many_pairs_that_get_more_show_that_one_pair_is_the_limit(tmp_path: Path
     assert about(between.pairs_rate, 1e9)
     assert about(between.rate, 3e8)
     (card,) = paths.cards(analyse(with_device(run, ethernet(40e9))))
-    assert "Many pairs at once" in told(card, "Good for")
-    assert told(card, "Limited by").startswith("One pair of cores, not the link: 8 pairs together get ")
+    assert "Many pairs at once" in row_of(card, "Good for")
+    assert row_of(card, "Limited by").startswith("One pair of cores, not the link: 8 pairs together get ")
 
 
 def long(
@@ -134,7 +134,7 @@ def long(
     pairs: ProfileFigure | None = None,
     copy: ProfileFigure | None = None,
 ) -> Profile:
-    """Messages that get 99 to 101 B/s, and what was measured beside them."""
+    """Messages that get 99 to 101 B/s, and the figures measured with them."""
     return Profile(
         id="",
         by="pt2pt",
@@ -154,7 +154,7 @@ def long(
 
 
 @pytest.mark.parametrize(
-    ("kind", "beside", "limit"),
+    ("kind", "profile", "limit"),
     [
         ("wire", long(stated(0.95, 0.93, 0.97)), "wire"),
         ("wire", long(stated(0.85, 0.7, 0.91)), "wire"),
@@ -167,8 +167,8 @@ def long(
         (None, long(None, copy=stated(0.5, 0.4, 0.6)), "no-limit-known"),
     ],
 )
-def test_a_limit_is_named_by_the_end_of_an_interval(kind: LimitedBy | None, beside: Profile, limit: str) -> None:
-    assert limited_by(beside, kind, one_machine=False) == limit
+def test_a_limit_is_named_by_the_end_of_an_interval(kind: LimitedBy | None, profile: Profile, limit: str) -> None:
+    assert limited_by(profile, kind, one_machine=False) == limit
 
 
 def test_nodes_that_are_one_machine_have_no_link() -> None:
@@ -189,7 +189,7 @@ def test_ends_follow_a_figure_and_swap_where_it_is_turned_over() -> None:
     assert alone.value == exact(0.5, "1/s")
 
 
-def told(card: Card, name: str) -> str:
+def row_of(card: Card, name: str) -> str:
     return next((row.told for row in card.rows if row.name == name), "")
 
 
@@ -211,12 +211,12 @@ def test_every_limit_has_its_words_in_every_language(analysed: Analysis) -> None
         pairs_rate=stated(2e8, 1.9e8, 2.1e8),
         over_copy=stated(0.5, 0.4, 0.6, ""),
     )
-    said = set()
+    sentences = set()
     for kind in get_args(LimitedBy):
         (card,) = paths.cards(with_profiles(analysed, msgspec.structs.replace(first, limited_by=kind)))
-        assert isinstance(told(card, "Limited by"), Text)
-        said.add(told(card, "Limited by"))
-    assert len(said) == len(get_args(LimitedBy))
+        assert isinstance(row_of(card, "Limited by"), Text)
+        sentences.add(row_of(card, "Limited by"))
+    assert len(sentences) == len(get_args(LimitedBy))
 
 
 def with_profiles(analysis: Analysis, *found: Profile) -> Analysis:
@@ -231,8 +231,8 @@ def test_a_figure_of_one_launch_says_so_and_earns_no_verdict(analysed: Analysis)
         over_tcp_small=stated(0.5, 0.4, 0.6, ""),
     )
     (card,) = paths.cards(with_profiles(analysed, first))
-    assert "114 MB/s (6 launches) in one direction at 4 MiB" in told(card, "Long messages")
-    assert told(card, "Against TCP") == (
+    assert "114 MB/s (6 launches) in one direction at 4 MiB" in row_of(card, "Long messages")
+    assert row_of(card, "Against TCP") == (
         "MPI passes small messages 0.500 [0.400, 0.600] times as fast as plain sockets. "
         "Sockets are faster. MPI passes long messages 0.500 (6 launches) times as fast as plain sockets."
     )
@@ -241,7 +241,7 @@ def test_a_figure_of_one_launch_says_so_and_earns_no_verdict(analysed: Analysis)
 def test_a_limit_that_is_not_always_reached_is_told_with_its_lower_end(analysed: Analysis) -> None:
     first = msgspec.structs.replace(analysed.profiles[0], share=stated(0.83, 0.69, 0.92, ""))
     (card,) = paths.cards(with_profiles(analysed, first))
-    assert told(card, "Limited by").endswith(
+    assert row_of(card, "Limited by").endswith(
         "wire rate of eth0, 1.00 Gbit/s. Not always: the lower end is 69 % of it."
     )
 
@@ -263,8 +263,8 @@ def test_the_slower_network_is_named_with_its_limit(analysed: Analysis) -> None:
 
 
 def test_networks_whose_ends_overlap_are_not_told_apart(analysed: Analysis) -> None:
-    said = networks(analysed, stated(1.17e8, 1.0e8, 1.3e8), stated(1.2e8, 1.1e8, 1.3e8))
-    assert said.startswith(
+    sentence = networks(analysed, stated(1.17e8, 1.0e8, 1.3e8), stated(1.2e8, 1.1e8, 1.3e8))
+    assert sentence.startswith(
         "It is not certain which network is slower for long messages: gbe gets 117 MB/s [100, 130]"
     )
 
@@ -272,9 +272,9 @@ def test_networks_whose_ends_overlap_are_not_told_apart(analysed: Analysis) -> N
 def test_messages_that_went_astray_are_said_before_their_limit(analysed: Analysis) -> None:
     first = msgspec.structs.replace(analysed.profiles[0], asked="ib0", carried="eth0")
     (card,) = paths.cards(with_profiles(analysed, first))
-    assert told(card, "Limited by").startswith("Messages should use ib0 but used eth0: all figures here are of")
+    assert row_of(card, "Limited by").startswith("Messages should use ib0 but used eth0: all figures here are of")
     port = msgspec.structs.replace(first, asked="mlx5_0", carried="mlx5_0:1")
-    assert "should use" not in told(paths.cards(with_profiles(analysed, port))[0], "Limited by")
+    assert "should use" not in row_of(paths.cards(with_profiles(analysed, port))[0], "Limited by")
 
 
 def test_the_first_page_has_the_words_and_facts_do_not_repeat_them(bare: Run, analysed: Analysis) -> None:

@@ -49,7 +49,7 @@ def estimate(each: int) -> Estimate:
     unknown = dict.fromkeys(("state", "precision", "steady", "limit", "reason"))
     figures = dict.fromkeys(("min", "max", "p99"), 1.5e-6)
     benchmark = {"benchmark": "pairs", "kernel": "message", "metric": "latency", "unit": "s", "better": "lower"}
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "id": f"round {each}/message/latency",
         "case": f"round {each}",
         "factors": {},
@@ -68,7 +68,7 @@ def estimate(each: int) -> Estimate:
         "stop": "samples",
         "status": "complete",
     }
-    return msgspec.convert(told | benchmark | figures | unknown, Estimate)
+    return msgspec.convert(fields | benchmark | figures | unknown, Estimate)
 
 
 def known(rounds: Mapping[int, tuple[CaseRecords, ...]], disturbed: tuple[int, ...] = ()) -> RunEstimates:

@@ -117,12 +117,12 @@ def number(cell: str) -> float:
 
 
 def test_every_direction_is_said(written: dict[str, Section]) -> None:
-    told = written["messages"]
-    text = " ".join([*told.meaning, *(figure.caption for figure in told.figures)])
+    drawn_section = written["messages"]
+    text = " ".join([*drawn_section.meaning, *(figure.caption for figure in drawn_section.figures)])
     assert "The one-way time is half of a round trip" in text
-    for figure in told.figures:
+    for figure in drawn_section.figures:
         assert re.search("one way|one direction|both directions added", figure.caption), figure.caption
-    for headline in told.headlines:
+    for headline in drawn_section.headlines:
         assert re.search("one way|one direction|both directions added", headline.label), headline.label
 
 
@@ -185,9 +185,9 @@ def test_many_pairs_have_a_row_for_each_numa_node_socket_and_whole_nodes(many: E
 
 def test_operations_are_drawn_by_the_number_of_ranks(many: Example) -> None:
     written = {section.id: section for section in sections(many.run, many.analysis)}
-    told = written["collective"]
-    assert {figure.caption.split(",")[0] for figure in told.figures} == {"Allreduce", "Bcast"}
-    series = {value["series"] for figure in told.figures for value in values(figure)}
+    drawn_section = written["collective"]
+    assert {figure.caption.split(",")[0] for figure in drawn_section.figures} == {"Allreduce", "Bcast"}
+    series = {value["series"] for figure in drawn_section.figures for value in values(figure)}
     assert any(name.startswith("128 ranks") for name in series)
     assert any(name.startswith("8 ranks") for name in series)
 
@@ -195,8 +195,8 @@ def test_operations_are_drawn_by_the_number_of_ranks(many: Example) -> None:
 def test_ranks_with_several_cpus_each_are_counted_and_not_their_cpus(tmp_path: Path) -> None:
     measure = Measure("collective", ("2x2@2",), axes={"operation": "allreduce", "bytes": (8, 1024, 65536)})
     laid_out = example(tmp_path, study=Study("Layout", "How fast?", (measure,), launches=3), options=ONE_MPI)
-    told = next(each for each in sections(laid_out.run, laid_out.analysis) if each.id == "collective")
-    assert {value["series"].split(",")[0] for value in values(told.figures[0])} == {"4 ranks"}
+    drawn_section = next(each for each in sections(laid_out.run, laid_out.analysis) if each.id == "collective")
+    assert {value["series"].split(",")[0] for value in values(drawn_section.figures[0])} == {"4 ranks"}
 
 
 def test_the_way_is_proven_for_each_network(written: dict[str, Section]) -> None:
@@ -233,8 +233,8 @@ def test_bandwidth_is_told_of_the_largest_message_even_where_a_smaller_one_was_f
     there = Example(here.run, msgspec.structs.replace(here.analysis, estimates=raised))
     assert any(e.median == 1e12 for e in raised)
     assert re.search(r"bandwidth, one direction, at 64 KiB +two near cores", printed(there))
-    told = next(each for each in sections(there.run, there.analysis) if each.id == "messages")
-    sizes = {messages.size(line.estimate) for line in told.headlines if "andwidth" in line.label}
+    drawn_section = next(each for each in sections(there.run, there.analysis) if each.id == "messages")
+    sizes = {messages.size(line.estimate) for line in drawn_section.headlines if "andwidth" in line.label}
     assert sizes == {65536}
 
 

@@ -302,7 +302,7 @@ def test_latency_under_load_rises_with_the_bandwidth_beside_it(written: dict[str
 
 def test_the_clock_is_told_alone_and_beside_the_work(written: dict[str, Section]) -> None:
     rows = {row[0]: row[1] for row in _table(written["flops"], "Clock").rows}
-    assert {"all, alone", "all, beside the work", "one-core, alone", "one-core, beside the work"} <= set(rows)
+    assert {"all, alone", "all, during the work", "one-core, alone", "one-core, during the work"} <= set(rows)
     assert all(text.startswith(("2.9", "3.0")) for name, text in rows.items() if "(a fact)" not in name)
 
 

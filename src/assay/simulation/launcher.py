@@ -1,12 +1,12 @@
-"""The launcher of a simulated machine: it tells it the hosts of a launch, which no argument of a program names."""
+"""The launcher of a simulated machine: it passes the hosts of a launch, which no argument of a program names."""
 
 from collections.abc import Mapping
 
 from assay.launch.command import Command, Layout, Site
 
-#: Hosts of a launch, with blanks.
+#: Hosts of a launch, separated by blanks.
 _HOSTS = "ASSAY_SIMULATED_HOSTS"
-#: Numbers of ranks on them, where those are not the same.
+#: Numbers of ranks on them, where these differ.
 _COUNTS = "ASSAY_SIMULATED_RANKS"
 
 
@@ -29,11 +29,11 @@ class Simulated:
 
 
 def counts_of(environment: Mapping[str, str]) -> tuple[int, ...]:
-    """Numbers of ranks on the hosts that the launcher told; empty where all have the same ranks."""
+    """Return the numbers of ranks on the hosts of a launch; empty where all have the same ranks."""
     return tuple(map(int, environment.get(_COUNTS, "").split()))
 
 
 def hosts_of(environment: Mapping[str, str], known: tuple[str, ...]) -> tuple[str, ...]:
-    """Of the `known` hosts those that the launcher told; all of them where it told none of them."""
-    told = environment.get(_HOSTS, "").split()
-    return tuple(host for host in told if host in known) or known
+    """Return the hosts of a launch, of those that are `known`; all known hosts where the launcher names none."""
+    named = environment.get(_HOSTS, "").split()
+    return tuple(host for host in named if host in known) or known

@@ -1,4 +1,4 @@
-"""How a simulated machine behaves: every figure is known, so that what is found can be held against it."""
+"""How a simulated machine behaves: every figure is known, so results can be compared with it."""
 
 import math
 from collections.abc import Mapping
@@ -19,11 +19,10 @@ class Fault:
         kind: `crash` ends the program by a signal in the case, `hang` never ends, `garbage` breaks a line of its
             output, `refuses` exits 4 without records, `cannot-start` ends the case without a header,
             `wrong-result` fails the verdict, `misplaced` runs on other cpus, `unsteady` never settles,
-            `interrupt` is the user's Ctrl-C. Of ranks that pass messages: `uneven` lets them record
-            different numbers of samples, `swapped` starts them on each other's hosts,
-            and gives them each other's devices.
+            `interrupt` is the user's Ctrl-C. For ranks that pass messages: `uneven` lets them record different
+            numbers of samples, `swapped` starts them on each other's hosts, with each other's devices.
         case: part of the case's id; every case where empty.
-        starts: which of the starts that hold such a case, from 0; all of them where empty.
+        starts: numbers of the starts of such a case, from 0; all of them where empty.
     """
 
     kind: FaultKind
@@ -48,10 +47,10 @@ class Link:
         latency_s: of an empty message, one way.
         rate: bytes per second of one pair, one direction.
         most: bytes per second of all pairs together, one direction.
-        duplex: of both directions together over one.
-        gap_s: what each message of a window costs beside its bytes.
+        duplex: rate of both directions together over one.
+        gap_s: cost of each message of a window in addition to its bytes.
         eager_bytes: larger messages are announced first ...
-        announce_s: ... which takes so long.
+        rendezvous_s: ... which takes this time.
     """
 
     latency_s: float
@@ -63,7 +62,7 @@ class Link:
     rendezvous_s: float = 0.0
 
 
-#: What two ranks do not share -> the way between them; `host` for all networks that have no law of their own.
+#: What two ranks do not share -> the link between them; `host` for all networks without a link of their own.
 _LINKS = {
     "core": Link(2.5e-7, 10e9, 40e9, duplex=1.8),
     "l3": Link(4e-7, 8e9, 40e9, duplex=1.8),
@@ -79,69 +78,68 @@ class Law:
 
     Attributes:
         core_traffic: bytes per second that one core can draw from its own node's memory.
-        node_traffic: bytes per second that the memory of one NUMA node gives.
+        node_traffic: bytes per second of the memory of one NUMA node.
         remote: share of these rates that is left for memory of another node.
         contention: share of a node's rate that is lost when all of its cores draw at once.
         kernels: factor on its rate in memory; 1 where absent.
-        held: cache level -> bytes that this guest gets of each such cache, whatever it claims; absent for all.
+        held: cache level -> bytes that this guest gets of each such cache, whatever size it claims; all if absent.
         cache_rates: cache level -> bytes per second that one core copies while everything lies in that cache.
         copy_rate: bytes per second that one core copies in memory.
         call_s: cost of one call of memcpy.
-        load_s: cache level -> time of a dependent load that it answers.
+        load_s: cache level -> time of a dependent load.
         memory_load_s: the same for memory of the own node.
         remote_load: factor on it for memory of another node.
-        tlb_bytes: how much small pages may hold before a load has to walk the page table ...
-        tlb_s: ... and what that adds.
-        clock_hz: clock of a core while few work.
-        loaded_clock_hz: while all work.
-        fma_units: of a core.
-        blas_share: of the peak of its cores that a BLAS library reaches.
+        tlb_bytes: working set in small pages from which on a load walks the page table ...
+        tlb_s: ... which takes this additional time.
+        clock_hz: clock of a core while few cores work.
+        loaded_clock_hz: clock while all cores work.
+        fma_units: number of units of a core.
+        blas_share: share of the peak of its cores that a BLAS library reaches.
         vector_bits: width of such a unit.
-        stencil_bytes: what memory moves for one point of a stencil.
+        stencil_bytes: memory traffic of one point of a stencil.
         load_queue: factor on the latency of memory when all of its bandwidth is drawn.
         smt: factor on the bandwidth of a core when all of its threads work.
-        handover: state -> time of one hand-over between two cores.
+        handover: state -> time of a cache-line transfer between two cores.
         handover_far: what two cpus do not share (`core`, `l3` ...) -> factor on it; the last one counts.
-        slow_pairs: pair of cpus -> factor on their hand-over.
+        slow_pairs: pair of cpus -> factor on their transfer.
         speed: state -> factor on every rate.
-        flips: (time, state) from which on it holds; the first state of `handover` holds at the start.
-        eager_variable: environment variable that sets `eager_bytes` of every way of an MPI; empty for none.
-        links: what two ranks do not share (`core`, `l3`, `numa`, `package`, `host`), or the device of a network
-            that was asked for -> the way of their messages.
-        cards: device of a network -> NUMA node of its card on every host; empty where cores are all as near to it.
-        far_card: seconds that messages take longer for each end that is on another node, and share of the rate of
-            their link that is left where one is.
-        wake: after so many seconds asleep a message takes so much longer, in seconds.
+        flips: (time, state): the state from this time on; at the start it is the first one of `handover`.
+        eager_variable: environment variable that sets `eager_bytes` of every link of an MPI; empty for none.
+        links: what two ranks do not share (`core`, `l3`, `numa`, `package`, `host`), or the device of a requested
+            network -> the link of their messages.
+        cards: device of a network -> NUMA node of its card on every host; empty where all cores are equally near.
+        far_card: additional seconds of a message for each end that is on another node than the card, and the share
+            of the link rate that is left if one end is.
+        wake: after this number of seconds asleep a message takes this much longer, in seconds.
         slow_paths: pair of hosts, in the order of the launch -> factor on the time of messages between them.
-        fabric: bytes per second that all ways between nodes carry together, in one direction.
-        hidden: share of a collective operation that goes on beside computing which never calls MPI, and beside
-            computing that does.
-        longest_frame: of TCP, bytes as MTUs count; longer ones are lost on every way.
-        frames: MTU in bytes of every way of TCP, and seconds that its kernel spends on each frame.
-        segments: those of TCP set its `eager_bytes` on every way.
-        socket_buffers: those that a program gives its sockets set the `eager_bytes` of TCP on every way.
-        tcp: factor on the latency of every way for sockets in place of MPI, and on what it takes for each byte.
-        interfaces: of every host; the first one carries what no network was asked for.
-        detours: network that was asked for, or `inside` for messages of one host -> the interface that carries
-            them nevertheless.
-        one_kernel: all hosts are one machine, by their boot ids.
-        crowded: share of the rate of products that is left on each host while several of them work.
-        nanoseconds: its clock counts whole ones, as real clocks do; else it is exact.
+        fabric: bytes per second of all links between nodes together, in one direction.
+        overlapped: share of a collective operation that is hidden behind computing without calls of MPI, and with
+            calls.
+        longest_frame: of TCP, bytes as MTUs count; longer frames are lost on every link.
+        frames: MTU in bytes of every link of TCP, and seconds that the kernel spends on each frame.
+        segments: TCP segments set the `eager_bytes` of every link.
+        socket_buffers: the socket buffers of a program set the `eager_bytes` of TCP on every link.
+        tcp: factors for sockets in place of MPI, on the latency and on the time per byte of every link.
+        interfaces: of every host; the first one carries messages without a requested network.
+        detours: requested network, or `inside` for messages of one host -> interface that carries them instead.
+        one_kernel: whether all hosts are one machine, by their boot ids.
+        crowded: share of the rate of products that is left on each host while several hosts work.
+        nanoseconds: whether its clock counts whole nanoseconds, as real clocks do; else it is exact.
         noise: sigma of the lognormal noise of a sample.
-        launch_noise: sigma of what all samples of one case in one launch have in common.
+        launch_noise: sigma of the noise that all samples of one case in one launch share.
         drift: relative slowing per second of the machine's clock.
         slow_cores: cpu -> factor on its rate.
         slow_hosts: host -> factor on every rate.
-        jitter: sigma of the lognormal factor on each piece of a rank's work that others wait for.
-        steal: share of the cpus' time that a hypervisor takes.
+        jitter: sigma of the lognormal factor on each piece of work of a rank that others wait for.
+        steal: share of the cpu time that a hypervisor takes.
         bursts: foreign load.
-        sampled_s: seconds of sampling of a kernel before its figure may be precise, 20 ms of the native programs.
-            With 0 samples are few and short, so that records are small and runs take less time than real ones.
-        spawn_s: start of a process to its first instruction, and its end.
+        sampled_s: least seconds of sampling of a kernel, 20 ms in the native programs. With 0 samples are few and
+            short, so records are small and runs take less time than real ones.
+        spawn_s: time to start and end a process.
         touch_rate: first touch of fresh pages, bytes per second.
-        faults: what goes wrong.
-        commands: command line that sets a level of a factor -> factor on every rate of the hosts that it is run on
-            from then on, until another command of the same program; 0 where it fails.
+        faults: planted faults.
+        commands: command line that sets a level of a factor -> factor on every rate of its hosts from then on,
+            until another command of the same program; 0 where it fails.
     """
 
     core_traffic: float = 12e9

@@ -1,4 +1,4 @@
-"""The way between two simulated ranks: how long a message takes, and over which interface it goes."""
+"""The link between two simulated ranks: the time of a message, and the interface that carries it."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -15,45 +15,43 @@ _HEADERS = 1.04
 
 
 def hosts_in_use(request: Request, hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of `hosts` that the ranks of a launch fill; all of them for a program without ranks of its own."""
+    """Return the `hosts` that the ranks of a launch fill; all of them for a program without ranks."""
     if not request.ranks or request.counts:
         return hosts
     return hosts[: max(1, request.expected // len(request.ranks))]
 
 
 def traffic(law: Law, request: Request, hosts: Sequence[str], payload: float, inside: str) -> Traffic:
-    """What the interfaces of the hosts counted for a payload; `inside` carries the messages of a single host."""
+    """Return the counters of the interfaces for a payload; `inside` carries the messages of a single host."""
     between = request.network or law.interfaces[0]
-    way = law.detours.get(between, between) if len(hosts) > 1 else law.detours.get("inside", inside)
+    carrier = law.detours.get(between, between) if len(hosts) > 1 else law.detours.get("inside", inside)
     names = dict.fromkeys(filter(None, [request.network, *law.interfaces, LOOPBACK]))
     each = round(_HEADERS * payload / len(hosts))
-    counted = {name: Counter(each, each) if name == way else Counter(0, 0) for name in names}
+    counted = {name: Counter(each, each) if name == carrier else Counter(0, 0) for name in names}
     return Traffic(1.0, payload, tuple(HostTraffic(host, boot_id(law, host), counted) for host in hosts))
 
 
 def boot_id(law: Law, host: str) -> str:
-    """The boot id of a host's kernel."""
+    """Return the boot id of the kernel of a host."""
     return "boot-of-all" if law.one_kernel else f"boot-of-{host}"
 
 
 def first_link(topology: Topology, law: Law, request: Request) -> Link:
-    """The link between the first two partners."""
+    """Return the link between the first two partners."""
     return link_between(topology, law, request, 0, request.expected // 2)
 
 
 def link_between(topology: Topology, law: Law, request: Request, first: int, second: int) -> Link:
-    """The link between two ranks, numbered host by host."""
+    """Return the link between two ranks, numbered host by host."""
     if request.host_of(first) != request.host_of(second):
         link = law.links.get(request.network) or law.links["host"]
         return _from_afar(topology, law, request, link, (first, second))
-    here = len(request.ranks)
-    return law.links[
-        separation(topology, (request.ranks[first % here][0], request.ranks[second % here][0])) or "core"
-    ]
+    cpus = tuple(request.ranks[rank % len(request.ranks)][0] for rank in (first, second))
+    return law.links[separation(topology, cpus) or "core"]
 
 
 def _from_afar(topology: Topology, law: Law, request: Request, link: Link, ranks: tuple[int, int]) -> Link:
-    """The link as ranks get it that may be on other NUMA nodes than the card is."""
+    """Return the link between two ranks, which may be on other NUMA nodes than the card."""
     node = law.cards.get(request.network)
     near = {cpu for core in topology.cores if core.numa == node for cpu in core.cpus}
     far = 0 if node is None else sum(request.every[rank][1][0] not in near for rank in ranks)
@@ -65,23 +63,23 @@ def _from_afar(topology: Topology, law: Law, request: Request, link: Link, ranks
 
 
 def one_way(link: Link, size: int, rate: float) -> float:
-    """Seconds of a message that finds its receiver waiting, at so many bytes per second."""
+    """Return the seconds of a message to a waiting receiver, at `rate` bytes per second."""
     return link.latency_s + _rendezvous_s(link, size) + size / rate
 
 
 def window_of(link: Link, size: int, window: int, rate: float) -> float:
-    """Seconds of messages one behind the other, then an acknowledgement."""
+    """Return the seconds of a window of messages, then an acknowledgement."""
     return window * (link.gap_s + size / rate) + _rendezvous_s(link, size) + link.latency_s
 
 
 def share(law: Law, link: Link, pairs: int, links: int) -> float:
-    """Bytes per second of each of so many pairs, one direction: of their link, and of what all links share.
+    """Return the bytes per second of each pair, one direction, limited by its link and by the fabric of all links.
 
     Args:
-        law: of the machine.
-        link: that each of them takes.
-        pairs: at once.
-        links: between nodes, in equal use by them; 0 inside a node.
+        law: law of the machine.
+        link: link of each pair.
+        pairs: number of pairs at once.
+        links: links between nodes, which the pairs use equally; 0 inside a node.
     """
     most = min(link.most * max(1, links), law.fabric) if links else link.most
     return min(link.rate, most / pairs)

@@ -1,4 +1,4 @@
-"""A machine with known laws that understands the command lines of the native programs and answers in records."""
+"""A machine with known laws that runs the command lines of the native programs and writes their records."""
 
 import dataclasses
 import math
@@ -25,12 +25,12 @@ from assay.simulation.sampler import Phase, Sampler, state
 
 _CLOCK = Clock(SIMULATED, 1e-9, 2e-8)
 _SIGSEGV = -11
-#: When the machine's own clock was at 0.
+#: Date at which the clock of the machine was 0.
 _BOOTED = datetime(2000, 1, 1, tzinfo=UTC)
 _TOLERANCE = 1e-13
-#: Looks of each kernel at its result, each as long as the iteration that it first looks at.
+#: Checks of the result of each kernel, each as long as an iteration.
 _CHECKS = 2
-#: A connection over which nothing moves is given up.
+#: Seconds after which a connection without traffic is given up.
 _PATIENCE_S = 20.0
 
 #: A phase of a kernel and its records.
@@ -38,15 +38,15 @@ _Lines = tuple[Phase, list[bytes]]
 
 
 class SimulatedMachine:
-    """An executor without a machine. Its clock moves by what the programs would have taken.
+    """An executor without a machine. Its clock moves by the time that the programs would take.
 
     Args:
-        topology: of each host that is not in `unlike`.
+        topology: topology of each host that is not in `unlike`.
         law: how the hosts behave.
-        hosts: where its launcher tells no others, a program without MPI runs on all of them, one rank each; the
-            ranks of a program that passes messages are dealt to as many of them as they fill.
-        seed: same seed and same commands, same answers.
-        unlike: host -> topology, for hosts that are unlike the others.
+        hosts: where the launcher names none, a program without MPI runs on all of these, one rank each; the ranks
+            of a program that passes messages fill one host after the other.
+        seed: the same seed and commands give the same records.
+        unlike: host -> topology, for hosts that differ from the others.
     """
 
     def __init__(
@@ -70,11 +70,11 @@ class SimulatedMachine:
         self._own = self._busy = self._stolen = 0.0
 
     def now(self) -> float:
-        """Seconds on the machine's own clock."""
+        """Return the seconds on the clock of the machine."""
         return self._now
 
     def date(self) -> datetime:
-        """Its clock as a date: what is made of it is the same in every run, however busy this machine is."""
+        """Return its clock as a date, which does not depend on the machine that simulates."""
         return _BOOTED + timedelta(seconds=self._now)
 
     def sleep(self, seconds: float) -> None:
@@ -82,35 +82,36 @@ class SimulatedMachine:
         self.pass_time(seconds, 0)
 
     def cpu_times(self) -> CpuTimes:
-        """Counters as the laws of foreign load and steal would leave them."""
+        """Return the counters that foreign load and steal of the law produce."""
         return CpuTimes(self._busy, self._stolen, self._own, self._cpus, 0.0)
 
     def execute_together(
         self, commands: Sequence[Command], timeout: float, at_limit: Callable[[], None] = lambda: None
     ) -> tuple[Outcome, ...]:
-        """One after the other: its hosts are all in one command."""
-        del at_limit  # nobody can look at its processes
+        """Execute one command after the other: its hosts are all in one command."""
+        del at_limit  # it has no processes to inspect
         return tuple(self.execute(command, timeout) for command in commands)
 
     def execute(self, command: Command, timeout: float) -> Outcome:
-        """The records that the program would write, or what the planted fault makes of them."""
+        """Return the records that the program would write, changed by the planted fault."""
         start = len(self.commands)
         self.commands.append(command)
-        told = hosts_of(command.environment, self.hosts)
+        named = hosts_of(command.environment, self.hosts)
         if (setting := " ".join(command.argv)) in self.law.commands:
-            return self._set(command.argv[0], told, self.law.commands[setting])
+            return self._set(command.argv[0], named, self.law.commands[setting])
         try:
-            request = parse(command.argv, self.topology_of(told[0]).allowed_cpus)
+            request = parse(command.argv, self.topology_of(named[0]).allowed_cpus)
         except ValueError as error:
             return Outcome(b"", f"{command.argv[0]}: {error}\n".encode(), 2)
-        request = dataclasses.replace(request, counts=counts_of(command.environment))
-        hosts = hosts_in_use(request, told)
         eager = command.environment.get(self.law.eager_variable)
-        request = dataclasses.replace(request, hosts=hosts, eager_bytes=int(eager) if eager else None)
+        request = dataclasses.replace(
+            request, counts=counts_of(command.environment), eager_bytes=int(eager) if eager else None
+        )
+        request = dataclasses.replace(request, hosts=hosts_in_use(request, named))
         return _Launch(self, request, timeout, np.random.default_rng([self._seed, start])).run()
 
     def topology_of(self, host: str) -> Topology:
-        """What a host looks like."""
+        """Return the topology of a host."""
         return self.unlike.get(host, self.topology)
 
     def _set(self, program: str, hosts: tuple[str, ...], factor: float) -> Outcome:
@@ -122,11 +123,11 @@ class SimulatedMachine:
         return Outcome(b"", b"", 0)
 
     def boost(self, host: str) -> float:
-        """Factor on every rate of a host that commands have set."""
+        """Return the factor on every rate of a host that commands have set."""
         return math.prod(factor for (_, of), factor in self._settings.items() if of == host)
 
     def fault(self, case_ids: tuple[str, ...]) -> dict[str, FaultKind]:
-        """Case -> fault that strikes it in the start that is asked about; each call counts as one start."""
+        """Case -> its fault in this start; each call counts as one start."""
         struck: dict[str, FaultKind] = {}
         for fault in self.law.faults:
             matching = [case_id for case_id in case_ids if fault.case in case_id]
@@ -139,7 +140,7 @@ class SimulatedMachine:
         return struck
 
     def pass_time(self, seconds: float, own_cpus: int) -> None:
-        """Move the clock and the counters, `own_cpus` of the cpus being used by the program."""
+        """Move the clock and the counters while the program uses `own_cpus` cpus."""
         end = self._now + seconds
         foreign = sum(
             max(0.0, min(end, burst.end_s) - max(self._now, burst.start_s)) * burst.share
@@ -203,8 +204,8 @@ class _Launch:
         if load.lost:
             self._pass(_PATIENCE_S)
             self.exit_code = 1
-            told = "a TCP connection broke: nothing moved over it for 20 s (simulated)"
-            self._write(End("failed", told, "connection-lost"))
+            reason = "a TCP connection broke: nothing moved over it for 20 s (simulated)"
+            self._write(End("failed", reason, "connection-lost"))
             return
         if fault == "crash":
             raise _EndedError(_SIGSEGV)
@@ -258,7 +259,7 @@ class _Launch:
                 yield phase, _series(kernel, label, phase, load.timing, uneven=fault == "uneven")
 
     def _solve(self, case: CaseRequest, load: Workload, sampler: Sampler, paces: NDArray[np.float64]) -> _Lines:
-        """Whole solutions: the slowest rank's time is that of each, the first is a warm-up where others follow."""
+        """Make whole solutions, each as long as its slowest rank; the first of several is a warm-up."""
         (kernel, whole), *rest = load.seconds.items()
         clock = self.machine.now()
         (_, phase) = sampler.phases(whole * paces, clock, case.seconds, unsteady=False)
@@ -281,15 +282,15 @@ class _Launch:
         return phase, [msgspec.json.encode(each) for each in figures]
 
     def _paces(self, load: Workload) -> NDArray[np.float64]:
-        """Factor on the duration of each rank: of its host and its cores, and what this launch has in common.
+        """Return the factor on the duration of each rank: of its host and its cores, and of this launch.
 
-        Pairs that a program names meet each other alone: each has its own.
+        Pairs that a program names run alone: each has a factor of its own.
         """
         slow = {} if load.of_hosts else self.law.slow_hosts
         speeds = (slow.get(host, 1.0) * self.machine.boost(host) for host in self.hosts)
         hosts = 1 / np.array(list(speeds))
-        paces = np.array(load.paces) * (1.0 if load.way else hosts.max()) if load.paces else hosts
-        together = 1 if load.paces and not load.way else len(paces)
+        paces = np.array(load.paces) * (1.0 if load.pairs else hosts.max()) if load.paces else hosts
+        together = 1 if load.paces and not load.pairs else len(paces)
         return paces * self.rng.lognormal(0.0, self.law.launch_noise, together)
 
     def _header(self, case: CaseRequest, load: Workload, fault: FaultKind | None) -> Header:
@@ -311,7 +312,7 @@ class _Launch:
         )
         build = {"compiler": "none (simulated)", "flags": ""}
         mpi = {"library": "Simulated MPI 1.0", "standard": "3.1", "threads": "funneled"}
-        mpi |= {"way": load.way} if load.way else {}
+        mpi |= {"way": load.pairs} if load.pairs else {}
         mpi |= {"segment": str(load.segment)} if load.segment else {}
         return Header(
             RECORD_SCHEMA,
@@ -341,7 +342,7 @@ class _Launch:
 
 
 def _series(kernel: str, label: str, phase: Phase, ranks: Sequence[int], *, uneven: bool) -> list[bytes]:
-    """One line a rank, encoded as they are: a thousand Series need not be made to be written."""
+    """Encode one line for each rank, without a Series object for each."""
     return [
         msgspec.json.encode(
             {

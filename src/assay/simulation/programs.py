@@ -1,6 +1,6 @@
-"""What the simulated programs do: the work of one iteration, and how long it takes by the machine's law.
+"""What the simulated programs do: the work of one iteration, and its time by the law of the machine.
 
-The `simulate.py` of a topic holds `programs`: the name of each of its programs, and what a case does there.
+The `simulate.py` of a topic has `programs`: name of a program -> the function that simulates a case.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,14 +13,15 @@ from assay.simulation.law import Law
 from assay.simulation.rates import Workload
 from assay.simulation.request import CaseRequest, Request
 
-#: What a case of a request does on a machine with this topology that obeys this law.
+#: Simulates a case of a request on a machine with this topology and law.
 Program = Callable[[Topology, Law, Request, CaseRequest], Workload]
 
 
 def workload(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """The case of a request on a machine with `topology` that obeys `law`; KeyError for an unknown program.
+    """Simulate a case of a request on a machine with `topology` and `law`; KeyError for an unknown program.
 
-    Axes that the request does not name have their usual value; where that follows from the machine, the first one.
+    Axes that the request does not name have their default; their first value where the default follows from the
+    machine.
     """
     usual = {
         axis.name: next(iter(axis.values), 0) if axis.default is None else axis.default

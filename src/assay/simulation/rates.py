@@ -1,4 +1,4 @@
-"""What the simulated hosts give: page placement, bandwidth of memory and of caches, clock and vector units."""
+"""Rates of the simulated hosts: page placement, bandwidth of memory and caches, clock and vector units."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,18 +23,18 @@ class Workload:
         seconds: kernel -> duration of one iteration, without noise.
         memory_bytes: touched before the first sample.
         page_nodes: memory node -> share of the pages on it.
-        paces: of ranks that pass messages: factor on the duration of each that times it; empty for other programs.
+        paces: factor on the duration of each rank that takes times; empty for programs without messages.
         payload: bytes of the messages of one iteration, all ranks together.
-        timing: ranks that time, one for each of `paces`; the first ones where empty.
-        way: pairs of ranks that pass messages, as the program names them: `0-3 1-2`; empty where it names none.
+        timing: ranks that take times, one for each of `paces`; the first ranks where empty.
+        pairs: pairs of ranks that pass messages, as the program names them: `0-3 1-2`; empty where it names none.
         segment: most bytes of a message in a segment of TCP; 0 for other programs.
-        lost: its connection breaks, since frames of it never arrive.
+        lost: whether its connection breaks, since its frames never arrive.
         inside: interface that carries messages within a host; empty for none.
-        figure: of a program that solves, what its first kernel's figure is over the time of a solution, flop; its
-            other kernels are the phases. 0 for all others.
+        figure: of a program that solves: work of a solution, flop, whose rate is the figure of its first kernel;
+            the other kernels are the phases. 0 for other programs.
         steps: phase of a solution -> its seconds in each step, without noise; empty where it has no steps.
-        of_hosts: whether its durations count already how fast each host is.
-        in_state: state -> factor on its duration, where the state itself sets that and not its speed; else empty.
+        of_hosts: whether its durations include the speed of each host.
+        in_state: state -> factor on its duration, where the state sets the duration, not its speed; else empty.
     """
 
     params: dict[str, ParamValue]
@@ -45,7 +45,7 @@ class Workload:
     paces: tuple[float, ...] = ()
     payload: float = 0.0
     timing: tuple[int, ...] = ()
-    way: str = ""
+    pairs: str = ""
     segment: int = 0
     lost: bool = False
     inside: str = ""
@@ -55,7 +55,7 @@ class Workload:
     in_state: Mapping[str, float] = field(default_factory=dict)
 
     def pages(self) -> dict[str, int]:
-        """Pages by node, as the header of a case reports them."""
+        """Return the pages by node, as the header of a case reports them."""
         total = max(1, self.memory_bytes // PAGE_BYTES)
         return {str(node): round(share * total) for node, share in sorted(self.page_nodes.items()) if share}
 
@@ -73,7 +73,7 @@ def page_shares(topology: Topology, request: Request, *, serial: bool) -> list[d
 
 
 def memory_rate(topology: Topology, law: Law, cpus: tuple[int, ...], shares: list[dict[int, float]]) -> float:
-    """Traffic of all threads together: equal parts of the work, so that the slowest thread or node decides."""
+    """Return the traffic of all threads together: parts are equal, so the slowest thread or node decides."""
     near = nearest_nodes(topology)
     node_load: dict[int, float] = {}
     thread_rates: list[float] = []
@@ -89,14 +89,14 @@ def memory_rate(topology: Topology, law: Law, cpus: tuple[int, ...], shares: lis
 
 
 def _uncontended(topology: Topology, law: Law, node: int, cpus: tuple[int, ...]) -> float:
-    """Share of a node's rate that is left while the cores of `cpus` near it draw at once."""
+    """Return the share of the rate of a node that is left while its cores among `cpus` draw at once."""
     cores = [core for core in topology.cores if core.numa == node]
     drawing = sum(1 for core in cores if set(core.cpus) & set(cpus))
     return 1 - law.contention * max(0, drawing - 1) / max(1, len(cores) - 1)
 
 
 def cached_rate(topology: Topology, law: Law, cpus: tuple[int, ...], working_set: int) -> float | None:
-    """Rate while everything lies in a cache of the cpus, None where it does not."""
+    """Return the rate while everything is in a cache of the cpus; None where it is not."""
     for level in sorted({cache.level for cache in topology.caches if cache.kind != "instruction"}):
         used = [
             c for c in topology.caches if c.level == level and c.kind != "instruction" and set(c.cpus) & set(cpus)
@@ -108,24 +108,24 @@ def cached_rate(topology: Topology, law: Law, cpus: tuple[int, ...], working_set
 
 
 def clock_of(topology: Topology, law: Law, request: Request) -> float:
-    """The clock of few cores, or of all of them."""
+    """Return the clock of few cores, or of all cores."""
     working = sum(1 for core in topology.cores if set(core.cpus) & set(request.cpus))
     return law.loaded_clock_hz if working > 1 and working == len(topology.cores) else law.clock_hz
 
 
 def lanes_per_s(topology: Topology, law: Law, request: Request, precision: str, width: int) -> float:
-    """Numbers of a precision (`fp64`, `fp32`) that all cpus of a request take through vectors of `width` bits."""
+    """Return the numbers of a precision (`fp64`, `fp32`) per second of all cpus, with vectors of `width` bits."""
     lanes = max(1.0, min(width, law.vector_bits) / _BITS[precision])
     return len(request.cpus) * clock_of(topology, law, request) * law.fma_units * lanes
 
 
 def bytes_of(precision: str) -> int:
-    """Bytes of a number of this precision."""
+    """Return the bytes of a number of this precision."""
     return _BITS[precision] // 8
 
 
 def separation(topology: Topology, pair: tuple[int, ...]) -> str:
-    """The largest unit that two cpus do not share: `core`, `l3`, `numa`, `package`; empty for one core."""
+    """Return the largest unit that two cpus do not share: `core`, `l3`, `numa`, `package`; empty for one core."""
     cores = [core for cpu in pair for core in topology.cores if cpu in core.cpus]
     parts = {"core": "index", "l3": "l3", "numa": "numa", "package": "package"}
     apart = [name for name, part in parts.items() if len({getattr(core, part) for core in cores}) > 1]
@@ -149,5 +149,5 @@ def mean(shares: list[dict[int, float]]) -> dict[int, float]:
 def phased(
     work: dict[str, float], phases: dict[str, float]
 ) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
-    """Work and seconds of a program that solves: of a solution, the sum of its phases, and of each of these."""
+    """Return work and seconds of a program that solves: of a solution, which is the sum, and of each phase."""
     return {"rate": work, **{phase: {} for phase in phases}}, {"rate": sum(phases.values()), **phases}

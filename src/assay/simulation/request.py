@@ -1,4 +1,4 @@
-"""The command line of a native program, read as the programs read it."""
+"""The command line of a native program, parsed as the programs do."""
 
 from dataclasses import dataclass
 
@@ -25,19 +25,19 @@ class Request:
     Attributes:
         program: name of the executable, without its folder.
         cpus: in thread order; of all ranks of a host, one after the other.
-        memory: policy as asked.
+        memory: requested policy.
         precision: see Sampling.
         min_samples: see Sampling.
         max_samples: see Sampling.
         cases: in order.
         ranks: cpus of each rank of a host; empty for a program that passes no messages.
         expected: ranks on all hosts together; 0 for such a program.
-        network: device that messages shall use; empty for any.
-        hosts: that the launcher starts it on; a command line names none.
-        counts: of the ranks on each of these hosts, where `ranks` are those of all hosts; empty where every host
-            has the same ranks.
-        devices: of each rank on all hosts; empty where none were named.
-        eager_bytes: what the environment sets in place of that of every way; None where it sets nothing.
+        network: requested device for messages; empty for any.
+        hosts: hosts of the launch, from the launcher.
+        counts: ranks on each of these hosts, where `ranks` are those of all hosts; empty where every host has the
+            same ranks.
+        devices: devices of each rank on all hosts; empty where none were named.
+        eager_bytes: eager limit from the environment, in place of that of every link; None without one.
     """
 
     program: str
@@ -56,22 +56,22 @@ class Request:
     eager_bytes: int | None = None
 
     def host_of(self, rank: int) -> int:
-        """Number of the host of a rank."""
+        """Return the number of the host of a rank."""
         return self.every[rank][0] if self.counts else rank // len(self.ranks)
 
     @property
     def rank_count(self) -> int:
-        """Ranks on all hosts together, one of a program without ranks."""
+        """Return the ranks on all hosts together; 1 for a program without ranks."""
         return max(1, self.expected)
 
     @property
     def host_count(self) -> int:
-        """Hosts of its ranks; one of a program without ranks, which each host runs by itself."""
+        """Return the hosts of its ranks; 1 for a program without ranks, which each host runs by itself."""
         return len({self.host_of(rank) for rank in range(self.rank_count)}) if self.ranks else 1
 
     @property
     def every(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """Number of the host, and cpus, of each rank on all hosts; of a program without ranks one on each host."""
+        """Return host number and cpus of each rank on all hosts; one rank per host for a program without ranks."""
         if self.counts:
             hosts = (number for number, count in enumerate(self.counts) for _ in range(count))
             return tuple(zip(hosts, self.ranks, strict=True))
@@ -80,7 +80,7 @@ class Request:
 
 
 def parse(argv: tuple[str, ...], allowed_cpus: tuple[int, ...]) -> Request:
-    """The request in `argv`; ValueError where a native program would exit 2."""
+    """Parse the request in `argv`; ValueError where a native program would exit 2."""
     program = argv[0].rpartition("/")[2]
     pairs = list(zip(argv[1::2], argv[2::2], strict=True))
     options: dict[str, str] = {}

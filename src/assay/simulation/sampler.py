@@ -1,4 +1,4 @@
-"""The simulated clock and the samples that a program would take on it."""
+"""The simulated clock and the samples that a program takes with it."""
 
 import math
 from dataclasses import dataclass, replace
@@ -11,19 +11,21 @@ from assay.simulation.law import Law
 from assay.simulation.request import Request
 
 _Samples = NDArray[np.float64]
-#: A sample lasts at least this long, 100 times the clock's resolution; where kernels are sampled for some time
-#: before figures may be precise, that is in so many samples, a little longer than they have to be.
+#: A sample lasts at least this long, 100 times the resolution of the clock. If the law has a least time of
+#: sampling, it is divided into this number of samples, each longer by the margin.
 _LEAST_SAMPLE_S = 2e-6
 _USUAL_SAMPLES = 50
 _MARGIN = 1.2
-#: First samples against the steady ones: caches and pages are cold.
+#: First samples over the steady ones: caches and pages are cold.
 _WARMING = np.array([1.6, 1.15, 1.04])
-#: Samples in each of the two medians that agree within so much once a kernel is warm.
+#: Samples of each of the two medians that agree within this share once a kernel is warm.
 _WINDOW, _STEADY = 5, 0.01
 _UNSTEADY_SAMPLES = 40
+#: Share of the time of a case for warm-up if it never gets steady, as in the native programs.
+_WARM_UP_SHARE = 0.2
 _GRID = 1.5
 _NANO = 1e9
-#: 2.5 % on each side, kept in whole numbers.
+#: 2.5 % on each side, as a whole number.
 _ONE_IN = 40
 
 
@@ -38,12 +40,12 @@ class Phase:
 
     @property
     def end_s(self) -> float:
-        """When the slowest rank is through."""
+        """Return when the slowest rank ends."""
         return float((self.start_s[:, -1] + self.seconds[:, -1]).max())
 
 
 def speed(law: Law, times: _Samples) -> _Samples:
-    """Factor on every rate at `times` on the machine's clock: state, drift and foreign load."""
+    """Return the factor on every rate at `times` on the clock of the machine: state, drift and foreign load."""
     factors = np.full(times.shape, law.speed[next(iter(law.handover))])
     for at_s, state in law.flips:
         factors[times >= at_s] = law.speed[state]
@@ -53,7 +55,7 @@ def speed(law: Law, times: _Samples) -> _Samples:
 
 
 def state(law: Law, time: float) -> str:
-    """The state that holds at `time`."""
+    """Return the state at `time`."""
     current = next(iter(law.handover))
     for at_s, name in law.flips:
         if time >= at_s:
@@ -61,19 +63,15 @@ def state(law: Law, time: float) -> str:
     return current
 
 
-#: Of the time of a case, when it never gets steady: that of the native programs.
-_WARM_UP_SHARE = 0.2
-
-
 @dataclass(frozen=True)
 class Sampler:
     """Draws samples of one case.
 
     Attributes:
-        law: of the machine.
+        law: law of the machine.
         request: stopping rule.
         rng: source of the noise.
-        launched_s: machine's clock when the program started; `start_s` of samples count from it.
+        launched_s: clock of the machine when the program started; `start_s` of samples count from it.
     """
 
     law: Law
@@ -82,7 +80,7 @@ class Sampler:
     launched_s: float
 
     def phases(self, iteration_s: _Samples, clock_s: float, seconds: float, *, unsteady: bool) -> list[Phase]:
-        """Warm-up, then measured samples of a kernel whose iteration lasts `iteration_s` on each rank."""
+        """Take warm-up, then measured samples of a kernel whose iteration lasts `iteration_s` on each rank."""
         least_s = min(self.law.sampled_s, seconds / 2)
         warm = np.ones(self.request.max_samples if least_s else 2 * _WINDOW)
         shape = np.linspace(1, 2, _UNSTEADY_SAMPLES) if unsteady else np.concatenate((_WARMING, warm))
@@ -100,8 +98,8 @@ class Sampler:
     def _take(self, iteration_s: _Samples, iterations: int, clock_s: float, shape: _Samples) -> Phase:
         noise = self.rng.lognormal(0.0, self.law.noise, (len(iteration_s), len(shape)))
         quiet = iterations * iteration_s[:, None] * shape * noise
-        # Durations depend on the state at their start, starts on the durations before: one step settles it but for
-        # the sample in which a flip falls.
+        # Durations depend on the state at their start, and starts on earlier durations: one step is exact but for
+        # the sample with a flip.
         begun = clock_s + np.cumsum(quiet, axis=1) - quiet
         begun = clock_s + _start_times(quiet / speed(self.law, begun))
         lasting = quiet / speed(self.law, begun)
@@ -109,11 +107,11 @@ class Sampler:
         return Phase(iterations, "", self._read(begun), self._read(lasting))
 
     def _read(self, times: _Samples) -> _Samples:
-        """What the clock shows."""
+        """Read times on the clock."""
         return np.rint(times * _NANO) / _NANO if self.law.nanoseconds else times
 
     def _stop(self, taken: Phase, seconds: float, least_s: float) -> tuple[int, str]:
-        """How many samples are taken and why no more: looked at n = 10, 15, 23, 34 ... only, `least_s` sampled."""
+        """Return the number of samples and why they end: checked at n = 10, 15, 23, 34 ... after `least_s`."""
         first = taken.seconds[0]
         sampled_s = np.cumsum(first)
         within = max(1, int(np.searchsorted(sampled_s, seconds)))
@@ -132,9 +130,9 @@ class Sampler:
 
 
 def _warmed(taken: Phase, seconds: float, *, looks: bool) -> Phase:
-    """The warm-up of these samples, as the programs end it: steady, or when its share of the time is over.
+    """Return the warm-up of these samples, which ends when it is steady or when its share of the time is over.
 
-    It `looks` whether the last ones agree, as they do; else it is steady after all that were taken.
+    With `looks` it is steady when the last samples agree, as in the programs; else after all samples.
     """
     first = taken.seconds[0]
     n = max(1, min(first.size, int(np.searchsorted(np.cumsum(first), seconds))))
@@ -148,14 +146,14 @@ def _warmed(taken: Phase, seconds: float, *, looks: bool) -> Phase:
 
 
 def _start_times(durations: _Samples) -> _Samples:
-    """When each of consecutive durations starts, from 0."""
+    """Return when each of consecutive durations starts, from 0."""
     result: _Samples = np.cumsum(durations, axis=1) - durations
     return result
 
 
 @cache
 def interval_rank(n: int) -> int:
-    """Largest rank l with binomial cdf(l - 1; n, 1/2) <= 2.5 %, 0 where there is none."""
+    """Return the largest rank l with binomial cdf(l - 1; n, 1/2) <= 2.5 %, 0 where there is none."""
     total, rank = 0, 0
     while (total := total + math.comb(n, rank)) * _ONE_IN <= 2**n:
         rank += 1

@@ -1,4 +1,4 @@
-"""Simulated collective operations: among all ranks, alone and beside computing."""
+"""Simulated collective operations: among all ranks, alone and during computing."""
 
 import math
 
@@ -11,16 +11,16 @@ from assay.simulation.request import CaseRequest, Request
 
 
 def collective(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """As many steps as the binary logarithm of the ranks, each with the message."""
+    """Take as many steps as the binary logarithm of the ranks, each with the message."""
     params = case.params
-    seconds = _steps(request) * _step(topology, law, request, params)
+    seconds = _alone_s(topology, law, request, params)
     return _workload(topology, request, params, {"slowest": seconds, "own": seconds})
 
 
 def overlap(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """Computing lasts as long as the operation; the law's share of it is hidden, by whether MPI is called."""
+    """Compute as long as the operation takes; the law gives the hidden share with and without calls of MPI."""
     params = case.params
-    pure = _steps(request) * _step(topology, law, request, params)
+    pure = _alone_s(topology, law, request, params)
     hidden = law.overlapped[int(params["tests"]) > 0]
     return _workload(
         topology, request, params, {"pure": pure, "computing": pure, "overlapped": (2 - hidden) * pure}
@@ -31,9 +31,9 @@ def _steps(request: Request) -> int:
     return math.ceil(math.log2(max(2, request.expected)))
 
 
-def _step(topology: Topology, law: Law, request: Request, params: dict[str, ParamValue]) -> float:
+def _alone_s(topology: Topology, law: Law, request: Request, params: dict[str, ParamValue]) -> float:
     link = first_link(topology, law, request)
-    return one_way(link, int(params["bytes"]), link.rate)
+    return _steps(request) * one_way(link, int(params["bytes"]), link.rate)
 
 
 def _workload(

@@ -11,14 +11,14 @@ from assay.model.text import text
 from assay.model.units import format_quantity
 
 _BITS = {"fp64": 64, "fp32": 32, "double": 64, "single": 32}
-#: Flops of one operation in one lane; what is missing (divisions, square roots, mixes) has no peak of this form.
+#: Flops of one operation in one lane; divisions, square roots and mixes have no peak of this form.
 _FLOPS = {"fma": 2, "add": 1, "multiply": 1}
-#: How far the best rate may be from that of a whole number of units to prove them. An assumption.
+#: Largest distance of the best rate from a whole number of units that proves this number. An assumption.
 _NEAR = 0.05
 
 
 class Units(NamedTuple):
-    """Units of a core and their width; `why` says where that is from."""
+    """Units of a core and their width; `why` is the source of both."""
 
     of_core: int
     bits: int
@@ -33,7 +33,7 @@ class Rate(NamedTuple):
 
 
 def _assumed(machine: Machine) -> Units:
-    """What the microarchitecture has, else what most have: an assumption in both cases, and said so."""
+    """Return the units of the microarchitecture, else those that most have: both are assumptions."""
     found = units(machine)
     if found.of:
         return Units(found.of_core, found.bits, text("assumed for {name}", name=found.of))
@@ -43,11 +43,11 @@ def _assumed(machine: Machine) -> Units:
 
 
 def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
-    """Flops that the cores of an estimate can do in one cycle; None for mixes, divisions and square roots.
+    """Return the flops that the cores of an estimate can do in one cycle; None for mixes, divisions and roots.
 
-    The best measured rate of these cores proves as many units as it needs at their clock under load: those that it
-    keeps busy, or those that are assumed where one fewer could not give it. They count if they are no fewer than
-    assumed; fewer prove nothing, for a rate can be low for other reasons.
+    The best measured rate of these cores proves the number of units that it needs at their clock under load: those
+    that it keeps busy, or the assumed ones where one unit less could not give it. The proven number counts if it
+    is not smaller than the assumed one: a rate can be low for other reasons.
     """
     flops = _FLOPS.get(str(estimate.params.get("mix")))
     bits = _BITS.get(str(estimate.params.get("format")))
@@ -63,7 +63,7 @@ def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
     proven = _proven(estimate, bounds, cores * lanes, found.of_core / turns)
     if proven and proven.of_core >= found.of_core / turns:
         found, turns = proven, 1
-    told = text(
+    derivation = text(
         "{cores} x {units} ({why}) x {lanes} / {turns} (units of {bits} bits) x {operation}"
         if turns > 1
         else "{cores} x {units} ({why}) x {lanes} x {operation}",
@@ -75,11 +75,11 @@ def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
         bits=found.bits,
         operation=text("{count} flop|{count} flops", count=flops),
     )
-    return Rate(cores * found.of_core * lanes / turns * flops, told)
+    return Rate(cores * found.of_core * lanes / turns * flops, derivation)
 
 
 def _proven(estimate: Estimate, bounds: Bounds, lanes: int, assumed: float) -> Units | None:
-    """Units that the best fused multiply-adds of these cores, width and precision need; None without a clock."""
+    """Return the units that the best rate of these cores, width and precision needs; None without a clock."""
     best, clock = bounds.best_flops(estimate), bounds.loaded_clock(estimate)
     flops = _FLOPS.get(str(best.params.get("mix"))) if best else None
     if best is None or not best.median or clock is None or flops is None or not lanes:
@@ -94,7 +94,7 @@ def _proven(estimate: Estimate, bounds: Bounds, lanes: int, assumed: float) -> U
 
 
 def nominal(machine: Machine) -> tuple[float, str] | None:
-    """The clock that is promised without boost, and where that is written; None where nothing promises one."""
+    """Return the nominal clock (without boost), and its source; None where it is unknown."""
     fact = machine.fact("processor", "nominal frequency")
     if not isinstance(fact.value, int | float) or not fact.value:
         return None

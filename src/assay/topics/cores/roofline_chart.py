@@ -1,4 +1,4 @@
-"""A roofline: the reachable rate by flops per byte, one roof per level, and the kernels of the run."""
+"""The roofline chart: the limit of the rate by flops per byte, one roof per level, and the kernels of the run."""
 
 import math
 from itertools import pairwise
@@ -29,21 +29,21 @@ from assay.report.charts.theme import (
 #: Kernels nearer than this, in decades across and up, share one label.
 _NEAR = 0.05
 _NARROW, _HEIGHT = 280, 360
-#: Names along roofs: pixels of a letter and of a line with what is kept free around it, and in how many rows they
-#: stand where there is no room for a line between roofs.
+#: Names along roofs: pixels of a letter, and of a line with the free space around it; number of rows of names
+#: where there is no room for a line between roofs.
 _LETTER, _LINE, _ROWS = 6, 19, 3
-#: Of the point of a kernel, in pixels.
+#: Radius of the point of a kernel, in pixels.
 _RADIUS = 7
-#: How many letters a name slides along its roof at most to stand on no whisker.
+#: Most letters by which a name moves along its roof to avoid whiskers.
 _SLIDES = 60
-#: How far a name reaches from its roof.
+#: Distance of the far side of a name from its roof, in pixels.
 _HEAD = 15
-#: What the axis shows above the peak.
+#: Top of the axis over the peak.
 _ABOVE = 1.9
 
 
 class Roof(msgspec.Struct, frozen=True):
-    """Bandwidth of one level in flop/s for an intensity of 1, and where it meets the peak."""
+    """A roof: its bandwidth in flop/s at an intensity of 1, and its ridge point."""
 
     name: str
     bandwidth: float
@@ -52,14 +52,14 @@ class Roof(msgspec.Struct, frozen=True):
 
 
 class _Spot(NamedTuple):
-    """Where the name of a roof ends, as an intensity, and whether it stands above its roof or below."""
+    """Where the name of a roof ends, as an intensity, and whether it is above or below its roof."""
 
     end: float
     above: bool
 
 
 class Kernel(msgspec.Struct, frozen=True):
-    """A kernel: flops a byte, its rate with ends in the axis' scaled unit, its words."""
+    """A kernel: flops per byte, its rate with ends in the scaled unit of the axis, its texts."""
 
     intensity: float
     value: float
@@ -73,7 +73,7 @@ class Kernel(msgspec.Struct, frozen=True):
 
 
 def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], unit: str) -> Spec:
-    """Kernels under `roofs` and the `peak` (value in `unit`, label)."""
+    """Draw kernels under `roofs` and the `peak` (value in `unit`, label)."""
     places = [kernel.intensity for kernel in kernels] + [roof.ridge for roof in roofs]
     left, right = min(places) / 2.5, max(places) * 4  # from below the first to beyond the last
     lowest = min([kernel.lo for kernel in kernels] + [roof.bandwidth * left for roof in roofs])
@@ -84,7 +84,7 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
     names = list(dict.fromkeys(kernel.series for kernel in kernels))
     colour, shape = series_scales(names)
     further = {"flops": text("flop per byte"), "share": text("of the roof above it")}
-    said = tooltip(label=text("kernel"), text=text("rate"), basis=text("basis"), **further)
+    hover = tooltip(label=text("kernel"), text=text("rate"), basis=text("basis"), **further)
     values = [{**asdict(kernel), "flops": f"{kernel.intensity:.3g}"} for kernel in kernels]
     frames = [Frame(width, _HEIGHT, (left, right), (bottom, top)) for width in (WIDE, _NARROW)]
     return chart(
@@ -92,7 +92,7 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
         [
             *_roofs(roofs, kernels, peak, frames, {"x": x, "y": y}),
             mark("rule", {"strokeWidth": 2.5}, x=x, y={**y, "field": "lo"}, y2={"field": "hi"}, color=colour),
-            dots(70, x=x, y=y, color=colour, shape=shape, tooltip=said),
+            dots(70, x=x, y=y, color=colour, shape=shape, tooltip=hover),
             *(layer for frame in frames for layer in _labels(kernels, roofs, peak, frame)),
         ],
         height=_HEIGHT,
@@ -113,7 +113,7 @@ def _roofs(
     frames: list[Frame],
     axes: Spec,
 ) -> list[Spec]:
-    """The peak, and for each level a line up to it with its name below its ridge, which is a dot."""
+    """Draw the peak, and for each level a line with its name up to its ridge, which is a dot."""
     (left, right), (bottom, _) = frames[0].x, frames[0].y
     flat = min((roof.ridge for roof in roofs), default=left)
     ends = [
@@ -159,9 +159,9 @@ def _roofs(
 
 
 def _along(roofs: list[Roof], kernels: list[Kernel], frame: Frame) -> list[_Spot]:
-    """Where the name of each roof stands: above it, near its ridge, or below it where the next roof is too near.
+    """Place the name of each roof: above it, near its ridge, or below it where the next roof is too near.
 
-    Between two roofs with no room for a line it slides down, row by row; from whiskers of kernels it slides away.
+    Where there is no room for a line between two roofs it moves down, row by row; it also avoids whiskers.
     """
     (left, right), (bottom, top) = frame.x, frame.y
     steep = math.radians(_steep(frame))
@@ -175,7 +175,7 @@ def _along(roofs: list[Roof], kernels: list[Kernel], frame: Frame) -> list[_Spot
     for roof, gap, stands_above in zip(ordered, [math.inf, *gaps], above, strict=False):
         row = (row + 1) % _ROWS if stands_above and gap < _LINE else 0
         rows[roof.name] = row
-    slide = _LINE / math.tan(steep)  # how far along its roof a line's height reaches
+    slide = _LINE / math.tan(steep)  # length along the roof that the height of a line takes
     longest = _LETTER * max((len(roof.label) for roof in roofs), default=0)
     below, row_length = _LETTER + 1.4 * slide, longest + _LETTER + slide
     back = {name: (below + row * row_length) * math.cos(steep) / decade for name, row in rows.items()}
@@ -197,7 +197,7 @@ def _along(roofs: list[Roof], kernels: list[Kernel], frame: Frame) -> list[_Spot
 
 
 def _whiskers(kernels: list[Kernel], frame: Frame) -> list[tuple[float, float]]:
-    """The places that points of kernels and their whiskers take, in pixels."""
+    """Return the places of the points of kernels and their whiskers, in pixels."""
     found = []
     for each in kernels:
         (x, low), (_, middle), (_, high) = (
@@ -209,12 +209,12 @@ def _whiskers(kernels: list[Kernel], frame: Frame) -> list[tuple[float, float]]:
 
 
 def _meet(name: list[tuple[float, float]], whiskers: list[tuple[float, float]]) -> bool:
-    """Whether a name stands on a whisker."""
+    """Whether a name overlaps a whisker."""
     return any(abs(x - at) < _LETTER and abs(y - down) < _LETTER for x, y in name for at, down in whiskers)
 
 
 def _sides(gaps: list[float]) -> list[bool]:
-    """Whether the name of each roof stands above it, by the pixels between roofs, from that above the first."""
+    """Return whether each name is above its roof, by the pixels between roofs, from those above the first."""
     found: list[bool] = []
     free = gaps[0]
     for gap in gaps[1:]:
@@ -224,7 +224,7 @@ def _sides(gaps: list[float]) -> list[bool]:
 
 
 def _steep(frame: Frame) -> float:
-    """The angle of a roof as it is drawn, in degrees."""
+    """Return the angle of a roof in the chart, in degrees."""
     (left, right), (bottom, top) = frame.x, frame.y
     return math.degrees(
         math.atan2(frame.height / math.log10(top / bottom), frame.width / math.log10(right / left))
@@ -232,7 +232,7 @@ def _steep(frame: Frame) -> float:
 
 
 def _labels(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], frame: Frame) -> list[Spec]:
-    """The names of kernels beside their points, over no roof, no name of a roof and no other kernel."""
+    """Place the names of kernels next to their points, away from roofs, names of roofs and other kernels."""
     (left, right), (bottom, _) = frame.x, frame.y
     marks = _whiskers(kernels, frame)
     steep = math.radians(_steep(frame))
@@ -244,14 +244,14 @@ def _labels(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], f
     x, y = frame.at(right, peak[0])
     marks += along([frame.at(flat, peak[0]), (x, y)])
     marks += along([(end, y - _LETTER - _HEAD / 2) for end in (x - wide(peak[1]), x)])
-    named = ((told, frame.at(*at)) for told, at in _named(kernels))
-    wishes = [Wish(told, x, x, y) for told, (x, y) in named]
+    named = ((name, frame.at(*at)) for name, at in _named(kernels))
+    wishes = [Wish(name, x, x, y) for name, (x, y) in named]
     places = placed(wishes, marks, (frame.width, frame.height))
     return drawn_labels([wish.text for wish in wishes], places, narrow=frame.width == _NARROW)
 
 
 def _name(end: tuple[float, float], length: float, steep: float, *, above: bool) -> list[tuple[float, float]]:
-    """Where the name beside a roof is that ends there: lines of marks along its foot, its middle and its head."""
+    """Return the place of a name next to a roof: lines of marks along its foot, its middle and its head."""
     across, up = math.cos(steep), math.sin(steep)
     found = []
     for away in (_HEAD / 3, 2 * _HEAD / 3, _HEAD):
@@ -262,7 +262,7 @@ def _name(end: tuple[float, float], length: float, steep: float, *, above: bool)
 
 
 def _named(kernels: list[Kernel]) -> list[tuple[str, tuple[float, float]]]:
-    """Names and places of kernels; what stands at one place has one label."""
+    """Return names and places of kernels; kernels at one place share a label."""
     places: list[tuple[float, float, list[str]]] = []
     for kernel in sorted(kernels, key=lambda kernel: (-kernel.intensity, -kernel.value)):
         x, y = math.log10(kernel.intensity), math.log10(kernel.value)

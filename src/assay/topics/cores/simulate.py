@@ -1,4 +1,4 @@
-"""Simulated programs that the cores decide: arithmetic and its clock, hand-overs between two of them."""
+"""Simulated programs that cores limit: arithmetic and its clock, cache-line transfers between two cores."""
 
 from assay.model.machine import Topology
 from assay.simulation.law import Law
@@ -13,11 +13,11 @@ from assay.simulation.rates import (
 )
 from assay.simulation.request import CaseRequest, Request
 
-#: In one iteration of the programs: dependent adds; operations on a lane; and what plain loops compute on a cpu.
+#: One iteration of the programs: dependent adds; operations on a lane; flops of plain loops on a cpu.
 _CYCLES = 2.0**18
 _OPERATIONS = 2.0**20
 _PLAIN_FLOPS = 15 * 2.0**14
-#: Other operations in whose time a division or a root is done.
+#: Time of a division or a root, in other operations.
 _DIVISION = 10
 
 
@@ -43,7 +43,7 @@ def flops(topology: Topology, law: Law, request: Request, case: CaseRequest) -> 
 
 
 def flops_plain(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """Scalar operations, as compilers make them of sums without leave to change their order."""
+    """Do scalar operations: compilers may not change the order of the sums."""
     params = case.params
     rate = lanes_per_s(topology, law, request, "fp64", 0)
     flops = _PLAIN_FLOPS * len(request.cpus)
@@ -57,7 +57,7 @@ def flops_plain(topology: Topology, law: Law, request: Request, case: CaseReques
 
 
 def core_to_core(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """A hand-over takes longer the less two cores share."""
+    """Transfer a cache line: the less two cores share, the longer it takes."""
     params = case.params
     pair = request.cpus[:2]
     far = law.handover_far.get(separation(topology, pair), 1.0)

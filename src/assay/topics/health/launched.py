@@ -1,4 +1,4 @@
-"""What each launch of a case gave by itself: its samples, its block, and the clock of the cores meanwhile."""
+"""Results of each launch of a case: its samples, its block, and the clock of the cores."""
 
 from collections.abc import Iterable, Mapping
 from statistics import median
@@ -25,12 +25,12 @@ class Launched(NamedTuple):
 
     @property
     def middle(self) -> float:
-        """Their median."""
+        """Return their median."""
         return float(medians(self.seconds))
 
 
 def widest(analysis: Analysis, most: int) -> list[Estimate]:
-    """A figure for each case with several launches: at most so many, those whose launches differ most."""
+    """Return the `most` cases whose launches differ most, each as one estimate."""
     found: dict[str, Estimate] = {}
     for members in selection.grouped(selection.measured(analysis.estimates), lambda e: e.benchmark).values():
         chosen = selection.middle(selection.headline_metric(selection.headline_kernel(members)))
@@ -43,25 +43,27 @@ def _spread(estimate: Estimate) -> float:
 
 
 def launched(run: Run, estimates: Iterable[Estimate]) -> dict[str, list[Launched]]:
-    """Case -> its launches, in the order they were made."""
+    """Case -> its launches, in order of time."""
     wanted = {e.case: e for e in estimates}
     cases = {case.id: case for case in run.plan.cases}
     found: dict[str, list[Launched]] = {}
     for records in run.launches:
         for each in records.cases:
             of = wanted.get(each.header.case)
-            parts, _ = parts_of(each, cases[of.case]) if of else ({}, "")
-            own = {host: part for (kernel, host), part in parts.items() if of and kernel == of.kernel}
-            chosen = own.get(of.placement.hosts[0], next(iter(own.values()), ())) if of and own else ()
+            if of is None:
+                continue
+            parts, _ = parts_of(each, cases[of.case])
+            own = {host: part for (kernel, host), part in parts.items() if kernel == of.kernel}
+            chosen = own.get(of.placement.hosts[0], next(iter(own.values()))) if own else ()
             seconds = [part.seconds for part in chosen if part.phase == "measured" and part.seconds.size]
-            if of and seconds:
+            if seconds:
                 made = records.launch
                 found.setdefault(of.case, []).append(Launched(made.block, made.id, np.concatenate(seconds)))
     return found
 
 
 def clock(records: LaunchRecords, cases: Mapping[str, Case]) -> float | None:
-    """What the cores kept under load in a launch, in Hz, of the slowest one; None where nobody looked."""
+    """Return the median clock under load of a launch, in Hz; None where it was not measured."""
     found = []
     for each in records.cases:
         case = cases.get(each.header.case)

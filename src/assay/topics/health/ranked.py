@@ -17,15 +17,15 @@ class Node(msgspec.Struct, frozen=True):
 
 
 def ranked(nodes: list[Node], title: str) -> Spec:
-    """The figures of `nodes`, which ascend; the lowest one is named; `title` names quantity and unit."""
+    """Draw the figures of `nodes`, in ascending order, the lowest with its name; `title`: quantity and unit."""
     values: list[Spec] = [
         {**asdict(node), "rank": rank + 1, "name": "" if rank else node.node} for rank, node in enumerate(nodes)
     ]
     axis = {"title": text("nodes, slowest first"), "grid": False, "tickMinStep": 1}
     x = numeric("rank", {"nice": False}, axis)
     y = numeric("value", {"zero": False, "padding": 12}, {"title": title})
-    said = tooltip(node=text("node"), text=text("median"), basis=text("basis"))
+    hover = tooltip(node=text("node"), text=text("median"), basis=text("basis"))
     point = {"filled": True, "size": 14, "opacity": 0.9, "color": COLOURS[0]}
     name = mark("text", {"align": "left", "dx": 7, "dy": 3, "color": MUTED}, text={"field": "name"})
-    layer = [mark("point", point, tooltip=said), {"transform": [{"filter": "datum.name != ''"}], **name}]
+    layer = [mark("point", point, tooltip=hover), {"transform": [{"filter": "datum.name != ''"}], **name}]
     return chart(values, layer, height=240, encoding={"x": x, "y": y}, usermeta={"narrow": 284})

@@ -22,12 +22,12 @@ from assay.report.charts.theme import (
 )
 
 _STEP = 26
-#: Of a row on a phone the name, which stands above its dots.
+#: On a narrow screen: share of a row for its name, which is above its dots, and height of a row.
 _NAME, _TALL = 0.46, 40
 
 
 class Dot(msgspec.Struct, frozen=True):
-    """One launch: its row, its block in words, its time over the median of its row, and the same in words."""
+    """One launch: its row, its block, its time over the median of its row, and the same as text."""
 
     row: str
     series: str
@@ -37,7 +37,7 @@ class Dot(msgspec.Struct, frozen=True):
 
 
 class Share(msgspec.Struct, frozen=True):
-    """A point of a curve: so many percent of the samples of a case take at most so much of their median."""
+    """A point of a curve: percent of the samples of a case that take at most `value` times their median."""
 
     series: str
     value: float
@@ -45,7 +45,7 @@ class Share(msgspec.Struct, frozen=True):
 
 
 def strips(launches: list[Dot], title: str) -> Spec:
-    """A dot for each launch, a colour and a shape for each block; blocks stand below each other in a row."""
+    """Draw a dot for each launch; each block has a colour, a shape and a height within the row."""
     blocks = list(dict.fromkeys(dot.series for dot in sorted(launches, key=lambda dot: int(dot.series))))
     rows = list(dict.fromkeys(dot.row for dot in launches))
     colour, shape = series_scales(blocks)
@@ -58,7 +58,7 @@ def strips(launches: list[Dot], title: str) -> Spec:
         for dot in launches
     ]
     place = f"datum.slot + (narrow ? {_NAME} : 0.2) + (narrow ? 0.94 - {_NAME} : 0.6) * datum.within"
-    said = tooltip(
+    hover = tooltip(
         row=text("what"), series=text("block"), text=text("time over the median"), launch=text("launch")
     )
     names = [{"row": row, "slot": at + 0.5, "line": at} for at, row in enumerate(rows)]
@@ -73,7 +73,7 @@ def strips(launches: list[Dot], title: str) -> Spec:
         mark("rule", {"color": MUTED}, [{"value": 1}], x=x),
         {
             "transform": [{"calculate": place, "as": "slot"}],
-            **dots(38, x=x, y=y, color=colour, shape=shape, tooltip=said),
+            **dots(38, x=x, y=y, color=colour, shape=shape, tooltip=hover),
         },
         mark("text", label, names, x={"value": 0}, y=y, text={"field": "row"}),
         mark("rule", {"color": GRID}, names[1:], y={**y, "field": "line"}),
@@ -83,7 +83,7 @@ def strips(launches: list[Dot], title: str) -> Spec:
 
 
 def cumulative(shares: list[Share], title: str) -> Spec:
-    """The share of the samples of each case that take at most so much."""
+    """Draw the share of the samples of each case that take at most this time."""
     names = list(dict.fromkeys(point.series for point in shares))
     colour, _ = series_scales(names)
     x = numeric("value", *_ratio_axis([point.value for point in shares], title))
@@ -100,7 +100,7 @@ def cumulative(shares: list[Share], title: str) -> Spec:
 
 
 def _ratio_axis(reached: list[float], title: str) -> tuple[Spec, Spec]:
-    """The scale around 1, and its axis."""
+    """Return the scale around 1, and its axis."""
     low, high = min([*reached, 0.98]) / 1.01, max([*reached, 1.02]) * 1.01
     axis = {"title": title, "values": ratio_ticks(low, high), "format": "~r", "labelOverlap": True}
     return {"type": "log", "domain": [low, high], "nice": False}, {**axis, "grid": False}

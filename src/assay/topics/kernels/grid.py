@@ -1,8 +1,8 @@
-"""The grid of boxes that ranks hold; native programs deal them alike (`benchmarks/kernels/rank_grid.hpp`)."""
+"""The grid of ranks, as native programs arrange it (`benchmarks/kernels/rank_grid.hpp`)."""
 
 
 def grid_of(ranks: int) -> tuple[int, int, int]:
-    """So many ranks as x <= y <= z, as close to each other as can be: z is as small as possible, then y."""
+    """Arrange ranks as x <= y <= z, as close to a cube as possible: the smallest z, then the smallest y."""
     divisors = [each for each in range(1, ranks + 1) if ranks % each == 0]
     grids = (
         (x, y, ranks // (x * y))

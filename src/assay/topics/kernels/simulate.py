@@ -1,4 +1,4 @@
-"""Simulated kernels: what memory, arithmetic units and messages allow."""
+"""Simulated kernels, limited by memory, arithmetic units and messages."""
 
 import math
 
@@ -11,14 +11,14 @@ from assay.simulation.request import CaseRequest, Request
 from assay.topics.kernels.benchmarks.hpcg import LEVELS, benchmark, box_bytes, counts
 from assay.topics.kernels.sizes import demand
 
-#: Of the peak of fused multiply-adds that such codes reach.
+#: Share of the peak of fused multiply-adds that such codes reach.
 _PEAK_SHARE = 0.1
-#: Of the memory's rate that products and sweeps over a sparse matrix reach.
+#: Share of the memory rate that products and sweeps over a sparse matrix reach.
 _SPARSE_SHARE = 0.85
 
 
 def nas(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """Arithmetic or memory, whichever takes longer, and the messages."""
+    """Take the longer of arithmetic and memory, and the messages."""
     params = case.params
     ranks, hosts = request.rank_count, request.host_count
     problems = 1 if works_together(params) else ranks
@@ -26,7 +26,7 @@ def nas(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
     peak = hosts * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
     need = demand(str(params["npb"]), str(params["npb-class"]))
     from_memory = problems * need.traffic_bytes / (hosts * memory_rate(topology, law, request.cpus, shares))
-    # Where nobody counts floating-point operations, as many instructions as operations.
+    # Without a count of floating-point operations, one instruction per operation.
     arithmetic = problems * (need.flops or need.operations) / (_PEAK_SHARE * peak)
     seconds = {"computation": max(arithmetic, from_memory), "messages": 0.0}
     sharing = ranks // problems
@@ -50,7 +50,7 @@ def nas(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
 
 
 def hpcg(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """Bytes by the rate of memory, a step of messages for each sum and each time that neighbours pass values."""
+    """Take the bytes at the memory rate, and a step of messages for each sum and each exchange of neighbours."""
     params = case.params
     edge, iterations = int(params["n"]), int(params["cg-iterations"])
     ranks, hosts = request.rank_count, request.host_count

@@ -43,22 +43,22 @@ _FLOPS_OF_NUMBER = 26.68e9 / 2**29
 _NUMBER_BYTES, _KEY_BYTES, _COMPLEX_BYTES = 8, 4, 16
 #: An element of a sparse matrix and its column.
 _ELEMENT_BYTES = 12
-#: Of boxes in a cube: their borders are even.
+#: Points of a box along an edge are a multiple of this.
 _LEAST_GRAIN = 2
 
 
 class Demand(msgspec.Struct, frozen=True):
-    """What one solution of a problem needs.
+    """Needs of one solution of a problem.
 
     Attributes:
         operations: as NPB counts them for its Mop/s.
-        flops: floating-point operations; 0 where nobody counts them.
-        traffic_bytes: what memory has to move where caches keep no array; 0 where it is not counted.
-        message_bytes: what all ranks pass, more or less.
-        most_ranks: ranks beyond which some have no work.
-        side: points a side of a cube that is dealt in boxes; 0 for no cube.
-        shared_bytes: memory that is dealt to the ranks.
-        own_bytes: memory that each rank needs beside that.
+        flops: floating-point operations; 0 where they are not counted.
+        traffic_bytes: memory traffic where caches keep no array; 0 where it is not counted.
+        message_bytes: bytes that all ranks pass, approximately.
+        most_ranks: with more ranks some have no work.
+        side: points per edge of a cube that is divided into boxes; 0 for no cube.
+        shared_bytes: memory that the ranks divide.
+        own_bytes: further memory of each rank.
     """
 
     operations: float
@@ -71,11 +71,11 @@ class Demand(msgspec.Struct, frozen=True):
     side: int = 0
 
     def has_work(self, ranks: int) -> bool:
-        """Whether each of so many ranks has a part: of a cube two points along the direction with most ranks."""
+        """Whether each rank has a part: of a cube two points along the direction with most ranks."""
         return ranks <= self.most_ranks and (not self.side or _LEAST_GRAIN * grid_of(ranks)[-1] <= self.side)
 
     def rank_bytes(self, ranks: int) -> int:
-        """Memory of each of so many ranks."""
+        """Return the memory of each rank."""
         return int(self.shared_bytes / ranks + self.own_bytes)
 
 
@@ -88,7 +88,7 @@ def _sorting(size: str) -> Demand:
     log_keys, log_values = _KEYS[size]
     keys, values = 2.0**log_keys, 2.0**log_values
     passed = _RANKINGS * keys * _KEY_BYTES
-    # Keys, and of several ranks the same by receivers and those received, with a quarter to spare.
+    # Keys; with several ranks also those sorted by receiver and those received, with a quarter to spare.
     return Demand(
         _RANKINGS * keys, 0.0, 0.0, passed, 2 ** (log_values - 4), 3.25 * keys * _KEY_BYTES, values * _KEY_BYTES
     )
@@ -129,16 +129,16 @@ def _transforms(size: str) -> Demand:
 
 
 def _passed_vectors(size: str, ranks: int) -> Iterator[Message]:
-    """The parts of all other ranks before each product, and three sums beside those of each step."""
+    """Pass the parts of all other ranks before each product; two sums for each step, and three more."""
     order, _, iterations = _MATRICES[size]
     yield Message(iterations * (_STEPS + 1) * (ranks - 1), _NUMBER_BYTES * order / ranks)
     yield Message(iterations * (2 * _STEPS + 3) * math.ceil(math.log2(ranks)), _NUMBER_BYTES)
 
 
 def _passed_borders(size: str, ranks: int) -> Iterator[Message]:
-    """Three times on each grid in which a box has two points a side: a layer to either side where it is cut.
+    """Pass a layer to both neighbours along each divided axis, three times on each grid with two points per box.
 
-    A layer holds points of the layers beside it, too.
+    A layer includes the border points of its neighbours.
     """
     side, iterations = _CUBES[size]
     grid = grid_of(ranks)
@@ -158,7 +158,7 @@ _PASSED: Mapping[str, Callable[[str, int], Iterator[Message]]] = {
 
 
 def passed(problem: str, size: str, ranks: int) -> tuple[Message, ...] | None:
-    """What one of several ranks sends in a solution; None where one rank alone solves it in another way."""
+    """Return the messages of one of several ranks in a solution; None where one rank solves it differently."""
     return tuple(_PASSED[problem](size, ranks)) if problem in _PASSED else None
 
 
@@ -173,5 +173,5 @@ PROBLEMS = tuple(_PROBLEMS)
 
 
 def demand(problem: str, size: str) -> Demand:
-    """What a solution of a problem in a class needs; KeyError for others."""
+    """Return the needs of a problem in a class; KeyError for unknown ones."""
     return _PROBLEMS[problem](size)

@@ -1,4 +1,4 @@
-"""Cores bound to the memory of another node against their own: what the rules of such memory share."""
+"""Remote memory compared with the own memory of the same cores: what the rules about it share."""
 
 from collections.abc import Callable
 
@@ -15,17 +15,17 @@ def is_bound(estimate: Estimate, node: int | None) -> bool:
 
 
 def is_far(benchmark: str) -> Callable[[Evidence, Pair], bool]:
-    """What tells pairs of a benchmark that are the same cores with a far (a) and with their own memory (b)."""
+    """Return a test of a pair: whether it compares remote memory (a) with the own memory (b) of the same cores."""
 
-    def found(evidence: Evidence, pair: Pair) -> bool:
+    def tested(evidence: Evidence, pair: Pair) -> bool:
         bound = pair.a.placement.policy.policy == "bind"
         own = own_node(pair.a, evidence.run.machines)
         return pair.a.benchmark == benchmark and bound and is_bound(pair.b, own)
 
-    return found
+    return tested
 
 
 def bound(tested: Tested) -> dict[str, str]:
-    """The command that keeps a program on the node of the cores."""
+    """Return the command that keeps a program on the node of its cores, as a word of templates."""
     own = own_node(tested.pair.a, tested.evidence.run.machines)
     return {"command": f"numactl --cpunodebind={own} --membind={own} PROGRAM"}

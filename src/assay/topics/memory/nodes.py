@@ -11,7 +11,7 @@ _NO_SOCKET = -1
 
 
 def nearness(kind: str, distance: int | None) -> tuple[int, int]:
-    """What orders kinds of pairs, the nearest first: a node itself, its socket, the others by their distance."""
+    """Sort key of kinds of pairs, the nearest first: a node itself, its socket, the others by their distance."""
     near: tuple[str, ...] = (SAME_NODE, SAME_SOCKET)
     return near.index(kind) if kind in near else len(near), distance or 0
 
@@ -20,8 +20,8 @@ class Nodes:
     """The memory nodes of a machine, by their OS indices.
 
     Pairs within a socket are `same node` and `same socket`; beyond it the distinct distances of firmware,
-    ascending, are `one hop`, `two hops` ... Where there is but one, or firmware gives none, it is `other socket`.
-    Nodes whose socket is unknown are told apart by their distance alone.
+    ascending, are `one hop`, `two hops` ... Where there is only one, or firmware gives none, it is `other socket`.
+    Nodes whose socket is unknown differ in their distance alone.
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -38,13 +38,13 @@ class Nodes:
             self._names = dict.fromkeys(far, OTHER_SOCKET) if one else dict(zip(far, _HOPS, strict=False))
 
     def distance(self, here: int, there: int) -> int | None:
-        """The firmware's distance from the cpus of one node to the memory of another; None where it gives none."""
+        """Return firmware's distance from the cpus of one node to the memory of another; None if it gives none."""
         if self._distances is None or here not in self._place or there not in self._place:
             return None
         return int(self._distances[self._place[here], self._place[there]])
 
     def kind(self, here: int, there: int) -> str:
-        """What the two are to each other: `same node`, `same socket`, `one hop` ...; empty for an unknown node."""
+        """Return how far two nodes are apart, `same socket`, `one hop` ...; empty if one is unknown."""
         if here not in self._place or there not in self._place:
             return ""
         if here == there:

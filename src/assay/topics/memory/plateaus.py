@@ -1,4 +1,4 @@
-"""Plateaus of a curve: where it is level, by an exact optimal partition with points that belong to none."""
+"""Plateaus of a curve: where it is level, by an exact optimal partition; some points belong to no plateau."""
 
 import math
 
@@ -14,15 +14,15 @@ from assay.model.quantity import Quantity
 #: How far points of one plateau scatter (in ln); a point counts for this many squares of it at most.
 _SCATTER = 0.04
 _MOST = 9.0
-#: What a plateau costs, times ln n, and what a point between two plateaus does.
+#: Cost of a plateau, times ln n, and of a point between two plateaus.
 _PENALTY = 4.0
 _BETWEEN = 7.0
 #: A plateau has so many points, and spans this many octaves.
 FEWEST = 3
 _LEAST_OCTAVES = 0.5
-#: What rises by more along its length is a slope; neighbours that differ by less are one plateau.
+#: A part that rises by more is a slope; neighbours that differ by less are one plateau.
 STEP = math.log(1.15)
-#: The same for what is shorter than an octave: the foot and the shoulder of a slope are nearly level.
+#: The same for parts shorter than an octave: the foot and the shoulder of a slope are nearly level.
 _SHORT_RISE = math.log(1.09)
 
 
@@ -41,10 +41,10 @@ class Boundary(msgspec.Struct, frozen=True):
 
 
 def plateaus(values: Samples, octaves: Samples) -> list[tuple[int, int]]:
-    """Begin and end (exclusive) of the rising plateaus of a curve.
+    """Return begin and end (exclusive) of the rising plateaus of a curve.
 
-    A plateau is level and lies more than 15 % above the one before. The last one may creep: a curve that ends is
-    all that is known of what comes after.
+    A plateau is level and lies more than 15 % above the one before. The last one may rise: nothing is known beyond
+    the end of a curve.
 
     Args:
         values: logarithms, in the order of the abscissa.
@@ -55,7 +55,7 @@ def plateaus(values: Samples, octaves: Samples) -> list[tuple[int, int]]:
     for part in parts:
         begin, end = part
         span = _span(octaves, part)
-        # What a straight line rises along the points: the median slope, which outliers do not turn.
+        # Rise of a straight line along the points: outliers do not change the median slope.
         rise = theil_sen(octaves[begin:end], values[begin:end]) * span
         if rise > (STEP if span >= 1 else _SHORT_RISE) and part != parts[-1]:
             continue
@@ -72,7 +72,7 @@ def _span(octaves: Samples, part: tuple[int, int]) -> float:
 
 
 def partition(values: Samples, scatter: float = _SCATTER, fewest: int = FEWEST) -> list[tuple[int, int]]:
-    """Plateaus of least cost, of `fewest` points or more; points between them belong to none.
+    """Return the plateaus of least cost, of `fewest` points or more; points between them belong to none.
 
     Args:
         values: logarithms, in the order of the abscissa.
@@ -83,7 +83,7 @@ def partition(values: Samples, scatter: float = _SCATTER, fewest: int = FEWEST) 
 
 
 def _costs(values: Samples, scatter: float, fewest: int) -> NDArray[np.float64]:
-    """Cost of the points of each plateau [begin, end): squares around its median, each of 9 at most."""
+    """Return the cost of each plateau [begin, end): squares around its median, each 9 at most."""
     n = values.size
     costs = np.full((n + 1, n + 1), np.inf)
     for length in range(fewest, n + 1):

@@ -1,4 +1,4 @@
-"""Simulated programs that memory decides: bandwidth, copies, dependent loads, loads beside bandwidth."""
+"""Simulated programs that memory limits: bandwidth, copies, dependent loads, loads under load."""
 
 from assay.model.machine import Topology
 from assay.simulation.law import Law
@@ -8,16 +8,16 @@ from assay.simulation.request import CaseRequest, Request
 _DOUBLE_BYTES = 8
 #: kernel -> (doubles read, doubles written) for one element, as STREAM counts them.
 _STREAM = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}
-#: Of an array, where nothing is asked.
+#: Elements of an array, where the request names none.
 _ELEMENTS = 10_000_000
 _MEMORY_BYTES = 2**28
 _LOAD_BYTES = 2.0**26
-#: Turns of delay that halve what streams draw.
+#: Turns of delay that halve the load.
 _DELAY = 30
 
 
 def stream(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """Arrays from the smallest caches that hold all three, else from memory."""
+    """Read the arrays from the smallest caches that hold all three, else from memory."""
     params = case.params
     elements = int(params["elements"]) or _ELEMENTS
     allocate = params["stores"] == "ordinary"
@@ -41,7 +41,7 @@ def stream(topology: Topology, law: Law, request: Request, case: CaseRequest) ->
 
 
 def memcpy(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """One block copied again and again, or many blocks of a pool."""
+    """Copy one block again and again, or many blocks of a pool."""
     params = case.params
     size = max(1, int(params["bytes"]) + int(params["offset"]))
     cold = params["buffers"] == "cold"
@@ -54,7 +54,7 @@ def memcpy(topology: Topology, law: Law, request: Request, case: CaseRequest) ->
 
 
 def latency(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """A random walk: answered by the smallest cache that holds the working set, else by memory.
+    """Walk at random: the smallest cache that holds the working set answers, else memory.
 
     Small pages need a walk of the page table beyond the reach of the TLB.
     """
@@ -69,7 +69,7 @@ def latency(topology: Topology, law: Law, request: Request, case: CaseRequest) -
 
 
 def loaded_latency(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """One core walks through memory, the others draw what their delay leaves; waiting grows with its square."""
+    """Walk through memory while other cores draw what their delay leaves; waiting grows with the square of it."""
     params = case.params
     drawn = 1 / (1 + float(params["delay"]) / _DELAY)
     shares = page_shares(topology, request, serial=False)

@@ -1,4 +1,4 @@
-"""What the benchmarks of messages between pairs of processes have in common: no benchmark itself."""
+"""What the benchmarks of messages between pairs of processes have in common."""
 
 from collections.abc import Iterable
 
@@ -7,19 +7,19 @@ from assay.model.text import text
 
 _LATENCIES = ("latency", "multi-latency")
 _WINDOWS = ("bandwidth", "bidirectional", "multi-bandwidth")
-#: Cold buffers walk through a pool this many times the last-level cache, so that no line is met again in cache.
+#: Cold buffers walk through a pool this many times the last-level cache, so that no line is still in cache.
 _POOL_MULTIPLE = 4
 _UNKNOWN_CACHE_BYTES = 32 * 2**20
 _LARGEST = 4 * 2**20
 _MEMORY_SHARE = 0.6
-#: Buffers lie this far apart, or as far as their alignment asks.
+#: Distance of buffers, or more where their alignment needs it.
 _APART_BYTES = 128
-#: Bytes in a second that are written into new buffers. An assumption: nothing is timed by it.
+#: Bytes per second that are written into new buffers: an assumption for plans only.
 FILL_RATE = 1e9
-#: Of a message, whatever its size; for estimates only.
+#: Time of a message of any size: an assumption for plans only.
 _CALL_S = 2e-6
 
-#: Those that benchmarks of ours measure, then those of other tools' figures.
+#: The patterns of our benchmarks, then those of other tools.
 PATTERNS = {
     "latency": Pattern(text("Ping-pong latency, one way"), text("latency, one way"), "time", osu="Latency"),
     "bandwidth": Pattern(text("Bandwidth, one direction"), text("bandwidth, one direction"), osu="Bandwidth"),
@@ -53,17 +53,23 @@ PATTERNS = {
     "sendrecv": Pattern(text("Time to send and receive (Sendrecv)"), figure="time"),
     "exchange": Pattern(text("Exchange with both neighbours"), figure="time"),
 }
-#: Of sockets, most bytes of a segment.
+#: Axis of the most bytes of a TCP segment.
 SEGMENT = "segment"
-PATTERN = Axis(
-    "pattern",
+
+
+def pattern(meaning: str, *names: str) -> Axis:
+    """Return the axis of these patterns, the first of which is usual."""
+    return Axis("pattern", meaning, names, names[0], role="message-pattern", named=True, patterns=PATTERNS)
+
+
+PATTERN = pattern(
     "latency: to and fro; bandwidth: a window of messages one way, then an acknowledgement; "
     "bidirectional: windows both ways at once; multi-: all pairs at once",
-    ("latency", "bandwidth", "bidirectional", "multi-bandwidth", "multi-latency"),
     "latency",
-    role="message-pattern",
-    named=True,
-    patterns=PATTERNS,
+    "bandwidth",
+    "bidirectional",
+    "multi-bandwidth",
+    "multi-latency",
 )
 BUFFERS = Axis(
     "buffers",
@@ -87,7 +93,7 @@ POOL = Axis("pool", "bytes of each of the two pools of cold buffers", (), None, 
 
 
 def sizes(smallest: int = 1) -> Axis:
-    """The axis of a message's size: powers of two to 4 MiB, and nothing at all where `smallest` is 0."""
+    """Return the axis of message sizes: powers of two to 4 MiB, and the empty message if `smallest` is 0."""
     powers = tuple(2**power for power in range(23))
     return Axis(
         "bytes", "size of a message", powers if smallest else (0, *powers), 8, "B", swept=True, role="message-size"
@@ -95,12 +101,12 @@ def sizes(smallest: int = 1) -> Axis:
 
 
 def metrics(slowest: str, counted: str, *, after: str = "", limit: str = "") -> tuple[Metric, ...]:
-    """Latency of messages to and fro, bandwidth and rate of windows.
+    """Return latency of messages to and fro, bandwidth and rate of windows.
 
     Args:
-        slowest: what the slowest is one of: `of all pairs the slowest`.
-        counted: whose messages are counted together: `messages of all pairs`.
-        after: what else is to be said of both rates.
+        slowest: whose latency it is: `of all pairs the slowest`.
+        counted: the messages that are counted together: `messages of all pairs`.
+        after: added to the meaning of both rates.
         limit: name of the law that bounds the bandwidth.
     """
     both = f"both directions added where there are two{after}"
@@ -137,29 +143,29 @@ def metrics(slowest: str, counted: str, *, after: str = "", limit: str = "") -> 
 
 
 def iteration_seconds(params: Params, rate: float) -> float:
-    """Estimate of an iteration at so many bytes a second: how long samples of large windows take."""
+    """Estimate the time of an iteration at `rate` bytes per second."""
     return _CALL_S + message_bytes(params) / rate
 
 
 def message_bytes(params: Params) -> int:
-    """Bytes that an iteration passes one way: a message where it goes to and fro, else a window of them."""
+    """Return the bytes of an iteration, one way: of a message to and fro, else of a window of messages."""
     return (1 if params[PATTERN.name] in _LATENCIES else int(params["window"])) * int(params["bytes"])
 
 
 def pool_points(resources: Resources, _params: Params) -> Iterable[Params]:
-    """Bytes of a pool of cold buffers: beyond the last-level caches that the ranks use, within their memory."""
+    """Size a pool of cold buffers: beyond the last-level caches of the ranks, within their memory."""
     wanted = max(_POOL_MULTIPLE * (resources.last_level_bytes or _UNKNOWN_CACHE_BYTES), 2 * _LARGEST)
     ranks = resources.placement.most_ranks
     yield {"pool": min(wanted, int(_MEMORY_SHARE * resources.memory_bytes / 2 / ranks))}
 
 
 def buffer_bytes(payload: int, alignment: int = 0) -> int:
-    """What one buffer takes, with the gap that keeps it from the next one."""
+    """Return the bytes of one buffer, with the gap to the next one."""
     grain = max(_APART_BYTES, 2 * alignment)
     return -(-max(1, payload) // grain) * grain
 
 
 def buffers_bytes(params: Params, buffer: int) -> int:
-    """Of all buffers of one rank's thread, those to send and those to receive."""
+    """Return the bytes of all buffers of one thread of a rank, to send and to receive."""
     count = {"hot": buffer, "rotating": int(params["window"]) * buffer, "cold": max(buffer, int(params["pool"]))}
     return 2 * count[str(params["buffers"])]

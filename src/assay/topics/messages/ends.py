@@ -1,4 +1,4 @@
-"""Both ends of a link: the frames that they take, and what long messages between them get of it."""
+"""Both ends of a link: their MTU, and the share of the link rate that long messages between them get."""
 
 from collections.abc import Iterable
 
@@ -7,14 +7,14 @@ from assay.model import roles
 from assay.model.result import Estimate
 from assay.model.run import Run
 
-#: Less of what the link carries is a shortfall.
+#: A smaller share of the link rate is a shortfall.
 SHARE = 0.90
-#: Smaller messages pay their start, not the link.
+#: The time of smaller messages is their start, not the link.
 LONG_BYTES = 65536
 
 
 def frames(estimate: Estimate, run: Run) -> tuple[str, tuple[tuple[str, int], ...]]:
-    """What carried messages between nodes, else what was asked for; host and MTU in bytes, where it is known."""
+    """Return the device that carried messages between nodes, else the requested one; host and MTU where known."""
     if not place.between(estimate):
         return "", ()
     name, found = link.carrier(estimate) or link.asked(estimate, run.plan), dict[str, int]()
@@ -27,12 +27,12 @@ def frames(estimate: Estimate, run: Run) -> tuple[str, tuple[tuple[str, int], ..
 
 
 def differ(mtus: Iterable[tuple[str, int]]) -> bool:
-    """Whether the hosts take frames of different sizes."""
+    """Whether the hosts have different MTUs."""
     return len({mtu for _, mtu in mtus}) > 1
 
 
 def tells(estimate: Estimate) -> bool:
-    """Whether it is a bandwidth of messages between nodes that are long enough to show their link."""
+    """Whether it is a bandwidth of messages between nodes, long enough to show their link."""
     return (
         roles.between_two(estimate.benchmark)
         and roles.role(estimate) == "message-bandwidth"
@@ -43,6 +43,6 @@ def tells(estimate: Estimate) -> bool:
 
 
 def most(estimate: Estimate) -> float:
-    """Upper end of the share that it gets of its limit; 1 where it has none."""
+    """Return the upper end of its share of its limit; 1 where it has no limit."""
     figure = estimate.median if estimate.hi is None else estimate.hi
     return (figure or 0.0) / estimate.limit.value if estimate.limit else 1.0

@@ -1,4 +1,4 @@
-"""What a piecewise law and its curve say: latency, rate, half-rate size, saturation, steps; for rows of draws."""
+"""Figures of a piecewise law and its curve: rate, half-rate size, saturation, steps; for rows of draws."""
 
 from itertools import pairwise
 
@@ -14,15 +14,15 @@ _IN_A_ROW = 3
 
 
 def rate(law: Lines) -> Samples:
-    """Of endless messages: 1 / b of the last piece, in B/s; infinite where the last piece does not grow."""
+    """Return the rate of endless messages: 1 / b of the last piece, in B/s; infinite where that does not grow."""
     last = law.per_byte[:, -1]
     return np.divide(1.0, last, out=np.full_like(last, np.inf), where=last > 0)
 
 
 def half_size(sizes: Samples, cut: list[int], law: Lines) -> Samples:
-    """The smallest size at which the law reaches half of its rate; of one piece a / b (R. W. Hockney, 1994).
+    """Return the smallest size at which the law reaches half of its rate; infinite where it does not reach it.
 
-    Infinite where it does not within the measured sizes and the last piece.
+    Of one piece it is a / b (R. W. Hockney, 1994). The last piece has no end.
     """
     half = rate(law) / 2
     found = np.full_like(half, np.inf)
@@ -39,7 +39,7 @@ def half_size(sizes: Samples, cut: list[int], law: Lines) -> Samples:
 
 
 def half_size_measured(sizes: Samples, times: Samples) -> Samples:
-    """Where the curve first reaches half of its own highest rate, between two sizes by a line in logarithms."""
+    """Return where the curve first reaches half of its highest rate, by a line in logarithms between two sizes."""
     some = sizes > 0
     rates, log_sizes = sizes[some] / times[:, some], np.log(sizes[some])
     half = rates.max(axis=1, keepdims=True) / 2
@@ -53,7 +53,7 @@ def half_size_measured(sizes: Samples, times: Samples) -> Samples:
 
 
 def saturation(sizes: Samples, times: Samples) -> Samples:
-    """The smallest size from which d ln T / d ln s >= .95 at three sizes; infinite where there is none."""
+    """Return the smallest size from which d ln T / d ln s >= .95 at three sizes; infinite where there is none."""
     some = sizes > 0
     if np.count_nonzero(some) < _IN_A_ROW:
         return np.full(times.shape[0], np.inf)
@@ -64,10 +64,10 @@ def saturation(sizes: Samples, times: Samples) -> Samples:
 
 
 def steps(sizes: Samples, cut: list[int], law: Lines) -> Samples:
-    """Ratio of the later piece to the earlier one at each break, shape (rows, breaks); 1 for a mere bend.
+    """Return the ratio of the later piece to the earlier one at each break, shape (rows, breaks); 1 for a bend.
 
-    At the last size before the break and at the first after it, whichever shows less: where lines cross in between
-    nothing jumps.
+    It is the smaller ratio of those at the last size before the break and at the first size after it: where the
+    lines cross between them, nothing jumps.
     """
     found = np.ones((law.start.shape[0], len(cut) - 2))
     for number, first in enumerate(cut[1:-1]):

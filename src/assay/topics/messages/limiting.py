@@ -1,18 +1,18 @@
-"""What limits long messages, as far as the run shows it: what can be reached is a limit, what is not is none."""
+"""What limits long messages, as far as the run shows it."""
 
 from assay.analyse.bounds import Bounds
 from assay.analyse.messages import link
 from assay.model.profile import Ceiling, LimitedBy, Profile, ProfileFigure
 from assay.model.result import Estimate
 
-#: Who gets so much of a limit stands at it.
+#: Messages that get this share of a limit have reached it.
 REACHED = 0.90
-#: So many times what one pair gets is more than one pair.
+#: Several pairs get more than one if their rate is this many times that of one.
 _MORE = 1.10
 
 
 def ceiling(estimate: Estimate | None, bounds: Bounds) -> tuple[LimitedBy, Ceiling] | None:
-    """What kind of limit an estimate stands against, and the limit; None without one."""
+    """Return the kind of limit of an estimate, and the limit; None without one."""
     if estimate is None or estimate.limit is None:
         return None
     limit = estimate.limit
@@ -32,19 +32,19 @@ def ceiling(estimate: Estimate | None, bounds: Bounds) -> tuple[LimitedBy, Ceili
 
 
 def limited_by(profile: Profile, kind: LimitedBy | None, *, one_machine: bool) -> LimitedBy:
-    """What limits its long messages: the limit that their upper end reaches, as in the rule `link_ceiling`.
+    """Name what limits its long messages: the limit that their upper end reaches, as in the rule `link_ceiling`.
 
-    Else who gets more; else why nobody knows.
+    Else what is slower than another measurement of the path; else why it is unknown.
 
     Args:
-        profile: of a path, all but its own `limited_by`.
-        kind: of the ceiling; None without one.
+        profile: of a path, complete but for `limited_by`.
+        kind: kind of the ceiling; None without one.
         one_machine: whether the nodes are one machine.
     """
     rate, share, pairs = profile.rate, profile.share, profile.pairs_rate
     if rate is None:
         return "not-measured"
-    told: tuple[tuple[LimitedBy, bool], ...] = (
+    causes: tuple[tuple[LimitedBy, bool], ...] = (
         (kind or "undecided", share is not None and share.value.hi >= REACHED),
         ("mpi", _reached(profile.tcp_share)),
         ("one-pair", pairs is not None and pairs.value.lo > _MORE * rate.value.hi),
@@ -52,7 +52,7 @@ def limited_by(profile: Profile, kind: LimitedBy | None, *, one_machine: bool) -
         ("one-machine", one_machine and not kind),
         ("undecided", kind is not None),
     )
-    return next((name for name, shows in told if shows), "no-limit-known")
+    return next((name for name, shows in causes if shows), "no-limit-known")
 
 
 def _reached(share: ProfileFigure | None) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.analyse.statistics import Samples
 
-#: Residuals count with their square up to so many times the scatter, linearly beyond (P. J. Huber, 1964).
+#: Residuals count with their square up to this many times the scatter, linearly beyond (P. J. Huber, 1964).
 HUBER = 2.0
 #: Reweighted least squares of a convex cost: weights settle in a few steps.
 _STEPS = 12
@@ -27,9 +27,9 @@ class Lines(NamedTuple):
 
 
 def lines(sizes: Samples, times: Samples, inside: Samples, scatter: float, steps: int = _STEPS) -> Lines:
-    """The best lines with a, b >= 0.
+    """Fit the best lines with a, b >= 0.
 
-    Unweighted they would only follow the largest messages: each residual is divided by its time.
+    Each residual is divided by its time: unweighted lines follow the largest messages only.
 
     Args:
         sizes: in B, shape (points,).
@@ -55,18 +55,18 @@ def lines(sizes: Samples, times: Samples, inside: Samples, scatter: float, steps
 
 
 def _off(sizes: Samples, times: Samples, start: Samples, per_byte: Samples, scatter: float) -> Samples:
-    """Relative residuals in units of the scatter, shape (rows, points)."""
+    """Return relative residuals in units of the scatter, shape (rows, points)."""
     return np.abs(1 - (start[:, None] + per_byte[:, None] * sizes) / times) / scatter
 
 
 def _of_rows(one: Samples, other: Samples) -> Samples:
-    """Sum of products of each row; of short rows several times faster than `sum`."""
+    """Return the sum of products of each row; for short rows several times faster than `sum`."""
     found: Samples = np.einsum("rp,rp->r", one, other)
     return found
 
 
 def _least_squares(sizes: Samples, times: Samples, weights: Samples) -> tuple[Samples, Samples]:
-    """Weighted, with a, b >= 0: where one would be negative the optimum has it 0, since the cost is convex."""
+    """Fit weighted lines with a, b >= 0: a negative one is 0 in the optimum, since the cost is convex."""
     total = weights @ np.ones_like(sizes)
     middle, level = (weights @ sizes) / total, _of_rows(weights, times) / total
     away = sizes - middle[:, None]

@@ -18,12 +18,12 @@ def declared(
     introduction: str,
     shared_tables: tuple[Callable[[Scene], Iterable[Table]], ...] = (),
 ) -> Declared:
-    """The section of a benchmark of operations.
+    """Declare the section of a benchmark of operations.
 
     Args:
-        order: where it stands.
-        benchmark: that it draws.
-        introduction: what it is good for.
+        order: order of the section.
+        benchmark: benchmark that it draws.
+        introduction: its first paragraph.
         shared_tables: tables of page and terminal before those of the operations.
     """
     return Declared(
@@ -42,44 +42,44 @@ def declared(
 
 
 def _headline(scene: Scene) -> tuple[Estimate, ...]:
-    """Of the headline metrics those of the first kernel: of collectives the time of the slowest rank."""
+    """Return the headline metrics of the first kernel: of collectives the time of the slowest rank."""
     estimates = selection.headline_metric(scene.estimates)
     return selection.measured(e for e in estimates if e.kernel == estimates[0].kernel)
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
-    """One for each operation and part."""
+    """Draw one chart for each operation and part."""
     for number, (title, each) in enumerate(scene.cached(_groups).items()):
         yield _figure(each[0].benchmark, number, title, each)
 
 
 def _by_size(scene: Scene) -> Iterable[Table]:
-    """The same as tables of a page."""
-    return (_table(title, each) for title, each in scene.cached(_groups).items())
+    """Make the same as tables of the page."""
+    return (sizes.table(each, joined(": ", title), _names(each)) for title, each in scene.cached(_groups).items())
 
 
 def _tables(scene: Scene) -> Iterable[Table]:
-    """The tables of the terminal: each operation and its ranks, with a small and the largest message."""
+    """Make the table of the terminal: each operation and its ranks, with a small and the largest message."""
     estimates = _headline(scene)
     if not estimates:
         return
-    way = messages.over(estimates)
+    variant = messages.over(estimates)
     metrics = {e.metric for e in estimates}
     what = operation if len(metrics) == 1 else _what
-    groups = selection.grouped(estimates, lambda e: (what(e), _ranks_where(e), way(e), selection.state(e)))
-    rows: tuple[tuple[str, ...], ...] = tuple((*said, *_both(members)) for said, members in groups.items())
+    groups = selection.grouped(estimates, lambda e: (what(e), _ranks_where(e), variant(e), selection.state(e)))
+    rows: tuple[tuple[str, ...], ...] = tuple((*names, *_both(members)) for names, members in groups.items())
     columns = headings("Operation", "Ranks", "By", "State", "Small message", "At", "Largest message", "At")
     same = {row[1] for row in rows}
     if len(same) == 1:
         rows = tuple((row[0], "", *row[2:]) for row in rows)
-    alike = (*(metrics if len(metrics) == 1 else ()), *(same if len(same) == 1 else ()))
-    note = text("all rows: {what}", what=joined(", ", alike)) if alike else ""
+    common = (*(metrics if len(metrics) == 1 else ()), *(same if len(same) == 1 else ()))
+    note = text("all rows: {what}", what=joined(", ", common)) if common else ""
     name = selection.title(estimates[0].benchmark)
     yield trimmed(Table(name, columns, rows, frozenset(range(4, len(columns))), note), {1, 2, 3})
 
 
 def _both(members: tuple[Estimate, ...]) -> tuple[str, ...]:
-    """A small message and the largest one; where there is one size alone the second says nothing."""
+    """Return the cells of a small message and the largest one; the second is empty for a single size."""
     small, largest = messages.small(members), messages.largest(members)
     return (*_cells(small), *_cells(largest if largest is not small else None))
 
@@ -100,13 +100,14 @@ def _title(estimate: Estimate) -> str:
 
 
 def _ranks(estimate: Estimate) -> int:
-    """Of others' tables as their heading tells it; 0 where nothing does."""
+    """Return the number of ranks, from the heading of a table if it was imported; 0 if unknown."""
     return estimate.placement.ranks or int(estimate.params.get("ranks", 0))
 
 
-def _name(estimate: Estimate, way: str) -> str:
-    """Of a series: its ranks, where they are, over what."""
-    return joined(", ", (_ranks_where(estimate), way))
+def _names(estimates: tuple[Estimate, ...]) -> figures.Name:
+    """Name each series: its ranks, where they are, and its network or levels."""
+    variant = messages.over(estimates)
+    return lambda e: joined(", ", (_ranks_where(e), variant(e)))
 
 
 def _ranks_where(estimate: Estimate) -> str:
@@ -114,12 +115,12 @@ def _ranks_where(estimate: Estimate) -> str:
 
 
 def _counted(ranks: int) -> str:
-    """Empty where nobody says how many."""
+    """Return `64 ranks`; empty if unknown."""
     return formatting.count(ranks, "rank", "ranks") if ranks else ""
 
 
 def _groups(scene: Scene) -> dict[figures.Title, tuple[Estimate, ...]]:
-    """Operation and part -> what its chart and its table show."""
+    """Operation and part -> the estimates of its chart and its table."""
     found: dict[figures.Title, tuple[Estimate, ...]] = {}
     for members in selection.grouped(_headline(scene), _what).values():
         for part, each in messages.split(members).items():
@@ -128,16 +129,10 @@ def _groups(scene: Scene) -> dict[figures.Title, tuple[Estimate, ...]]:
 
 
 def _figure(name: str, number: int, title: figures.Title, members: tuple[Estimate, ...]) -> Figure:
-    way = messages.over(members)
     anchor = f"figure-{name}-{number}".replace("_", "-")
     if messages.is_curve(members):
-        return figures.curves(members, anchor, title, series=lambda e: _name(e, way(e)))
-    return figures.placements(members, anchor, joined(": ", title), lambda e: _name(e, way(e)))
-
-
-def _table(title: figures.Title, members: tuple[Estimate, ...]) -> Table:
-    way = messages.over(members)
-    return sizes.table(members, joined(": ", title), lambda e: _name(e, way(e)))
+        return figures.curves(members, anchor, title, series=_names(members))
+    return figures.placements(members, anchor, joined(": ", title), _names(members))
 
 
 def _cells(estimate: Estimate | None) -> tuple[str, str]:
@@ -145,7 +140,7 @@ def _cells(estimate: Estimate | None) -> tuple[str, str]:
 
 
 def _headlines(scene: Scene) -> tuple[Headline, ...]:
-    """Of the operation that was measured first, the small message with most ranks."""
+    """Show the small message with most ranks, of the operation that was measured first."""
     measured = _headline(scene)
     most = max(map(_ranks, measured), default=0)
     first = next((e for e in measured if _ranks(e) == most), None)
@@ -159,7 +154,7 @@ def _headlines(scene: Scene) -> tuple[Headline, ...]:
 
 
 def _sentences(scene: Scene) -> str:
-    """The small message of each operation with most ranks."""
+    """State the small message with most ranks, for each operation."""
     parts = []
     for what, members in selection.grouped(_headline(scene), _what).items():
         most = max(map(_ranks, members))

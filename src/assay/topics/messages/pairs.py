@@ -12,11 +12,11 @@ import numpy as np
 from assay.analyse.statistics import Samples
 from assay.topics.messages.pieces import PENALTY
 
-#: Rates scatter by so much, relative.
+#: Relative scatter of rates.
 _SCATTER = 0.015
-#: Further pairs whose rates come to less than this share of the first one's add nothing.
+#: Further pairs add nothing if they gain less than this share of the rate of one pair.
 _NOTHING = 0.05
-#: Pairs below the node's rate that it takes to tell what a further one adds.
+#: Numbers of pairs below the rate of the node that are needed to know the gain of a further pair.
 _LINE = 2
 
 
@@ -37,7 +37,7 @@ class Rates(NamedTuple):
 
 
 def rates(pairs: Samples, law: Rates) -> Samples:
-    """Of so many pairs together, shape (rows, numbers)."""
+    """Return the rates of these numbers of pairs, shape (rows, numbers)."""
     more = pairs - 1
     added = np.zeros((law.one.size, pairs.size))
     np.multiply(more, law.further[:, None], out=added, where=more > 0)
@@ -46,7 +46,7 @@ def rates(pairs: Samples, law: Rates) -> Samples:
 
 
 def by_number(pairs: Samples, sizes: Samples, times: Samples) -> tuple[Samples, Samples, Samples]:
-    """Numbers of pairs, the start that all share, and the rate of each number of pairs: relative least squares.
+    """Fit the common start and the rate of each number of pairs by relative least squares.
 
     Args:
         pairs: k of each time, shape (points,).
@@ -67,9 +67,9 @@ def by_number(pairs: Samples, sizes: Samples, times: Samples) -> tuple[Samples, 
 
 
 def below(numbers: Samples, found: Samples) -> int:
-    """How many numbers of pairs lie below the node's rate, as the rates of one row show best.
+    """Return how many numbers of pairs lie below the rate of the node, in the best fit to one row of rates.
 
-    That the node's rate is reached has to be seen: it costs as much as a break of a curve does.
+    Reaching the rate of the node costs as much as a break of a curve.
     """
     costs = []
     for count in range(1, numbers.size + 1):
@@ -83,7 +83,7 @@ def below(numbers: Samples, found: Samples) -> int:
 
 
 def law_of(numbers: Samples, start: Samples, found: Samples, count: int) -> Rates:
-    """A line through the first `count` rates, and the level of the others, with relative residuals."""
+    """Fit a line through the first `count` rates, and the level of the others, with relative residuals."""
     weights = 1 / found**2
     first, rest = slice(None, count), slice(count, None)
     inside = weights[:, first]
@@ -102,6 +102,6 @@ def law_of(numbers: Samples, start: Samples, found: Samples, count: int) -> Rate
 
 
 def fill(law: Rates) -> Samples:
-    """Pairs that it takes to reach the node's rate: 1 + (R_node - R_1) / R_i."""
+    """Return the number of pairs that reaches the rate of the node: 1 + (R_node - R_1) / R_i."""
     result: Samples = np.maximum(1.0, 1 + (law.node - law.one) / law.further)
     return result

@@ -14,19 +14,19 @@ Indices = NDArray[np.intp]
 
 #: Fewest points of a piece.
 FEWEST = 4
-#: A break costs so much times ln n of the cost in `Lines`: twice ln n invents breaks (METHODS, 3).
+#: Cost of a break in units of ln n, added to the cost of `Lines`: 2 ln n invents breaks (METHODS, 3).
 PENALTY = 4
-#: What is smaller has no practical meaning: times scatter at least so much.
+#: Least relative scatter of times: smaller values have no practical meaning.
 LEAST_SCATTER = 0.015
 
 
 def edges(sizes: Samples, times: Samples, off: float) -> list[int]:
-    """Where pieces begin and the last one ends, as indices: the partition of least cost.
+    """Return where pieces begin and the last one ends, as indices: the partition of least cost.
 
     Args:
         sizes: ascending, `FEWEST` or more.
-        times: of each of them.
-        off: their scatter, as `scatter.weighed` has it.
+        times: in s, one for each size.
+        off: their scatter, see `scatter.weighed`.
     """
     n = sizes.size
     begins, ends = segments(n)
@@ -37,7 +37,7 @@ def edges(sizes: Samples, times: Samples, off: float) -> list[int]:
 
 
 def refit(sizes: Samples, times: Samples, cut: list[int], off: float) -> Lines:
-    """The lines of the pieces, their ends being given, for each row of times: arrays of shape (rows, pieces)."""
+    """Fit the lines of given pieces to each row of times: arrays of shape (rows, pieces)."""
     every = np.ones_like(times)
     parts = [
         lines(sizes[begin:end], times[:, begin:end], every[:, begin:end], off) for begin, end in pairwise(cut)
@@ -46,14 +46,14 @@ def refit(sizes: Samples, times: Samples, cut: list[int], off: float) -> Lines:
 
 
 def fitted(sizes: Samples, cut: list[int], law: Lines) -> Samples:
-    """What the law says of every size, shape (rows, points)."""
+    """Return the time of the law at every size, shape (rows, points)."""
     counts = np.diff(cut)
     return np.repeat(law.start, counts, axis=1) + np.repeat(law.per_byte, counts, axis=1) * sizes
 
 
 @lru_cache(maxsize=64)
 def segments(n: int) -> tuple[Indices, Indices]:
-    """Begin and end of every piece that `n` sizes allow."""
+    """Return begin and end of every piece that `n` sizes allow."""
     every = [(begin, end) for begin in range(n) for end in range(begin + FEWEST, n + 1)]
     begins, ends = (np.array(each) for each in zip(*every, strict=True))
     begins.flags.writeable = ends.flags.writeable = False
@@ -61,6 +61,6 @@ def segments(n: int) -> tuple[Indices, Indices]:
 
 
 def inside(begins: Indices, ends: Indices, n: int) -> Samples:
-    """1 for the sizes of each piece, else 0, shape (pieces, n)."""
+    """Return 1 for the sizes of each piece, else 0, shape (pieces, n)."""
     at = np.arange(n)
     return ((at >= begins[:, None]) & (at < ends[:, None])).astype(np.float64)

@@ -1,36 +1,36 @@
-"""One way to pass messages against another, size by size, paired by block."""
+"""Ratio of two measurements of messages, size by size, paired by block."""
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from assay.analyse.comparisons.effects import compare
-from assay.analyse.curves import point, replicates, with_ends
+from assay.analyse.curves import Curve, point, replicates, with_ends
 from assay.analyse.estimates import Measured
-from assay.analyse.messages.curves import BYTES, size
+from assay.analyse.messages.curves import BYTES, named, size
 from assay.analyse.statistics import Samples
 from assay.model.law import Model, Point, Unfitted
 from assay.model.quantity import Quantity
 
-#: Sizes from this share of the largest on show what long messages get.
+#: Sizes from this share of the largest on count as long messages.
 _LONG = 0.25
 
 
 class MeasuredPair(NamedTuple):
-    """Two ways to pass messages of one size: the judged one and its base."""
+    """Two measurements of messages of one size: the judged one and its base."""
 
     judged: Measured
     base: Measured
 
 
 class RatioBySize(Model, frozen=True, kw_only=True):
-    """How many times as fast one way is as its base.
+    """How many times as fast the judged messages are as their base.
 
     Attributes:
-        smallest_size: at the smallest size.
+        smallest_size: ratio at the smallest size.
         long_messages: geometric mean over the sizes from a quarter of the largest on.
-        least: of all sizes.
+        least: the smallest ratio of all sizes.
     """
 
     smallest_size: Quantity
@@ -39,23 +39,29 @@ class RatioBySize(Model, frozen=True, kw_only=True):
 
 
 def fitted(
-    law: str, result: Callable[..., RatioBySize], name: str, state: str | None, found: Sequence[MeasuredPair]
+    result: type[RatioBySize],
+    benchmark: str,
+    curve: Curve,
+    found: Sequence[MeasuredPair],
+    **fields: Any,  # noqa: ANN401 (of the type)
 ) -> Model:
-    """How many times as fast the judged way is as its base; points: at each size the ratio over its blocks.
+    """Fit how many times as fast the judged messages are as their base; each point is the ratio at one size.
 
     Args:
-        law: name of the law.
-        result: makes its result.
-        name: id.
-        state: of the machine.
-        found: by any order of sizes.
+        result: type of the model.
+        benchmark: of the judged messages.
+        curve: of the judged messages.
+        found: pairs in any order of sizes.
+        fields: further fields of the model; their values are part of its id.
     """
+    law = str(result.__struct_config__.tag)
     ordered = sorted(found, key=lambda each: size(each.judged.estimate))
-    pairs = [each for both in ordered for each in both]
-    of = tuple(each.estimate.id for each in pairs)
+    pairs = tuple(each for both in ordered for each in both)
+    name = named(law, benchmark, (*fields.values(), *curve.marks))
+    identity = curve._replace(members=pairs).identity(law) | {"id": name}
     points = tuple(ratio for both in ordered if (ratio := _ratio(both)))
     if len(points) < len(ordered):
-        return Unfitted(id=name, of=of, state=state, wanted=law, reason="some sizes have no block with both")
+        return Unfitted(**identity, wanted=law, reason="some sizes have no block with both")
     draws, basis = replicates(pairs)
     sizes = np.array([size(each.judged.estimate) for each in ordered])
     value, drawn = (
@@ -63,13 +69,12 @@ def fitted(
         for rows in (np.array([[each.estimate.median or 0.0 for each in pairs]]), draws)
     )
     return result(
-        id=name,
-        of=of,
-        state=state,
+        **identity,
         points=points,
         smallest_size=points[0].value,
         long_messages=with_ends(value[0], drawn, basis),
         least=min(points, key=lambda each: each.value.value).value,
+        **fields,
     )
 
 

@@ -1,7 +1,6 @@
 """Simulated programs whose ranks pass messages in pairs."""
 
 import dataclasses
-from typing import NamedTuple
 
 from assay.model.benchmark import ParamValue
 from assay.model.machine import Topology
@@ -10,27 +9,23 @@ from assay.simulation.links import LOOPBACK, first_link, link_between, one_way, 
 from assay.simulation.rates import PAGE_BYTES, Workload, mean, page_shares
 from assay.simulation.request import CaseRequest, Request
 
+#: Two ranks, the lower one first.
+_Pair = tuple[int, int]
+
 _MICROSECOND = 1e-6
-#: Of IPv4 and TCP around a segment, and of the options in it.
+#: Bytes of the IPv4 and TCP headers of a segment, and of the options in it.
 _HEADERS_OF_IP, _TIME_STAMPS = 40, 12
 
 
-class _Pair(NamedTuple):
-    """Two ranks, the lower one first."""
-
-    first: int
-    second: int
-
-
 def pt2pt(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """Rank i of the first half with rank i of the second: to and fro, or windows of messages, one way or both."""
+    """Pass messages from rank i of the first half to rank i of the second: to and fro, or in windows."""
     link = first_link(topology, law, request)
     limit = link.eager_bytes if request.eager_bytes is None else request.eager_bytes
     return _pairs(topology, law, request, case, dataclasses.replace(link, eager_bytes=limit))
 
 
 def tcp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """The same over sockets, slower by the law's factors."""
+    """Do the same over sockets, slower by the factors of the law."""
     link, (latency, each_byte) = first_link(topology, law, request), law.tcp
     slowed = dataclasses.replace(
         link, latency_s=latency * link.latency_s, rate=link.rate / each_byte, most=link.most / each_byte
@@ -51,7 +46,7 @@ def tcp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
 
 
 def onesided(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """To and fro until each sees it, or a window of transfers; fences and locks cost a message without bytes."""
+    """Transfer to and fro, or in windows; fences and locks cost an empty message."""
     params = case.params
     link, size = first_link(topology, law, request), int(params["bytes"])
     passive = params["synchronisation"] in {"flush", "lock"}
@@ -78,9 +73,9 @@ def onesided(topology: Topology, law: Law, request: Request, case: CaseRequest) 
 
 
 def round_robin(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """The pairs of a round, one after the other or all at once; ValueError where there is no such round."""
+    """Let the pairs of a round exchange messages, in turn or at once; ValueError where there is no such round."""
     params = case.params
-    met = [_Pair(*pair) for pair in pairs_of_round(request.expected, int(params["round"]))]
+    met = pairs_of_round(request.expected, int(params["round"]))
     size, both = int(params["bytes"]), params["pattern"] == "bidirectional"
     work = _work(params, size)
     seconds = [_seconds(topology, law, request, params, (pair, met)) for pair in met]
@@ -96,15 +91,15 @@ def round_robin(topology: Topology, law: Law, request: Request, case: CaseReques
         tuple(each / least for _, each in timed),
         len(met) * work["bytes"],
         tuple(rank for rank, _ in timed),
-        " ".join(f"{pair.first}-{pair.second}" for pair in met),
+        " ".join(f"{first}-{second}" for first, second in met),
     )
 
 
-def pairs_of_round(ranks: int, number: int) -> list[tuple[int, int]]:
-    """The pairs of a round, the lower rank first, in its order: the circle method, as the program has it.
+def pairs_of_round(ranks: int, number: int) -> list[_Pair]:
+    """Return the pairs of a round, the lower rank first, by the circle method, in the order of the program.
 
-    Those meet whose numbers add up to that of the round, modulo the number of rounds; who would meet itself meets
-    the last rank of an even number, or rests.
+    Two ranks meet if the sum of their numbers is that of the round, modulo the number of rounds. A rank that would
+    meet itself meets the last rank if the number of ranks is even; else it rests.
     """
     rounds = ranks - 1 + ranks % 2
     if not 0 <= number < rounds:
@@ -122,21 +117,21 @@ def pairs_of_round(ranks: int, number: int) -> list[tuple[int, int]]:
 def _seconds(
     topology: Topology, law: Law, request: Request, params: dict[str, ParamValue], met: tuple[_Pair, list[_Pair]]
 ) -> float:
-    """Of one iteration of a pair in its round."""
+    """Return the seconds of one iteration of a pair in its round."""
     pair, every = met
+    hosts = _hosts(request, pair)
+    across = hosts[0] != hosts[1]
+    between = sum(first != second for first, second in (_hosts(request, each) for each in every))
     link = link_between(topology, law, request, *pair)
-    between = sum(_host(request, each.first) != _host(request, each.second) for each in every)
-    across = _host(request, pair.first) != _host(request, pair.second)
     loaded = between if across and params["schedule"] == "all" else 1
     rate = share(law, link, loaded, loaded if across else 0)
     seconds = _iteration_s(link, rate, params, int(params["bytes"]))
-    hosts = (_host(request, pair.first), _host(request, pair.second))
     slowest = min(law.slow_hosts.get(host, 1.0) for host in hosts)
     return seconds * law.slow_paths.get(hosts, 1.0) / slowest
 
 
 def _iteration_s(link: Link, rate: float, params: dict[str, ParamValue], size: int) -> float:
-    """A message to and fro, or a window of them, one way or both."""
+    """Return the seconds of a message to and fro, or of a window of messages, one way or both."""
     if "latency" in str(params["pattern"]):
         return 2 * one_way(link, size, rate)
     rate *= link.duplex / 2 if params["pattern"] == "bidirectional" else 1.0
@@ -144,15 +139,16 @@ def _iteration_s(link: Link, rate: float, params: dict[str, ParamValue], size: i
 
 
 def _work(params: dict[str, ParamValue], size: int, pairs: int = 1) -> dict[str, float]:
-    """What so many pairs pass in an iteration."""
+    """Return the messages and bytes of all pairs in an iteration."""
     to_and_fro = "latency" in str(params["pattern"])
     each = 2 if to_and_fro else (2 if params["pattern"] == "bidirectional" else 1) * int(params["window"])
     work = {"messages": float(each * pairs), "bytes": float(each * pairs * size)}
     return work | ({"one-way": 2.0} if to_and_fro else {})
 
 
-def _host(request: Request, rank: int) -> str:
-    return request.hosts[request.host_of(rank)]
+def _hosts(request: Request, pair: _Pair) -> tuple[str, str]:
+    first, second = (request.hosts[request.host_of(rank)] for rank in pair)
+    return first, second
 
 
 def _pairs(topology: Topology, law: Law, request: Request, case: CaseRequest, link: Link) -> Workload:

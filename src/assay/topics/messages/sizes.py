@@ -7,12 +7,12 @@ from assay.model.text import joined, text
 from assay.report import formatting, messages, selection
 from assay.report.section import Table
 
-#: Sizes that a reader compares; all others are in the table of all figures. The largest is always there.
+#: Sizes that a reader compares, and always the largest; all others are in the table of all figures.
 _TELLING = (0, 8, 2**10, 2**13, 2**16, 2**20, 2**22)
 
 
 def table(estimates: tuple[Estimate, ...], caption: str, name: Callable[[Estimate], str]) -> Table:
-    """Medians with their intervals and launches, by size of a message; `name`: of a curve."""
+    """Make a table of medians with intervals and launches, by size of a message; `name` names a curve."""
     measured = selection.measured(estimates)
     sizes = sorted({messages.size(e) for e in measured})
     chosen = [size for size in sizes if size in _TELLING or size == sizes[-1]]
@@ -24,11 +24,11 @@ def table(estimates: tuple[Estimate, ...], caption: str, name: Callable[[Estimat
         (formatting.param(size, "B"), *(cell(found.get((series, size))) for series in curves)) for size in chosen
     )
     columns = (text("Message"), *(series or text("Median") for series in curves))
-    told = text("{caption}: median, interval or range, launches", caption=caption)
-    return Table(told, columns, rows, frozenset(range(1, len(columns))), short=caption)
+    title = text("{caption}: median, interval or range, launches", caption=caption)
+    return Table(title, columns, rows, frozenset(range(1, len(columns))), short=caption)
 
 
 def cell(estimate: Estimate | None) -> str:
-    """A figure with its interval and launches."""
+    """Return a figure with its interval and launches."""
     figure = formatting.shown(estimate)
     return text("{figure} n={count}", figure=figure.short, count=estimate.launches) if estimate and figure else ""

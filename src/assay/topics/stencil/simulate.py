@@ -11,14 +11,14 @@ from assay.topics.stencil.benchmarks import weather as air
 from assay.topics.stencil.benchmarks.himeno import GRIDS
 from assay.topics.stencil.shape import block_of, shape_of
 
-#: Of one point.
+#: Work of one point.
 _WORK = {"flops": 34.0, "bytes": 64.0, "traffic_bytes": 72.0}
-#: Of the peak of fused multiply-adds that tendencies reach, and of their time what else there is to do.
+#: Share of the peak of fused multiply-adds that tendencies reach, and share of their time for the rest.
 _PEAK_SHARE, _OTHER = 0.4, 0.02
 
 
 def _points(size: str) -> int:
-    """Of the grid, without its boundaries."""
+    """Return the points of the grid without its boundaries."""
     return math.prod(points - 2 for points in GRIDS[size])
 
 
@@ -27,7 +27,7 @@ def _work(points: int) -> dict[str, float]:
 
 
 def himeno(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """A stencil that memory decides: `stencil_bytes` for each of its points."""
+    """Run a stencil that memory limits: `stencil_bytes` for each of its points."""
     params = case.params
     points = _points(str(params["size"]))
     shares = page_shares(topology, request, serial=params["touch"] == "serial")
@@ -36,7 +36,7 @@ def himeno(topology: Topology, law: Law, request: Request, case: CaseRequest) ->
 
 
 def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """The same on each host for its part, and then the faces of blocks as messages between ranks."""
+    """Run the same on each host for its part, then exchange the faces of blocks between ranks."""
     params = case.params
     size, ranks, hosts = str(params["size"]), request.rank_count, request.host_count
     sharing = params["coupling"] == "sharing"
@@ -52,10 +52,9 @@ def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest
         crossed = [area * min(along - 1, 2) for area, along in zip(areas, shape, strict=True) if along > 1]
         face, faces = 4 * max(crossed), len(crossed)
         link = first_link(topology, law, request)
-        # Each axis in turn, then the sum of all ranks.
-        seconds += faces * one_way(link, face, link.rate) + math.ceil(math.log2(ranks)) * one_way(
-            link, 8, link.rate
-        )
+        steps_of_sum = math.ceil(math.log2(ranks))
+        # Each axis in turn, then the sum over all ranks.
+        seconds += faces * one_way(link, face, link.rate) + steps_of_sum * one_way(link, 8, link.rate)
     return Workload(
         params,
         {"jacobi": _work(points)},
@@ -68,7 +67,7 @@ def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest
 
 
 def weather(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """Memory or arithmetic, whichever takes longer, and two messages to the neighbours in each stage along x."""
+    """Take the longer of memory and arithmetic, and two messages to the neighbours in each stage along x."""
     params = case.params
     columns, steps = int(params["nx"]), int(params["time-steps"])
     ranks, hosts = request.rank_count, request.host_count

@@ -1,4 +1,4 @@
-"""What the outputs of applications were checked for, and what was found."""
+"""Checks of the output of applications, and their results."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from assay.model.text import text
 from assay.report.declared import Declared, Scene
 from assay.report.section import Table, headings
 
-#: What became of a check -> its words.
+#: Result of a check -> its words.
 _STATUS = {
     "right": text("right"),
     "wrong": text("wrong"),
@@ -17,7 +17,7 @@ _STATUS = {
 
 
 def _verdicts(scene: Scene) -> Iterator[tuple[str, Verdict]]:
-    """Benchmark and verdict of each launch of an application."""
+    """Yield benchmark and verdict of each launch of an application."""
     for launch in scene.run.launches:
         for case in launch.cases:
             if case.verdict and case.verdict.checks:
@@ -25,7 +25,7 @@ def _verdicts(scene: Scene) -> Iterator[tuple[str, Verdict]]:
 
 
 def _tables(scene: Scene) -> Iterator[Table]:
-    """A row for each check of each application, and each thing that became of it."""
+    """Make a row for each check of each application and each of its results."""
     titles = {each.name: each.title for each in scene.run.plan.applications}
     rows = Counter(
         (titles.get(name, name), verdict.version, each.about, _STATUS[each.status])

@@ -1,4 +1,4 @@
-"""What the ranks of programs of somebody else took of the machine, and what they did in MPI."""
+"""Resources that the ranks of applications used, and their calls of MPI."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -11,12 +11,12 @@ from assay.report import formatting, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import headings
 
-#: Calls that are shown, by the time that they take.
+#: Most calls that are shown, the longest first.
 _MOST_CALLS = 6
 
 
 def _launches(scene: Scene) -> dict[tuple[str, str], tuple[tuple[Rank, ...], ...]]:
-    """Name of a program, and its problem and placement -> the ranks of each complete launch."""
+    """Program, and its problem and placement -> the ranks of each complete launch."""
     titles = {each.name: each.title for each in scene.run.plan.applications}
     planned = {case.id: case for case in scene.run.plan.cases}
     every = (case for launch in scene.run.launches for case in launch.cases)
@@ -26,11 +26,11 @@ def _launches(scene: Scene) -> dict[tuple[str, str], tuple[tuple[Rank, ...], ...
         if each.end and each.end.status == "complete" and all(rank.usage for rank in each.header.ranks)
     ]
     found: dict[tuple[str, str], tuple[tuple[Rank, ...], ...]] = {}
-    for id_, alike in grouped(complete, lambda each: each.header.case).items():
+    for id_, same in grouped(complete, lambda each: each.header.case).items():
         case = planned[id_]
         problem = formatting.params(case.params, selection.units(case.benchmark))
         named = titles.get(case.benchmark, case.benchmark), joined(", ", (problem, case.placement.label))
-        found[named] = tuple(each.header.ranks for each in alike)
+        found[named] = tuple(each.header.ranks for each in same)
     return found
 
 
@@ -55,9 +55,7 @@ def _calls(scene: Scene) -> Iterator[tuple[str, ...]]:
         whole = sum(each.seconds for each in ranks)
         for name in sorted(found, key=lambda name: -_seconds(found[name]))[:_MOST_CALLS]:
             calls = [call for _, call in found[name]]
-            number, sent = (
-                sum(each) / len(ranks) for each in ([c.calls for c in calls], [c.bytes for c in calls])
-            )
+            number, sent = sum(c.calls for c in calls) / len(ranks), sum(c.bytes for c in calls) / len(ranks)
             time = _seconds(found[name])
             longest = max(call.seconds for call in calls) * len(ranks) / whole
             moved = (format_size(sent), _usual(calls)) if sent else ("", "")
@@ -70,7 +68,7 @@ def _seconds(calls: Sequence[tuple[str, MpiCall]]) -> float:
 
 
 def _usual(calls: Sequence[MpiCall]) -> str:
-    """The size up to which half of the messages are."""
+    """Return the size up to which half of the messages are."""
     sizes = sorted((int(size), number) for call in calls for size, number in call.sizes.items())
     left = sum(number for _, number in sizes) / 2
     for size, number in sizes:

@@ -3,8 +3,7 @@
 from assay.model.benchmark import Axis, Benchmark, Metric, Params
 
 _FILL_RATE = 1e9
-#: Where each rank sends or receives a block for every other one, as many are reckoned with; how many ranks there
-#: will be is not known from the parameters.
+#: Ranks assumed by plans where each rank has a block for every other one: the parameters do not give their number.
 _RANKS = 64
 _BLOCKS = {"gather": 1 + _RANKS, "scatter": 1 + _RANKS, "allgather": 1 + _RANKS, "alltoall": 2 * _RANKS}
 

@@ -1,4 +1,4 @@
-"""Nonblocking collective operations beside computing: how much of them stays hidden."""
+"""Nonblocking collective operations during computing: how much of them is hidden."""
 
 from assay.model.benchmark import Axis, Benchmark, Metric
 from assay.topics.collectives.benchmarks import collective

@@ -1,4 +1,4 @@
-"""How much of a collective operation is hidden behind computing, as a share of what could be."""
+"""The share of a collective operation that is hidden behind computing."""
 
 from collections.abc import Iterable, Mapping
 
@@ -14,18 +14,18 @@ _PURE, _COMPUTING, _OVERLAPPED = "pure", "computing", "overlapped"
 
 
 class Overlap(Model, frozen=True, kw_only=True, tag=LAW):
-    """What is hidden of a collective operation.
+    """The hidden share of a collective operation.
 
     Attributes:
         hidden: (pure + computing - overlapped) / min(pure, computing), by launches of one block: 1 where the
-            shorter of both is wholly hidden, 0 where one follows the other, below 0 where they hinder.
+            shorter one is fully hidden, 0 where one follows the other, negative where they slow each other down.
     """
 
     hidden: Quantity
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each operation, size and number of calls of MPI_Test, of which all three times are known."""
+    """Fit one model for each operation, size and number of calls of MPI_Test with all three times."""
     for curve in curves(known.of_role("overlap-time")):
         kernels = {each.estimate.kernel: each for each in curve.members}
         if kernels.keys() >= {_PURE, _COMPUTING, _OVERLAPPED}:
@@ -39,6 +39,6 @@ def _model(curve: Curve, kernels: Mapping[str, Measured]) -> Overlap:
         (pure + computing - both) / np.minimum(pure, computing)
         for pure, computing, both in (np.array([[each.estimate.median] for each in members]), draws.T)
     )
-    # The share of three medians, which are of different launches, may lie outside of what any few blocks show.
+    # The three medians are of different launches: with few blocks their share may lie outside the range of these.
     hidden = float(own[0]) if basis == "interval" else float(np.median(drawn))
     return Overlap(**curve._replace(members=members).identity(LAW), hidden=with_ends(hidden, drawn, basis))

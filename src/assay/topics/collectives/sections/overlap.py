@@ -14,7 +14,7 @@ from assay.topics.messages import operations
 
 
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
-    """What is hidden of each operation, size and number of calls, and the three times."""
+    """List the hidden share of each operation, size and number of calls, and the three times."""
     for each in scene.found:
         times = (formatting.shown(estimate).short for estimate in each.estimates)
         launches = min(estimate.launches for estimate in each.estimates)
@@ -22,18 +22,18 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
 
 
 def _shown(found: Fitted[Overlap]) -> formatting.Shown:
-    """The share, which may be below 0, to three places."""
+    """Return the share, which may be below 0, with three digits."""
     value, low, high = map(formatting.plain, found.model.hidden)
     return formatting.Shown(value, low, high, "", found.basis, found.sure)
 
 
 def _row(found: Fitted[Overlap]) -> str:
-    """`allreduce 8 KiB, 64 ranks`."""
+    """Return `allreduce 8 KiB, 64 ranks`."""
     return joined(", ", (_what(found), formatting.count(found.estimates[0].placement.ranks, "rank", "ranks")))
 
 
 def _what(found: Fitted[Overlap]) -> str:
-    """`allreduce 8 KiB`, with what else tells it from others."""
+    """Return `allreduce 8 KiB`, with the levels and state that differ from others."""
     estimate = found.estimates[0]
     name = f"{operations.operation(estimate)} {messages.at(estimate)}"
     return joined(", ", [name, selection.levels(estimate, estimate.factors), found.state])
@@ -52,11 +52,10 @@ def _charts(scene: Scene) -> Iterable[Figure]:
         return
     several = len({each.estimates[0].placement.ranks for each in found}) > 1
     points = [_point(each, _row(each) if several else _what(each)) for each in found]
-    made = dict.fromkeys(each.basis for each in found)
     caption = text(
         "Share of an operation that overlaps with computing, by operation and number of MPI calls during "
         "computing. Whiskers are {kinds}. The vertical line means full overlap.",
-        kinds=formatting.listed(made),
+        kinds=formatting.listed(dict.fromkeys(each.basis for each in found)),
     )
     result = figures.alternative_text((point.row, point.series, point.text) for point in points)
     yield Figure("figure-overlap", caption, result, intervals(points, text("share that is hidden")))

@@ -1,4 +1,4 @@
-"""What was varied on purpose: paired ratios, what may be said of them, and what the machine cannot tell apart."""
+"""What was varied on purpose: paired ratios, their verdicts, and the resolution of the machine."""
 
 from assay.model import roles
 from assay.model.result import Analysis, Comparison, Estimate
@@ -8,9 +8,9 @@ from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Table, headings
 
-#: More rows make no figure: the table has them all.
+#: Most rows of a figure; the table has all of them.
 _ROWS = 36
-#: Axes that say what was measured: named also where they have their usual value.
+#: Axes that are always named, because they say what was measured.
 _ALWAYS = set(map(roles.usual_axis, ("operation-name", "message-pattern")))
 
 _WHY = text(
@@ -24,8 +24,8 @@ _WHY = text(
 def _sentences(scene: Scene) -> tuple[str, ...]:
     varied, known = scene.cached(_varied), scene.cached(_known)
     among = sum(each.varied and each.p is not None for each in scene.analysis.comparisons)
-    told = (_meaning(varied, known), verdicts.withdrawn(varied, among))
-    return (joined(" ", told), _resolution(scene.analysis))
+    meaning = joined(" ", (_meaning(varied, known), verdicts.withdrawn(varied, among)))
+    return (meaning, _resolution(scene.analysis))
 
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
@@ -43,13 +43,13 @@ def _known(scene: Scene) -> dict[str, Estimate]:
 
 
 def _curve(each: Comparison, known: dict[str, Estimate]) -> str:
-    """Name of the curve that a comparison belongs to; empty where it belongs to none."""
+    """Return the name of the curve of a comparison; empty where it has none."""
     axis = selection.swept(known[each.a].benchmark)
     return _what(each, known, axis) if axis in known[each.a].params else ""
 
 
 def _varied(scene: Scene) -> tuple[Comparison, ...]:
-    """What was varied on purpose, as ratios of speeds; of several nodes that of the one in the middle."""
+    """Return what was varied on purpose, as ratios of speeds; of several nodes that of the median node."""
     shown = {e.id for e in selection.middle(scene.analysis.estimates)}
     known = scene.cached(_known)
     return tuple(
@@ -60,7 +60,7 @@ def _varied(scene: Scene) -> tuple[Comparison, ...]:
 
 
 def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
-    """The kernel and where it ran, without the word that was varied, and without the axis `but`."""
+    """Return the kernel and its place, without the varied word and without the axis `but`."""
     return joined(", ", _parts(each, known, but))
 
 
@@ -83,71 +83,60 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
     if len(members) > _ROWS:
         chosen = tuple(each for each in members if selection.headline_kernel([known[each.a]]))
         shown = (tuple(each for each in chosen if not _curve(each, known)) or chosen)[:_ROWS]
-    named = {each.id: _parts(each, known) for each in shown}
-    common = set[str]() if len(shown) == 1 else set.intersection(*map(set, named.values()))
-    rows = []
-    bases = dict.fromkeys(each.base for each in members)
-    for each in shown:
-        what = joined(", ", [part for part in named[each.id] if part not in common] or named[each.id])
-        ends = verdicts.plain_ends(each)
-        verdict = verdicts.word(each)
-        told = text(
-            "{ratio} {ends}, {verdict}" if each.confidence else "{ratio} ({ends}), {verdict}",
-            ratio=formatting.factor(each.ratio),
-            ends=ends,
-            verdict=verdict,
-        )
-        short = text("{ratio} {verdict}", ratio=formatting.factor(each.ratio), verdict=verdict)
-        rows.append(
-            Point(
-                row=what,
-                series=each.level,
-                value=each.ratio,
-                lo=each.lo,
-                hi=each.hi,
-                limit=None,
-                text=told,
-                short=short,
-                basis=verdicts.basis(each),
-                limit_text=formatting.ends(1 / (1 + each.margin), 1 + each.margin),
-                band=(1 / (1 + each.margin), 1 + each.margin),
-            )
-        )
-    margin = max(each.margin for each in shown)
-    base = formatting.listed(f"“{name}”" for name in bases)
-    caption = joined(
-        " ",
-        (
-            text(
-                "Speed of each level of “{factor}”, ratio to {base}, paired within blocks, with its interval or "
-                "range, logarithmic: right is faster. The grey band counts as no difference, up to {margin} on "
-                "each side: 1 %, or the A-against-A difference of this machine if it is larger.",
-                factor=factor,
-                base=base,
-                margin=formatting.percent(margin),
-            ),
-            text(
-                "All rows: {what}.",
-                what=joined(", ", [part for part in next(iter(named.values())) if part in common]),
-            )
-            if common
-            else "",
-            text(
-                "The chart shows {some} of {count} comparisons; the table shows all.",
-                some=len(shown),
-                count=len(members),
-            )
-            if len(shown) < len(members)
-            else "",
+    parts = [_parts(each, known) for each in shown]
+    common = set[str]() if len(shown) == 1 else set.intersection(*map(set, parts))
+    rows = [
+        _point(each, joined(", ", [part for part in own if part not in common] or own))
+        for each, own in zip(shown, parts, strict=True)
+    ]
+    base = formatting.listed(f"“{name}”" for name in dict.fromkeys(each.base for each in members))
+    caption = (
+        text(
+            "Speed of each level of “{factor}”, ratio to {base}, paired within blocks, with its interval or "
+            "range, logarithmic: right is faster. The grey band counts as no difference, up to {margin} on "
+            "each side: 1 %, or the A-against-A difference of this machine if it is larger.",
+            factor=factor,
+            base=base,
+            margin=formatting.percent(max(each.margin for each in shown)),
         ),
+        text("All rows: {what}.", what=joined(", ", [part for part in parts[0] if part in common]))
+        if common
+        else "",
+        text(
+            "The chart shows {some} of {count} comparisons; the table shows all.",
+            some=len(shown),
+            count=len(members),
+        )
+        if len(shown) < len(members)
+        else "",
     )
     result = figures.alternative_text((row.row, row.series, row.text) for row in rows)
-    figure_id = f"figure-compare-{factor}".replace("_", "-").replace(" ", "-")
-    return Figure(
-        figure_id,
-        caption,
-        result,
-        intervals(rows, text("speed, ratio to {base}", base=base), text("no difference"), 1.0),
+    anchor = f"figure-compare-{factor}".replace("_", "-").replace(" ", "-")
+    spec = intervals(rows, text("speed, ratio to {base}", base=base), text("no difference"), 1.0)
+    return Figure(anchor, joined(" ", caption), result, spec)
+
+
+def _point(each: Comparison, row: str) -> Point:
+    """Return the mark of a comparison in its row, with the band of no difference."""
+    ratio, verdict = formatting.factor(each.ratio), verdicts.word(each)
+    band = 1 / (1 + each.margin), 1 + each.margin
+    return Point(
+        row=row,
+        series=each.level,
+        value=each.ratio,
+        lo=each.lo,
+        hi=each.hi,
+        limit=None,
+        text=text(
+            "{ratio} {ends}, {verdict}" if each.confidence else "{ratio} ({ends}), {verdict}",
+            ratio=ratio,
+            ends=verdicts.plain_ends(each),
+            verdict=verdict,
+        ),
+        short=text("{ratio} {verdict}", ratio=ratio, verdict=verdict),
+        basis=verdicts.basis(each),
+        limit_text=formatting.ends(*band),
+        band=band,
     )
 
 
@@ -179,7 +168,7 @@ def _tables(scene: Scene) -> tuple[Table, ...]:
 
 
 def _controls(analysis: Analysis) -> tuple[Table, ...]:
-    """A against A."""
+    """Make the table of A against A, if it was measured."""
     shown = {c.b: c.resolution for c in analysis.comparisons if c.varied and c.resolution is not None}
     rows = [
         (
@@ -214,11 +203,11 @@ def _resolution(analysis: Analysis) -> str:
 
 def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
     compared = formatting.count(len(varied), "comparison", "comparisons")
-    told = [text("{comparisons}: {verdicts}.", comparisons=compared, verdicts=verdicts.counted(varied))]
+    sentences = [text("{comparisons}: {verdicts}.", comparisons=compared, verdicts=verdicts.counted(varied))]
     sure = [each for each in varied if each.verdict in {"faster", "slower"}]
     if sure:
         largest = max(sure, key=lambda each: max(each.ratio, 1 / each.ratio))
-        told.append(
+        sentences.append(
             text(
                 "The largest difference: {what} with {level} is {ratio} times as fast as with {base} ({ends}, "
                 "{basis}).",
@@ -230,7 +219,7 @@ def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
                 basis=verdicts.basis(largest),
             )
         )
-    return joined(" ", told)
+    return joined(" ", sentences)
 
 
 declared = Declared(

@@ -2,12 +2,12 @@
 
 from assay.model.benchmark import Axis, Benchmark, Metric
 
-#: Words of the fact `processor / vector instructions`, x86 and others.
+#: Words of the fact `processor / vector instructions`, of x86 and others.
 _NEON = ("asimd", "neon")
 _FUSED = ("fma", "fma4", *_NEON, "sve", "vsx", "vx")
-#: One line of values in flight a thread, and a page to hold it.
+#: A page, which holds one line of values per thread.
 _MEMORY_BYTES = 4096
-#: A million operations, of divisions and roots and of all others: assumptions for plans only.
+#: Time of a million divisions or roots, and of a million other operations: assumptions for plans only.
 _SLOW_ITERATION_S, _ITERATION_S = 2e-3, 3e-4
 
 _CYCLES = "dependent integer additions, one per cycle, of the slowest core"

@@ -1,8 +1,8 @@
-"""The eight mixes of flops as plain loops: what compilers and flags make of them."""
+"""The eight mixes of flops as plain loops, which show compilers and flags."""
 
 from assay.model.benchmark import Axis, Benchmark, Metric
 
-#: A line a thread, and a page to hold them.
+#: A page, which holds one line per thread.
 _MEMORY_BYTES = 4096
 #: An assumption for plans only.
 _ITERATION_S = 2e-4

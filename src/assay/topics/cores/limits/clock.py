@@ -1,4 +1,4 @@
-"""The clock of a core: what is promised for it."""
+"""The clock of a core: its nominal clock."""
 
 from assay.analyse.bounds import Bounds, Law, of_core
 from assay.model.result import Estimate, Limit
@@ -6,7 +6,7 @@ from assay.topics.cores.peak import nominal
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """The nominal clock; above it is turbo. Nothing where none is known, or where the figure is no clock."""
+    """Return the nominal clock; above it is turbo. None where it is unknown, or where the figure is no clock."""
     machine = bounds.machine(estimate)
     clock = nominal(machine) if machine and not bounds.is_refused(estimate) else None
     return Limit(clock[0], "derived", clock[1], "clock", "core", reference=True) if clock else None

@@ -1,4 +1,4 @@
-"""Floating-point operations per second: what units and clock allow."""
+"""Floating-point operations per second: limited by units and clock."""
 
 from assay.analyse.bounds import MOST_SHARE, Bounds, Law, describe
 from assay.analyse.parts import part, scope_of_cores
@@ -8,15 +8,15 @@ from assay.model.text import joined, text
 from assay.model.units import format_quantity
 from assay.topics.cores.peak import nominal, rate
 
-#: A number of units that a figure exceeds by more at the nominal clock is wrong: turbo explains no more.
+#: A figure that exceeds the peak at the nominal clock by more disproves the number of units: turbo is less.
 _MOST_TURBO = 1.6
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """Flops a cycle x the nominal clock, else x the clock measured under load, else the best of this run.
+    """Return flops per cycle x the nominal clock, else x the clock under load, else the best rate of this run.
 
-    Turbo may exceed the nominal clock, so that is a reference. A derived peak that the figure exceeds by more is
-    not used, and the limit says so.
+    The peak at the nominal clock is a reference, since turbo may exceed it. A peak that the figure exceeds by more
+    is not used, and the limit says so.
     """
     unused: str = ""
     machine = bounds.machine(estimate)
@@ -26,9 +26,9 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
         promised = nominal(machine)
         clock, most = (promised, _MOST_TURBO) if promised else (bounds.loaded_clock(estimate), MOST_SHARE)
         if clock:
-            told = text("{work} x {clock}", work=per_cycle.derivation, clock=clock[1])
+            of = text("{work} x {clock}", work=per_cycle.derivation, clock=clock[1])
             value = per_cycle.per_cycle * clock[0]
-            peak = Limit(value, "derived", told, "flop-rate", scope, reference=clock is promised)
+            peak = Limit(value, "derived", of, "flop-rate", scope, reference=clock is promised)
             if (estimate.median or 0.0) <= most * peak.value:
                 return peak
             unused = text(
@@ -44,25 +44,25 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
 
 
 def scope_of(estimate: Estimate, machine: Machine | None) -> Scope:
-    """Which part of the machine the cores of an estimate are."""
+    """Return which part of the machine the cores of an estimate are."""
     if machine is None:
         return "cores"
     return scope_of_cores(part(estimate, machine.topology).cores, machine.topology)
 
 
-def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:
-    """What is said of a machine is that of its cores together: of some its share, where all are of one kind."""
+def _given(estimate: Estimate, bounds: Bounds, given: Limit) -> Limit | None:
+    """Return the part of a limit given for all cores: the share of the used ones, where all are of one kind."""
     machine = bounds.machine(estimate)
     if machine is None:
         return None
     every = machine.topology.cores
     used = len(part(estimate, machine.topology).cores)
     if used == len(every):
-        return told
+        return given
     if not used or len({core.kind for core in every}) > 1:
         return None
-    of = text("{of}, {used} of {all} cores", of=told.of, used=used, all=len(every))
-    return Limit(told.value * used / len(every), told.source, of, told.kind, scope_of(estimate, machine))
+    of = text("{of}, {used} of {all} cores", of=given.of, used=used, all=len(every))
+    return Limit(given.value * used / len(every), given.source, of, given.kind, scope_of(estimate, machine))
 
 
 law = Law(("flops-peak",), _limit, given=_given)

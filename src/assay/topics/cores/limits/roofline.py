@@ -1,4 +1,4 @@
-"""A rate of work that memory decides: intensity x bandwidth."""
+"""A rate of work that memory limits: intensity x bandwidth."""
 
 from assay.analyse.bounds import Bounds, Law, describe
 from assay.analyse.parts import part
@@ -11,7 +11,7 @@ _FLOPS = "flop/s"
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """Work a byte of the same samples x what bounds their traffic; of flops the best of these cores if less."""
+    """Return work per byte x the limit of the traffic; for flops the best rate of these cores if it is lower."""
     traffic = bounds.same_case(estimate, "memory-traffic")
     if traffic is None or not traffic.median or estimate.median is None:
         return None
@@ -29,14 +29,16 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
         if estimate.unit == _FLOPS
         else text("{of} / {bytes} B for each", bytes=f"{1 / intensity:.3g}", of=above.of)
     )
-    own = estimate.id if above.measured_by == traffic.id else ""  # it moved the bytes of its own limit
+    own = estimate.id if above.measured_by == traffic.id else ""  # its own traffic is the limit
     return Limit(intensity * above.value, above.source, of, above.kind, above.scope, measured_by=own)
 
 
-def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:
-    """What is said of a machine concerns all of its cores."""
+def _given(estimate: Estimate, bounds: Bounds, given: Limit) -> Limit | None:
+    """Return a limit given for the machine, for all of its cores only."""
     machine = bounds.machine(estimate)
-    return told if machine and len(part(estimate, machine.topology).cores) == len(machine.topology.cores) else None
+    return (
+        given if machine and len(part(estimate, machine.topology).cores) == len(machine.topology.cores) else None
+    )
 
 
 law = Law(("roofline",), _limit, given=_given)

@@ -1,4 +1,4 @@
-"""How long cores take to hand over a cache line, by what lies between them."""
+"""Time of a cache-line transfer between two cores, by what they share."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from assay.model.text import text
 
 LAW = "core-to-core"
 _PAIR = 2
-#: What two cores share, nearest first, and how it is called.
+#: What two cores share, nearest first, and its name.
 _SHARED = (
     ("index", text("same core")),
     ("l3", text("same L3")),
@@ -25,11 +25,11 @@ _FAR = text("other socket")
 
 
 class PairClass(msgspec.Struct, frozen=True):
-    """Pairs of cpus that share the same.
+    """Pairs of cpus that share the same unit.
 
     Attributes:
         name: what they share, e.g. `same L3`.
-        time: of a hand-over, in s: median over the pairs, with the least and the largest.
+        time: of a transfer, in s: median over the pairs, with the least and the largest.
     """
 
     name: str
@@ -37,7 +37,7 @@ class PairClass(msgspec.Struct, frozen=True):
 
 
 class CoreToCore(Model, frozen=True, kw_only=True, tag=LAW):
-    """Hand-overs of a cache line by what lies between two cpus.
+    """Cache-line transfers by what two cpus share.
 
     Attributes:
         classes: the nearest first.
@@ -52,7 +52,7 @@ class CoreToCore(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for all pairs of a run."""
+    """Fit one model for all pairs of a run."""
     pairs = [each for each in known.of_role("hand-over-time") if len(each.estimate.placement.cpus[0]) == _PAIR]
     for curve in curves(pairs, "label"):
         machine = known.machine(curve.members[0].estimate)
@@ -87,7 +87,7 @@ def _model(curve: Curve, machine: Machine) -> Model:
 
 
 def _class(estimate: Estimate, cores: dict[int, Core]) -> str:
-    """What the two cpus share."""
+    """Return what the two cpus share."""
     one, other = (cores.get(cpu) for cpu in estimate.placement.cpus[0])
     same = (kind for name, kind in _SHARED if one and other and getattr(one, name) == getattr(other, name))
     return next(same, _FAR)

@@ -1,4 +1,4 @@
-"""Floating-point operations that a core completes in a cycle, by operation and width: both sides are measured."""
+"""Floating-point operations of a core in a cycle, by operation and width; rate and clock are both measured."""
 
 from collections.abc import Iterable
 
@@ -14,14 +14,14 @@ LAW = "operations-per-cycle"
 
 
 class OperationsPerCycle(Model, frozen=True, kw_only=True, tag=LAW):
-    """What one core completes in a cycle of the clock measured together with the same samples.
+    """Operations of one core in a cycle of the clock measured together with the same samples.
 
-    Nothing is assumed of its units. The value of each point is operations per cycle and core: those of all numbers
-    of an instruction, a fused multiply-add as two.
+    This assumes nothing about its units. The value of each point is operations per cycle and core: each number of
+    a vector counts, and a fused multiply-add counts as two.
 
     Attributes:
-        most: of all points.
-        cores: that worked.
+        most: the largest value of all points.
+        cores: number of cores that worked.
     """
 
     most: Quantity
@@ -29,7 +29,7 @@ class OperationsPerCycle(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each placement and precision."""
+    """Fit one model for each placement and precision."""
     clocks = Clocks(known)
     for curve in curves(known.of_role("flop-rate"), "mix", "width"):
         first = curve.members[0].estimate
@@ -48,7 +48,7 @@ def fit(known: RunEstimates) -> Iterable[Model]:
 
 
 def _point(each: Measured, cores: int, clocks: Clocks) -> Point | None:
-    """None where the number of cores, their clock or the instructions are unknown."""
+    """Return the point; None where the number of cores, their clock or the instructions are unknown."""
     estimate, clock = each.estimate, clocks.of_case(each.estimate)
     mix, width = (roles.level_of(estimate, axis) for axis in ("instruction-mix", "instruction-width"))
     if not cores or clock is None or mix is None or width is None:

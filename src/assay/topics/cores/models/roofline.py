@@ -1,10 +1,10 @@
-"""The roofline: what a kernel can reach, min(peak, intensity x bandwidth), and where kernels of the run stand.
+"""The roofline: min(peak, intensity x bandwidth), and the kernels of the run under it.
 
 Source: S. Williams, A. Waterman, D. Patterson, Roofline, Communications of the ACM 52, 2009. Peak and bandwidths
 are those measured in this run on the same cpus; intensity is flops over the bytes that memory must move.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -23,14 +23,14 @@ NEEDS = ("cache_plateaus",)
 MEMORY = "memory"
 FLOP = "flop/s"
 _PRECISION = "fp64"
-#: Flops of one element by STREAM's definition, and the bytes that it names for it; copy has none.
+#: Flops and bytes of one element by STREAM's definition; copy has no flops.
 _STREAM = {"scale": (1, 16), "add": (1, 24), "triad": (2, 24)}
-#: memcpy counts a byte once that is read and written.
+#: memcpy counts a byte once, although it is read and written.
 _BOTH_WAYS = 2
 
 
 class Roof(msgspec.Struct, frozen=True):
-    """What a level of caches or memory can deliver.
+    """Bandwidth of a level of caches or memory.
 
     Attributes:
         level: `memory`, `L1` ...
@@ -44,7 +44,7 @@ class Roof(msgspec.Struct, frozen=True):
 
 
 class Roofline(Model, frozen=True, kw_only=True, tag=LAW):
-    """What kernels can reach on one set of cpus.
+    """Roofs of one set of cpus.
 
     Attributes:
         peak: in flop/s.
@@ -64,7 +64,7 @@ class _Placed(NamedTuple):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each set of cpus on which flops and kernels with bytes were both measured."""
+    """Fit one model for each set of cpus with measured flops and kernels with known traffic."""
     having = (each for each in known.estimates.values() if each.median is not None)
     groups = grouped(having, lambda e: (e.placement.cpus[:1], e.placement.hosts, *e.factors.items()))
     for group in groups.values():
@@ -75,16 +75,18 @@ def fit(known: RunEstimates) -> Iterable[Model]:
 def _model(group: Sequence[Estimate], state: str | None, known: RunEstimates) -> Iterable[Model]:
     flops = [each for each in group if roles.role(each) == "flop-rate"]
     peak = max((each for each in flops if roles.precision(each) == _PRECISION), key=_median, default=None)
-    counted = {(each.case, each.kernel) for each in group if roles.role(each) == "memory-rate"}
-    traffic = [
-        each for each in group if roles.role(each) == "memory-traffic" and (each.case, each.kernel) in counted
-    ]
-    of_state = [each for each in group if each.state == state]  # what was pooled over states is no roof of one
+    moved = {(each.case, each.kernel): _median(each) for each in group if roles.role(each) == "memory-traffic"}
+    counted = [each for each in group if roles.role(each) == "memory-rate" and (each.case, each.kernel) in moved]
+    of_state = [each for each in group if each.state == state]  # not those pooled over states
     machines = known.run.machines
-    roofs = (fastest(memory_rates(each, machines)) for each in (of_state, group) if traffic)
+    roofs = (fastest(memory_rates(each, machines)) for each in (of_state, group) if counted)
     memory = next(filter(None, roofs), None)
-    stated = list(_stated(group))
-    if peak is None or not (traffic or stated):
+    stated = [  # kernels that state both their flops and their traffic
+        _Placed(each, _median(each) / moved[each.case, each.kernel], figure(each))
+        for each in group
+        if each.unit == FLOP and (each.case, each.kernel) in moved
+    ]
+    if peak is None or not (counted or stated):
         return
     marks = [peak.placement.label, *(f"{name}={level}" for name, level in peak.factors.items())]
     marks += [f"host={host}" for host in peak.placement.hosts] + ([f"state={state}"] if state else [])
@@ -95,7 +97,7 @@ def _model(group: Sequence[Estimate], state: str | None, known: RunEstimates) ->
         yield Unfitted(id=name, of=of, state=state, wanted=LAW, reason=reason)
         return
     bandwidths = {MEMORY: figure(memory)} | _cached(group, state, known)
-    placed = [*_stream(group, traffic), *stated]
+    placed = [*_stream(counted, moved), *stated]
     yield Roofline(
         id=name,
         of=(peak.id, memory.id, *(each.estimate.id for each in placed)),
@@ -114,7 +116,7 @@ def _median(estimate: Estimate) -> float:
 
 
 def _cached(group: Sequence[Estimate], state: str | None, known: RunEstimates) -> dict[str, Quantity]:
-    """Bandwidth of each cache: the plateau of memcpy that ends at it, read and written bytes both counted."""
+    """Return the bandwidth of each cache: the memcpy plateau that ends at it, counting bytes read and written."""
     ids = {each.id for each in group}
     return {
         plateau.end.cause: plateau.rate.scaled(_BOTH_WAYS, "B/s")
@@ -125,24 +127,13 @@ def _cached(group: Sequence[Estimate], state: str | None, known: RunEstimates) -
     }
 
 
-def _stream(group: Sequence[Estimate], traffic: Sequence[Estimate]) -> Iterable[_Placed]:
-    """STREAM's kernels: their flops follow from the bytes that it counts."""
-    moved = {(each.case, each.kernel): each for each in traffic}
-    for each in group:
-        if roles.role(each) == "memory-rate" and each.kernel in _STREAM:
-            flops, counted = _STREAM[each.kernel]
-            hardware = moved.get((each.case, each.kernel))
-            if hardware is not None:
-                rate = figure(each).scaled(flops / counted, FLOP)
-                yield _Placed(each, rate.value / _median(hardware), rate)
-
-
-def _stated(group: Sequence[Estimate]) -> Iterable[_Placed]:
-    """Kernels that state both their flops and their traffic."""
-    moved = {(each.case, each.kernel): each for each in group if roles.role(each) == "memory-traffic"}
-    for each in group:
-        if each.unit == FLOP and (each.case, each.kernel) in moved:
-            yield _Placed(each, _median(each) / _median(moved[each.case, each.kernel]), figure(each))
+def _stream(counted: Sequence[Estimate], moved: Mapping[tuple[str, str], float]) -> Iterable[_Placed]:
+    """Yield the kernels of STREAM: their flops follow from the bytes that it counts."""
+    for each in counted:
+        if each.kernel in _STREAM:
+            flops, named = _STREAM[each.kernel]
+            rate = figure(each).scaled(flops / named, FLOP)
+            yield _Placed(each, rate.value / moved[each.case, each.kernel], rate)
 
 
 def _point(placed: _Placed, peak: float, memory: float) -> Point:

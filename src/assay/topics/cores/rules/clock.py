@@ -1,4 +1,4 @@
-"""The clock under load against the one that is allowed: governor, power limit, or turbo."""
+"""The clock under load compared with the allowed one: governor, power limit, or turbo."""
 
 from collections.abc import Iterable
 
@@ -43,7 +43,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _refused(evidence: Evidence) -> Iterable[Finding]:
-    """One finding for all clocks that cannot be any."""
+    """Yield one finding for all figures that cannot be clocks."""
     bounds = evidence.bounds
     refused = [each for each in evidence.having("clock", "loaded-clock") if bounds.is_refused(each)]
     if not refused:
@@ -74,7 +74,7 @@ def _refused(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _allowed(machine: Machine, estimate: Estimate) -> tuple[float, str] | None:
-    """What the cores should keep: a single one the highest clock, several the nominal one."""
+    """Return the clock that cores should keep: one core the highest clock, several the nominal one."""
     highest = machine.fact("processor", "highest frequency")
     boost = machine.fact("frequency", "boost").value is not False
     alone = len(estimate.placement.cpus[0]) == 1
@@ -87,7 +87,7 @@ def _allowed(machine: Machine, estimate: Estimate) -> tuple[float, str] | None:
 def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evidence: Evidence) -> Finding:
     governor = machine.fact("frequency", "governor")
     set_to = text("The governor is {governor}.", governor=str(governor.value)) if governor.known else ""
-    told = text(
+    claim = text(
         "Under load {label} run at {clock}, {share} % of {allowed}.",
         label=places.cores(estimate.placement.label),
         clock=format_quantity(estimate.median or 0, "Hz"),
@@ -97,7 +97,7 @@ def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evid
     decided = estimate.confidence is not None
     return rule.finding(
         estimate.id,
-        claim=joined(" ", (told, set_to)),
+        claim=joined(" ", (claim, set_to)),
         severity="problem",
         status="observed" if decided else "candidate",
         evidence=(estimate.id,),

@@ -1,4 +1,4 @@
-"""Pairs of cores that hand over a cache line slower than their like, and cores that all such pairs share."""
+"""Pairs of cores with slower cache-line transfers than similar pairs, and a core that all of them share."""
 
 from collections.abc import Iterable, Sequence
 
@@ -35,13 +35,13 @@ def _finding(evidence: Evidence, model: CoreToCore, outliers: Sequence[Point]) -
     worst = max(outliers, key=lambda point: point.ratio or 0.0)
     kind, usual = next((each.name, each.time.value) for each in model.classes if each.name == worst.at["class"])
     confident = all(evidence.estimates[point.estimate].confidence for point in outliers)
-    alike = (point for point in model.points if point.at["class"] == kind)
-    typical = min(alike, key=lambda point: abs(point.value.value - usual))
+    similar = (point for point in model.points if point.at["class"] == kind)
+    typical = min(similar, key=lambda point: abs(point.value.value - usual))
     pair = evidence.estimates[worst.estimate], evidence.estimates[typical.estimate]
     cpu = common_end(outliers)
     common = text("All of them are pairs of cpu {cpu}.", cpu=str(cpu)) if cpu is not None else ""
     named = [f"{point.at['a']}-{point.at['b']} x{point.ratio or 0:.2f}" for point in outliers]
-    told = text(
+    claim = text(
         "{count} of {all} pairs of cpus transfer a cache line more slowly than similar pairs ({pairs}; {kind}: "
         "usually {usual}).",
         count=len(outliers),
@@ -52,7 +52,7 @@ def _finding(evidence: Evidence, model: CoreToCore, outliers: Sequence[Point]) -
     )
     return rule.finding(
         model.id,
-        claim=joined(" ", (told, common)),
+        claim=joined(" ", (claim, common)),
         severity="problem",
         status="observed" if confident else "candidate",
         evidence=(model.id, *(point.estimate for point in outliers)),

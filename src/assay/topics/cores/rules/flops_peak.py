@@ -1,4 +1,4 @@
-"""Floating-point peak: how much of what units and clock allow is reached."""
+"""The share of the floating-point peak that is reached."""
 
 from collections.abc import Iterable
 
@@ -39,17 +39,17 @@ def _finding(evidence: Evidence, best: Estimate, precision: str) -> Finding:
     clock = evidence.bounds.loaded_clock(best) if per_cycle else None
     if per_cycle and clock and best.value:
         shares.append(_loaded(best, best.value.over(per_cycle.per_cycle * clock[0]), clock[0]))
-    told = _told(best, precision, joined(", ", shares), per_cycle.derivation if per_cycle else "")
+    claim = _claim(best, precision, joined(", ", shares), per_cycle.derivation if per_cycle else "")
     return rule.finding(
         precision,
-        claim=joined(" ", (told, turbo)),
+        claim=joined(" ", (claim, turbo)),
         evidence=(best.id,),
         numbers=numbers(best.value, peak, best.unit),
         statistic=joined("; ", shares) or text("none"),
     )
 
 
-def _told(best: Estimate, precision: str, shares: str, derivation: str) -> Text:
+def _claim(best: Estimate, precision: str, shares: str, derivation: str) -> Text:
     return text(
         "The best {precision} rate is {rate} on {label} (width {width}): {shares}, of {peak}."
         if shares
@@ -64,7 +64,7 @@ def _told(best: Estimate, precision: str, shares: str, derivation: str) -> Text:
 
 
 def _loaded(best: Estimate, share: Quantity, clock: float) -> str:
-    """The share of the peak at the clock under load; no share where all of its interval is impossible."""
+    """State the share of the peak at the clock under load; unknown where its whole interval is impossible."""
     at = text("{clock} under load", clock=format_quantity(clock, "Hz"))
     if share.is_wide:
         return text("at {clock} the share is unknown: it differs too much from launch to launch", clock=at)

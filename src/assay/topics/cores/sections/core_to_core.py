@@ -1,4 +1,4 @@
-"""How long a cache line takes from one core to another, for all pairs or a sample of them."""
+"""Time of a cache-line transfer between two cores, for all pairs or a sample of them."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -12,7 +12,7 @@ from assay.topics.cores.models.core_to_core import CoreToCore, PairClass
 
 
 def _by_core(scene: Scene) -> Callable[[str], tuple[int, str]]:
-    """Cpus in the order of their cores."""
+    """Sort cpus in the order of their cores."""
     machine = next(iter(scene.run.machines.values()), None)
     place = {cpu: core.index for core in (machine.topology.cores if machine else ()) for cpu in core.cpus}
     return lambda cpu: (place.get(int(cpu), int(cpu)), f"{int(cpu):9}")
@@ -58,7 +58,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
 
 
 def _meaning(each: Fitted[CoreToCore]) -> str:
-    if len(each.model.points) == 1:  # two cores are all there are
+    if len(each.model.points) == 1:  # the machine has two cores
         (point,) = each.model.points
         return text("The pair takes {time} ({kind}).", time=each.figure(point).full, kind=_word(point.at["class"]))
     kinds = formatting.listed(
@@ -75,7 +75,7 @@ def _meaning(each: Fitted[CoreToCore]) -> str:
 
 
 def _times(pairs: PairClass) -> list[str]:
-    """Of the median pair, the nearest and the farthest one."""
+    """Return the times of the median, the fastest and the slowest pair."""
     return [formatting.quantity(value, "s") for value in pairs.time]
 
 

@@ -1,4 +1,4 @@
-"""Operations a second in registers, by precision, width and mix, and the clock that the cores keep meanwhile."""
+"""Operations per second in registers, by precision, width and mix, and the clock of the cores."""
 
 from collections.abc import Iterable
 
@@ -20,7 +20,7 @@ _RATE, _CLOCK, _LOADED = "flop/s", "Hz", "loaded-clock"
 
 
 def _peaks(scene: Scene) -> list[Estimate]:
-    """The best of each placement and precision, in each state where there are several."""
+    """Return the best rate of each placement and precision, in each state where there are several."""
     found: dict[str, Estimate] = {}
     groups = selection.grouped(scene.measured, lambda e: (e.placement.label, e.params.get("format", "")))
     for members in groups.values():
@@ -31,7 +31,7 @@ def _peaks(scene: Scene) -> list[Estimate]:
 
 
 def _best(scene: Scene) -> Estimate | None:
-    """Double precision on the most cores."""
+    """Return the best rate in double precision on the most cores."""
     double = [e for e in scene.cached(_peaks) if e.params.get("format", "fp64") == "fp64"]
     return max(double, key=lambda e: len(e.placement.cpus[0]), default=None)
 
@@ -42,7 +42,7 @@ def _how(e: Estimate) -> str:
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
-    """One heat map: flop per cycle by operation, width and precision; the rate where no clock was measured."""
+    """Draw a heat map: flop per cycle by operation, width and precision; the rate where no clock was measured."""
     a_cycle = [(each.estimate(point), point.value) for each in scene.found for point in each.model.points]
     found = a_cycle or [(e, e.value) for e in scene.measured if e.value]
     if not found:
@@ -80,7 +80,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 
 def _rank(estimate: Estimate) -> tuple[int, ...]:
-    """Places, then operations, precisions and widths as the benchmark declares them."""
+    """Sort by number of cpus, then by operation, precision and width in the order of the declaration."""
     axes = {axis.name: axis.values for axis in benchmarks.of(estimate.benchmark).axes}
     params = ((axes.get(name, ()), estimate.params.get(name)) for name in ("mix", "format", "width"))
     places = (values.index(value) if value in values else len(values) for values, value in params)
@@ -97,7 +97,7 @@ _MIXES = {
 
 
 def _clocks(scene: Scene) -> list[tuple[str, ...]]:
-    """Rows of the table of clocks: what the machine names, then what each placement kept over its cases."""
+    """Return the rows of clocks: the facts of the machine, then the clocks of each placement over its cases."""
     machine = next(iter(scene.run.machines.values()), None)
     clocks, _ = scene.cached(_kept_and_refused)
     known = {
@@ -114,7 +114,7 @@ def _clocks(scene: Scene) -> list[tuple[str, ...]]:
     for (label, kernel, state), members in groups.items():
         ordered = sorted(members, key=lambda e: e.median or 0.0)
         least, most = (formatting.shown(e).short for e in (ordered[0], ordered[-1]))
-        how = text("beside the work") if kernel == _LOADED else text("alone")
+        how = text("during the work") if kernel == _LOADED else text("alone")
         cases = formatting.count(len(members), "case", "cases")
         rows.append((joined(", ", [label, how, state]), least, most if len(members) > 1 else "", cases))
     return rows
@@ -123,21 +123,17 @@ def _clocks(scene: Scene) -> list[tuple[str, ...]]:
 def _sentences(scene: Scene) -> str:
     if scene.cached(_best) is None:
         return text("Nothing could be measured.")
-    told: list[str] = []
-    _, refused = map(len, scene.cached(_kept_and_refused))
-    if refused:
-        told.append(
-            text(
-                "{count} clock is impossibly low and not shown; a finding explains why.|{count} clocks are "
-                "impossibly low and not shown; a finding explains why.",
-                count=refused,
-            )
-        )
-    return joined(" ", (*told, _nominal(scene.run)))
+    _, refused = scene.cached(_kept_and_refused)
+    hidden = text(
+        "{count} clock is impossibly low and not shown; a finding explains why.|{count} clocks are "
+        "impossibly low and not shown; a finding explains why.",
+        count=len(refused),
+    )
+    return joined(" ", (hidden if refused else "", _nominal(scene.run)))
 
 
 def _nominal(run: Run) -> str:
-    """That no nominal clock is known, and what cannot be told for want of it; empty where one is."""
+    """Say that the nominal clock is unknown, and what is therefore unknown, too; empty where it is known."""
     facts = (machine.fact("processor", "nominal frequency") for machine in run.machines.values())
     unknown = next((fact for fact in facts if not fact.known), None)
     if unknown is None:
@@ -151,7 +147,7 @@ def _nominal(run: Run) -> str:
 
 
 def _kept_and_refused(scene: Scene) -> tuple[tuple[Estimate, ...], tuple[Estimate, ...]]:
-    """Clocks, and those that cannot be any."""
+    """Return the clocks, and the figures that cannot be clocks."""
     least = CLOCK_SHARE * run_clock(scene.analysis.estimates)
     clocks = (e for e in selection.measured(scene.headline) if e.unit == _CLOCK)
     parts = selection.grouped(clocks, lambda e: (e.median or 0.0) < least)
@@ -173,7 +169,7 @@ def _best_rates(scene: Scene) -> Iterable[tuple[str, ...]]:
 
 
 def _a_cycle(scene: Scene) -> Iterable[tuple[str, ...]]:
-    """Of each placement and precision the single operations, each in the width that completes most."""
+    """List the single operations of each placement and precision, each in its best width."""
     for each in scene.found:
         ascending = sorted(each.model.points, key=lambda point: point.value.value)
         best = {str(point.at["mix"]): point for point in ascending}

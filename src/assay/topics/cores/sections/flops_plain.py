@@ -1,4 +1,4 @@
-"""Plain loops: what compilers and flags make of the eight mixes, in a row each."""
+"""Plain loops: the rates of the eight mixes by compiler and flags."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ def _mix(e: Estimate) -> str:
 
 
 def _built(e: Estimate) -> str:
-    """Levels of what was varied, as the compiler; the place where it is not one core."""
+    """Name the levels of factors, for example the compiler, and the place where it is not one core."""
     place = "" if e.placement.label == "one-core" else formatting.placed(e)
     return joined(", ", [*e.factors.values(), place, selection.state(e)])
 
@@ -27,7 +27,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 
 def _table(scene: Scene) -> Iterable[Table]:
-    """A row for each mix, a column for each build: as the source prints its table."""
+    """Make a row for each mix, a column for each build, as in the table of the source."""
     builds = list(dict.fromkeys(map(_built, scene.measured)))
     known = {(_mix(e), _built(e)): formatting.shown(e).short for e in scene.measured}
     rows = tuple(

@@ -60,7 +60,7 @@ def _figure(each: Fitted[Roofline], number: int) -> Figure:
         "only.",
         where=_where(each),
     )
-    told = [
+    reached = [
         text(
             "{kernel} {figure} at {intensity}",
             kernel=kernel.label,
@@ -69,13 +69,13 @@ def _figure(each: Fitted[Roofline], number: int) -> Figure:
         )
         for kernel in kernels
     ]
-    result = joined("; ", (text("Peak {figure}", figure=top.full), *told))
+    result = joined("; ", (text("Peak {figure}", figure=top.full), *reached))
     spec = roofline(kernels, roofs, (scaled, text("peak {rate}", rate=formatting.quantity(peak, "flop/s"))), unit)
     return Figure(f"figure-roofline{f'-{number}' if number else ''}", caption, result, spec)
 
 
 def _drawn(estimate: Estimate) -> bool:
-    """Whether memory was touched and dealt in the usual way: others crowd the figure and stand in the table."""
+    """Whether it used the default memory options: others are only in the table, as the chart has no room."""
     return estimate.placement.memory == "first-touch" and selection.is_usual(estimate, but=("stores", "size"))
 
 
@@ -96,7 +96,7 @@ def _kernel(each: Fitted[Roofline], point: Point, factor: float) -> Kernel:
 
 
 def _name(estimate: Estimate) -> str:
-    """`triad`, `himeno L`: the kernel where a benchmark has several, else the benchmark and what it was run at."""
+    """Return `triad`, `himeno L`: the kernel where a benchmark has several, else the benchmark and its size."""
     if len(benchmarks.of(estimate.benchmark).kernels) > 1:
         return estimate.kernel
     size = estimate.params.get("size", "")
@@ -106,8 +106,8 @@ def _name(estimate: Estimate) -> str:
 def _setting(estimate: Estimate) -> str:
     declared, memory = benchmarks.of(estimate.benchmark), estimate.placement.memory
     levels = {name: value for name, value in estimate.params.items() if name in declared.defaults}
-    told = formatting.params(levels, declared.units)
-    return ", ".join(filter(None, [told, "" if memory == "first-touch" else memory]))
+    settings = formatting.params(levels, declared.units)
+    return ", ".join(filter(None, [settings, "" if memory == "first-touch" else memory]))
 
 
 def _kernels(scene: Scene) -> Iterable[tuple[str, ...]]:
@@ -130,10 +130,10 @@ def _share(point: Point) -> str:
 
 def _sentences(scene: Scene) -> str:
     found = _widest_first(scene)
-    told: list[str] = []
+    sentences: list[str] = []
     for each in found:
         peak, ridge = each.shown(each.model.peak), each.shown(each.model.roofs[0].ridge.scaled(1.0, ""))
-        told.append(
+        sentences.append(
             text(
                 "The peak of “{where}” is {peak}; a kernel needs {ridge} flops per byte of memory traffic to "
                 "reach it.",
@@ -142,13 +142,13 @@ def _sentences(scene: Scene) -> str:
                 ridge=ridge.short,
             )
         )
-        told.append(_set_by(each))
-    told += [_without_caches(each) for each in found if len(each.model.roofs) == 1]
-    return joined(" ", told)
+        sentences.append(_set_by(each))
+    sentences += [_without_caches(each) for each in found if len(each.model.roofs) == 1]
+    return joined(" ", sentences)
 
 
 def _without_caches(each: Fitted[Roofline]) -> str:
-    """Why there is no roof but that of memory."""
+    """Say why memory is the only roof."""
     return text(
         "On “{where}” no cache has a roof: memcpy, which measures the bandwidth of caches, runs on one core."
         if len(each.estimates[0].placement.cpus[0]) > 1
@@ -158,7 +158,7 @@ def _without_caches(each: Fitted[Roofline]) -> str:
 
 
 def _set_by(each: Fitted[Roofline]) -> str:
-    """Which measurement is the roof of memory: the second that the law was fitted to."""
+    """Name the measurement of the memory roof: the second estimate of the model."""
     found = next((estimate for estimate in each.estimates if estimate.id == each.model.of[1]), None)
     if found is None:
         return ""

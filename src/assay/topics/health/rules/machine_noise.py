@@ -1,4 +1,4 @@
-"""Whether the machine was quiet enough for its figures to be trusted: one finding for each cause of noise."""
+"""Whether the machine was quiet enough to trust its figures: one finding for each cause of noise."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ _NAMES = {NEAR: text("near"), FAR: text("far"), UNSETTLED: text("unsettled")}
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     noise = evidence.noise
-    # What had no time for its launches gets time, not twice as many.
+    # A run that its budget cut gets more time, else twice as many launches.
     launches = evidence.run.plan.launches * (1 if evidence.budget() else 2)
     repeat = more(evidence, launches)
     causes = [*_drift(noise, repeat), *_lost(noise, repeat), *_taken(noise, repeat)]
@@ -59,7 +59,7 @@ def _drift(noise: Noise, repeat: str) -> Iterable[Finding]:
         or figures_p >= _FIGURES_P
         or (figures > 0) != (noise.drift > 0)
     ):
-        return  # whatever the sentinel does, no figure suffers from it
+        return  # the sentinel drifts, but no figure does
     p = f"{noise.drift_p:.2g}"
     yield rule.finding(
         "drift",
@@ -112,7 +112,7 @@ def _lost(noise: Noise, repeat: str) -> Iterable[Finding]:
 
 
 def _disturbed(noise: Noise, repeat: str) -> Iterable[Finding]:
-    """Launches whose figures count although they were disturbed, where nothing else tells why."""
+    """Report launches that count although they were disturbed, if no other finding explains it."""
     if noise.spoilt > _SPOILT * noise.made:
         counted = text("{spoilt} of {made} launches", spoilt=noise.spoilt, made=noise.made)
         yield rule.finding(
@@ -132,7 +132,7 @@ def _disturbed(noise: Noise, repeat: str) -> Iterable[Finding]:
 
 
 def _taken(noise: Noise, repeat: str) -> Iterable[Finding]:
-    """The cpus' time that others had."""
+    """Report the cpu time of other processes and guests."""
     hypervisor = (
         text("The hypervisor took up to {share} during a launch."),
         text("other guests of the host"),
@@ -205,14 +205,14 @@ def _states(evidence: Evidence, repeat: str) -> Iterable[Finding]:
         if split
         else "All benchmarks pool the launches of both states: their differences are within chance."
     )
-    told = (
+    sentences = (
         text("The machine changed its state, as the cache-line probe shows: {states}.", states=seen),
         explained if split else "",
         pooled if whole else "",
     )
     yield rule.finding(
         "states",
-        claim=joined(" ", told),
+        claim=joined(" ", sentences),
         numbers=numbers(max(times) / min(times), FACTOR),
         statistic=seen,
         threshold=text(

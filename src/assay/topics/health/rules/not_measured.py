@@ -1,4 +1,4 @@
-"""What the plan promised and the run does not hold."""
+"""Cases of the plan that the run did not measure."""
 
 from collections.abc import Iterable
 
@@ -23,11 +23,9 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     run, studied = evidence.run, {case.id for case in evidence.run.plan.studied}
     wrong = [each for each in evidence.outcomes if each.status in {"failed", "invalid"}]
     of_study = [each for each in wrong if each.case in studied]
-    missing = [each for each in evidence.outcomes if each.status not in {"complete", "failed", "invalid"}]
-    missing = [each for each in missing if each.case in studied]
-    short = [
-        each for each in evidence.outcomes if each.status == "complete" and each.failed and each.case in studied
-    ]
+    planned = [each for each in evidence.outcomes if each.case in studied]
+    missing = [each for each in planned if each.status not in {"complete", "failed", "invalid"}]
+    short = [each for each in planned if each.status == "complete" and each.failed]
     if wrong:
         claim = text(
             "{count} of {all} cases gave no valid figure: {reasons}."
@@ -64,7 +62,7 @@ def _finding(plan: Plan, subject: str, claim: Text, outcomes: list[Outcome], rem
 
 
 def _reasons(plan: Plan, outcomes: list[Outcome]) -> str:
-    """The most frequent reasons with one case of each."""
+    """List the most frequent reasons with one case of each."""
     cases = grouped(outcomes, lambda each: (each.status, each.reason or ""))
     ranked = sorted(cases.items(), key=lambda item: -len(item[1]))
     names = plan.names
@@ -78,10 +76,10 @@ def _reasons(plan: Plan, outcomes: list[Outcome]) -> str:
 
 
 def _reason(status: str, reason: str, case: str, more: int) -> str:
-    told = text("{status}: {reason}", status=status, reason=reason) if status else reason
+    reason = text("{status}: {reason}", status=status, reason=reason) if status else reason
     if not more:
-        return text("{reason} ({case})", reason=told, case=case)
-    return text("{reason} ({case} and {count} more)", reason=told, case=case, count=more)
+        return text("{reason} ({case})", reason=reason, case=case)
+    return text("{reason} ({case} and {count} more)", reason=reason, case=case, count=more)
 
 
 rule = Rule(

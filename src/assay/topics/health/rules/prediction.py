@@ -1,4 +1,4 @@
-"""What other measurements predict of a figure, and what it is: one finding for all of its states."""
+"""The prediction of a figure from other measurements, and the figure: one finding for all of its states."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -9,8 +9,7 @@ from assay.model.result import Finding
 from assay.model.text import cli, joined, text
 from assay.model.units import format_quantity
 
-_PERCENT = 100
-#: Beyond this what predicts does not explain the figure.
+#: With a larger error the prediction does not explain the figure.
 _EXPLAINS = 0.15
 
 
@@ -26,31 +25,31 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _finding(states: Sequence[Prediction]) -> Finding:
-    """Of one figure; several predictions where the states of the machine explain it."""
+    """Make the finding of one figure; it has several predictions where the states of the machine explain it."""
     worst = max((each.error for each in states), key=abs)
     by = states[0].by
     far = text("This is not explained by {by} alone.", by=by) if abs(worst) > _EXPLAINS else ""
-    told = text(
+    claim = text(
         "Predicted from {by}: {what}, {figures}.",
         by=by,
         what=states[0].what,
-        figures=joined("; ", [_held_against(each) for each in states]),
+        figures=joined("; ", [_compared(each) for each in states]),
     )
     return rule.finding(
         states[0].id,
-        claim=joined(" ", (told, far)),
+        claim=joined(" ", (claim, far)),
         evidence=tuple(dict.fromkeys(name for each in states for name in (*each.of, each.measured))),
         numbers=numbers(worst),
-        statistic=text("gap between the intervals {share} %", share=f"{_PERCENT * worst:.1f}"),
+        statistic=text("gap between the intervals {share} %", share=f"{100 * worst:.1f}"),
     )
 
 
-def _held_against(each: Prediction) -> str:
+def _compared(each: Prediction) -> str:
     lower, upper, value = (
         format_quantity(part, each.value.unit) for part in (each.predicted.lo, each.predicted.hi, each.value.value)
     )
-    off, low, high = (f"{_PERCENT * part:+z.1f} %" for part in each.off)
-    told = text(
+    off, low, high = (f"{100 * part:+z.1f} %" for part in each.off)
+    figures = text(
         "{lower} to {upper}; measured {value}, {off} from the middle ({low} to {high}): intervals apart"
         if each.error
         else "{lower} to {upper}; measured {value}, {off} from the middle ({low} to {high}): intervals overlap",
@@ -61,7 +60,7 @@ def _held_against(each: Prediction) -> str:
         low=low,
         high=high,
     )
-    return text("{state}: {figures}", state=each.states[-1], figures=told) if each.states[-1] else told
+    return text("{state}: {figures}", state=each.states[-1], figures=figures) if each.states[-1] else figures
 
 
 rule = Rule(

@@ -1,4 +1,4 @@
-"""A node that is slower than its like."""
+"""A node that is slower than similar nodes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -67,7 +67,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _slow(rates: Mapping[str, Mapping[int, float]]) -> dict[str, int]:
-    """Host -> launches in which it was low; those that were so twice."""
+    """Host -> launches in which it was low, for hosts that were low twice."""
     low = Counter[str]()
     for block in sorted({block for each in rates.values() for block in each}):
         present = {host: each[block] for host, each in rates.items() if block in each}

@@ -1,4 +1,4 @@
-"""Ceilings that figures exceed: one of the two is wrong, so no share is shown."""
+"""Figures that exceed their limit: one of both is wrong, so no share is shown."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Many like nodes: who is in the middle, who falls behind."""
+"""Many similar nodes: the median node and the slow ones."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -10,19 +10,18 @@ from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, headings
 from assay.topics.health.ranked import Node, ranked
 
-#: What it is of, and its figures from the slowest node on.
+#: A figure, and its estimates from the slowest node on.
 _Crowd = tuple[str, tuple[Estimate, ...]]
 
 
 def _crowds(scene: Scene) -> list[_Crowd]:
-    """Headline figures that several nodes have and that are no point of a curve."""
+    """Return the headline figures of several nodes that are not points of a curve."""
     analysis, found = scene.analysis, list[_Crowd]()
     for name in dict.fromkeys(e.benchmark for e in analysis.estimates if not selection.swept(e.benchmark)):
         headline = selection.headline_kernel(selection.headline_metric(selection.of_benchmark(analysis, name)))
         measured = selection.measured(headline)
-        for label, crowd in selection.grouped(
-            measured, partial(_label, varied=selection.varied(measured))
-        ).items():
+        label_of = partial(_label, varied=selection.varied(measured))
+        for label, crowd in selection.grouped(measured, label_of).items():
             if len(crowd) > 1:
                 found.append((label, tuple(sorted(crowd, key=lambda e: e.median or 0.0))))
     return found
@@ -33,7 +32,7 @@ def _label(estimate: Estimate, varied: tuple[str, ...]) -> str:
 
 
 def _largest(scene: Scene) -> tuple[Estimate, ...]:
-    """The figure that uses most cpus."""
+    """Return the estimates of the figure that uses most cpus."""
     crowds = [crowd for _, crowd in scene.cached(_crowds)] if len(scene.run.plan.hosts) > 1 else []
     return max(crowds, key=lambda crowd: max(sum(map(len, e.placement.cpus)) for e in crowd), default=())
 
@@ -43,7 +42,7 @@ def _host(estimate: Estimate) -> str:
 
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
-    """The nodes by rank."""
+    """Draw the nodes in ascending order."""
     crowd = _largest(scene)
     factor, unit = figures.scaled(crowd)
     nodes = [

@@ -20,15 +20,15 @@ from assay.topics.health.strips import Dot, Share, cumulative, strips
 from assay.topics.health.timeline import DISTURBED, QUIET, Span, timeline
 
 _NANO, _GIGA = 1e9, 1e9
-#: Cases that are drawn launch by launch.
+#: Most cases that are drawn by launch.
 _ROWS = 16
-#: Percentiles that a cumulative curve is drawn through.
+#: Percentiles of a cumulative curve.
 _SHARES = (0, *range(1, 100), 99.9, 100)
 _OF_LAUNCH = text("largest share of cpu time during a launch")
 
 
 def _rows(scene: Scene) -> list[tuple[str, ...]]:
-    """The measures of noise, each with what it means."""
+    """List the measures of noise, each with its meaning."""
     noise = scene.analysis.noise
     rows: list[tuple[str, ...]] = [
         (
@@ -93,7 +93,7 @@ def _share(value: float | None) -> str:
 
 
 def _sentences(scene: Scene) -> str:
-    noise, told = scene.analysis.noise, list[str]()
+    noise, sentences = scene.analysis.noise, list[str]()
     if len(noise.states) > 1:
         seen = (
             (known(name), formatting.quantity(value, "s"), formatting.count(launches, "launch", "launches"))
@@ -103,7 +103,7 @@ def _sentences(scene: Scene) -> str:
             text("“{state}” ({time}, {launches})", state=name, time=time, launches=many)
             for name, time, many in seen
         )
-        told.append(
+        sentences.append(
             text(
                 "The probe found {count} states of the machine: {states}. If a state explains the figures of a "
                 "benchmark, they are reported for each state.",
@@ -112,18 +112,20 @@ def _sentences(scene: Scene) -> str:
             )
         )
     elif noise.states:
-        told.append(text("The probe found one state in the whole run."))
+        sentences.append(text("The probe found one state in the whole run."))
     launches = formatting.count(noise.launches, "launch", "launches")
-    told.append(
+    sentences.append(
         text("{disturbed} of {launches} were disturbed.", disturbed=noise.disturbed, launches=launches)
         if noise.disturbed
         else text("No launch was disturbed.")
     )
-    return joined(" ", told)
+    return joined(" ", sentences)
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
-    spans = [_span(records, scene) for records in scene.run.launches]
+    begin = min(map(_time, scene.run.launches))
+    cases = {case.id: case for case in scene.run.plan.cases}
+    spans = [_span(records, _time(records) - begin, clock(records, cases)) for records in scene.run.launches]
     handover = [value for span in spans for value in (span.before, span.after) if value]
     parts = [
         formatting.count(len(spans), "launch", "launches"),
@@ -146,7 +148,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 
 def _of_launches(scene: Scene) -> Iterable[Figure]:
-    """Every launch of the cases that vary most as a dot; their samples, folded."""
+    """Draw each launch of the cases that vary most as a dot, and, folded, their samples."""
     estimates = widest(scene.analysis, _ROWS)
     found = launched(scene.run, estimates)
     names = {e.case: _case(e, estimates) for e in estimates if e.case in found}
@@ -195,21 +197,19 @@ def _of_launches(scene: Scene) -> Iterable[Figure]:
 
 
 def _case(e: Estimate, others: list[Estimate]) -> str:
-    """Place and levels, and whatever tells it from others of its benchmark."""
+    """Name a case by place and levels that differ from other cases of its benchmark."""
     names = selection.varied(each for each in others if each.benchmark == e.benchmark)
     units, levels = selection.units(e.benchmark), {**e.params, **e.factors}
-    told = [formatting.setting(name, levels[name], units.get(name, "")) for name in names if name in levels]
-    return joined(", ", [e.benchmark, formatting.placed(e), *told])
+    settings = [formatting.setting(name, levels[name], units.get(name, "")) for name in names if name in levels]
+    return joined(", ", [e.benchmark, formatting.placed(e), *settings])
 
 
 def _time(records: LaunchRecords) -> float:
     return datetime.fromisoformat(records.launch.started).timestamp()
 
 
-def _span(records: LaunchRecords, scene: Scene) -> Span:
+def _span(records: LaunchRecords, start: float, hertz: float | None) -> Span:
     launch, bracket = records.launch, records.launch.bracket
-    start = _time(records) - min(map(_time, scene.run.launches))
-    hertz = clock(records, {case.id: case for case in scene.run.plan.cases})
     repeat = text("attempt {number}", number=launch.attempt + 1) if launch.attempt else ""
     return Span(
         start=start,

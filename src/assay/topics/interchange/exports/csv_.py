@@ -1,4 +1,4 @@
-"""Comma-separated values: one row an estimate with everything it carries, or one row a raw sample."""
+"""Comma-separated values: a row for each estimate with all of its fields, or for each raw sample."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ COLUMNS = (
     "median", "lo", "hi", "basis", "confidence", "mean", "min", "max", "p99", "launches", "samples", "stop",
     "precision", "steady", "modes", "limit", "limit_source", "limit_of", "status", "reason",
 )  # fmt: skip
-#: Columns that are no attributes of an estimate -> their values.
+#: Column -> its value, where it is not an attribute of an estimate.
 _VALUES: dict[str, Callable[[Estimate], object]] = {
     "params": lambda e: _pairs(e.params),
     "factors": lambda e: _pairs(e.factors),
@@ -37,7 +37,7 @@ SAMPLE_COLUMNS = (
 
 
 def figures(_run: Run, analysis: Analysis) -> Iterator[str]:
-    """Estimates as CSV (RFC 4180) in SI base units; absent values are empty, lists have blanks."""
+    """Write estimates as CSV (RFC 4180) in SI base units; absent values are empty, lists have blanks."""
     lines = io.StringIO(newline="")
     writer = csv.writer(lines)
     writer.writerow(COLUMNS)
@@ -47,7 +47,7 @@ def figures(_run: Run, analysis: Analysis) -> Iterator[str]:
 
 
 def samples(run: Run) -> Iterator[str]:
-    """Raw samples as CSV, line by line with line ends: seconds of `iterations` iterations, warm-ups too."""
+    """Yield raw samples as lines of CSV with line ends: seconds of `iterations` iterations, warm-ups too."""
     line = io.StringIO(newline="")
     writer = csv.writer(line)
     for cells in _samples(run):

@@ -9,7 +9,7 @@ from assay.model.text import encoded
 
 
 def figures(_run: Run, analysis: Analysis) -> Iterator[str]:
-    """The whole analysis."""
+    """Yield the whole analysis."""
     yield encoded(analysis).decode() + "\n"
 
 

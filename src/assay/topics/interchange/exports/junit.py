@@ -14,7 +14,7 @@ _NO_CHARACTER = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 
 
 def figures(run: Run, analysis: Analysis) -> Iterator[str]:
-    """What fails: a case that went wrong, a figure above its ceiling, a problem that was observed or confirmed."""
+    """Write test cases; failed cases, figures above their limit, and observed or confirmed problems fail."""
     suites = ET.Element("testsuites")
     for name, cases in (
         ("cases", [_case(each) for each in analysis.outcomes]),
@@ -35,34 +35,34 @@ def figures(run: Run, analysis: Analysis) -> Iterator[str]:
 
 
 def _case(outcome: Outcome) -> ET.Element:
-    made = _test("cases", outcome.case)
+    test = _test("cases", outcome.case)
     if outcome.status in {"failed", "invalid", "timed-out"}:
-        _verdict(made, "failure", outcome.status, outcome.reason)
+        _verdict(test, "failure", outcome.status, outcome.reason)
     elif outcome.status != "complete":
-        _verdict(made, "skipped", outcome.status, outcome.reason)
-    return made
+        _verdict(test, "skipped", outcome.status, outcome.reason)
+    return test
 
 
 def _figure(e: Estimate) -> ET.Element:
-    made = _test(f"figures.{e.benchmark}", e.id)
+    test = _test(f"figures.{e.benchmark}", e.id)
     ends = "" if e.lo is None or e.hi is None else f" ({e.lo!r} to {e.hi!r}, {e.basis})"
     if e.exceeds:
-        _verdict(made, "failure", "exceeds", f"{e.median!r} {e.unit} exceeds {e.exceeds.value!r}: {e.exceeds.of}")
+        _verdict(test, "failure", "exceeds", f"{e.median!r} {e.unit} exceeds {e.exceeds.value!r}: {e.exceeds.of}")
     limit = f"\nlimit: {e.limit.value!r} {e.unit} ({e.limit.of})" if e.limit else ""
-    told = f"{e.median!r} {e.unit}{ends}, {count_of(e.launches, 'launch')}{limit}"
-    ET.SubElement(made, "system-out").text = _whole(told)
-    return made
+    output = f"{e.median!r} {e.unit}{ends}, {count_of(e.launches, 'launch')}{limit}"
+    ET.SubElement(test, "system-out").text = _whole(output)
+    return test
 
 
 def _finding(finding: Finding) -> ET.Element:
-    made = _test(f"findings.{finding.rule}", finding.id)
+    test = _test(f"findings.{finding.rule}", finding.id)
     if finding.severity == "problem" and finding.status in {"confirmed", "observed"}:
-        _verdict(made, "failure", finding.status, finding.claim)
+        _verdict(test, "failure", finding.status, finding.claim)
     elif finding.status in {"candidate", "not assessed"}:
-        _verdict(made, "skipped", finding.status, finding.claim)
-    told = (f"{finding.status}: {finding.claim}", finding.statistic, finding.threshold, finding.next)
-    ET.SubElement(made, "system-out").text = _whole("\n".join(filter(None, told)))
-    return made
+        _verdict(test, "skipped", finding.status, finding.claim)
+    output = (f"{finding.status}: {finding.claim}", finding.statistic, finding.threshold, finding.next)
+    ET.SubElement(test, "system-out").text = _whole("\n".join(filter(None, output)))
+    return test
 
 
 def _test(group: str, name: str) -> ET.Element:
@@ -70,10 +70,10 @@ def _test(group: str, name: str) -> ET.Element:
 
 
 def _verdict(case: ET.Element, verdict: str, kind: str, words: str) -> None:
-    """What became of a case; one that was skipped has no type in the schema."""
-    made = ET.SubElement(case, verdict, message=_whole(f"{kind}: {words}" if verdict == "skipped" else words))
+    """Add the result of a case; a skipped one has no type in the schema."""
+    result = ET.SubElement(case, verdict, message=_whole(f"{kind}: {words}" if verdict == "skipped" else words))
     if verdict == "failure":
-        made.set("type", kind)
+        result.set("type", kind)
 
 
 def _whole(words: str) -> str:

@@ -1,4 +1,4 @@
-"""OpenMetrics text 1.0, which Prometheus takes (the node exporter's textfile collector, a push gateway)."""
+"""OpenMetrics text 1.0, which Prometheus reads (the textfile collector of its node exporter, a push gateway)."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +17,7 @@ _FAMILIES: tuple[tuple[str, str, Callable[[Estimate], float | None]], ...] = (
 
 
 def figures(run: Run, analysis: Analysis) -> Iterator[str]:
-    """A gauge for each figure and each of its ends, with what it is of as labels; findings by severity."""
+    """Yield a gauge for each figure and each of its ends, with labels; findings by severity."""
     yield "# TYPE assay_run info\n# HELP assay_run The run that the figures are of.\n"
     about = {"id": run.info.id, "study": run.info.study, "started": run.info.started, "version": run.info.assay}
     yield f"assay_run_info{_labels(about)} 1\n"
@@ -34,7 +34,7 @@ def figures(run: Run, analysis: Analysis) -> Iterator[str]:
 
 
 def _about(run: Run, e: Estimate) -> dict[str, str]:
-    """Labels of a figure; its id alone tells it from all others of the run."""
+    """Return the labels of a figure; its id is unique in the run."""
     fixed = {
         "run": run.info.id,
         "figure": e.id,
@@ -53,8 +53,10 @@ def _about(run: Run, e: Estimate) -> dict[str, str]:
 
 
 def _labels(values: Mapping[str, str]) -> str:
-    told = (f'{re.sub("[^A-Za-z0-9_]", "_", name)}="{_escaped(value)}"' for name, value in values.items() if value)
-    return f"{{{','.join(told)}}}"
+    labels = (
+        f'{re.sub("[^A-Za-z0-9_]", "_", name)}="{_escaped(value)}"' for name, value in values.items() if value
+    )
+    return f"{{{','.join(labels)}}}"
 
 
 def _escaped(value: str) -> str:

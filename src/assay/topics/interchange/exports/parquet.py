@@ -1,4 +1,4 @@
-"""Parquet, which DuckDB, pandas, Polars and Spark read: typed columns, a column for each axis and each factor."""
+"""Parquet for DuckDB, pandas, Polars and Spark: typed columns, one for each axis and each factor."""
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -47,7 +47,7 @@ _FIGURES: dict[str, tuple[str, Callable[[Estimate], object]]] = {
 
 
 def figures(run: Run, analysis: Analysis) -> Iterator[bytes]:
-    """One row an estimate, in SI base units; what is absent is null."""
+    """Write a row for each estimate, in SI base units; absent values are null."""
     arrow, parquet = _libraries()
     types = {**_columns(arrow), "texts": arrow.list_(arrow.string())}
     rows = analysis.estimates
@@ -60,7 +60,7 @@ def figures(run: Run, analysis: Analysis) -> Iterator[bytes]:
 
 
 def samples(run: Run) -> Iterator[bytes]:
-    """One row a sample, warm-ups too: `seconds` of `iterations` iterations, undivided."""
+    """Write a row for each sample, warm-ups too: `seconds` of `iterations` iterations, undivided."""
     arrow, parquet = _libraries()
     types = _columns(arrow)
     cases = {case.id: case for plan in (run.plan, *run.plan.trials) for case in plan.cases}
@@ -86,7 +86,7 @@ def samples(run: Run) -> Iterator[bytes]:
 
 
 def _samples(arrow: Any, run: Run, launch: Launch, case: CaseRecords) -> dict[str, Any]:  # noqa: ANN401 (pyarrow)
-    """The columns of a case in a launch."""
+    """Return the columns of a case in a launch."""
     table, header = table_of(case.series), case.header
     count = int(table.counts.sum())
     rows = np.repeat(np.arange(len(table.counts)), table.counts)
@@ -125,15 +125,16 @@ def _hosts(header: Header, ranks: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def _varied(
     rows: Iterable[tuple[Mapping[str, ParamValue], Mapping[str, str]]],
 ) -> Iterator[tuple[str, str, list[ParamValue | None]]]:
-    """A column for each axis and each factor: its name, its type and the value of each row."""
+    """Yield a column for each axis and each factor: its name, its type and the value of each row."""
     rows = list(rows)
     for prefix, place in (("param", 0), ("factor", 1)):
         for name in dict.fromkeys(name for row in rows for name in row[place]):
             column: list[ParamValue | None] = [row[place].get(name) for row in rows]
             kinds = {type(value) for value in column if value is not None}
             kind = _WHOLE if kinds == {int} else _NUMBER if kinds and kinds <= {int, float} else _TEXT
-            told = [None if value is None else str(value) for value in column] if kind == _TEXT else column
-            yield f"{prefix}_{name.replace('-', '_')}", kind, list(told)
+            if kind == _TEXT:
+                column = [None if value is None else str(value) for value in column]
+            yield f"{prefix}_{name.replace('-', '_')}", kind, column
 
 
 def _columns(arrow: Any) -> dict[str, Any]:  # noqa: ANN401 (pyarrow has no types)
@@ -150,7 +151,7 @@ def _started(arrow: Any, time: str, count: int) -> Any:  # noqa: ANN401 (pyarrow
 
 
 def _together(arrow: Any, tables: Iterable[Any]) -> Iterator[Any]:  # noqa: ANN401 (pyarrow has no types)
-    """Tables of many rows, each a group in the file."""
+    """Join tables to tables of many rows, each a group in the file."""
     waiting: list[Any] = []
     for table in tables:
         waiting.append(table)
@@ -172,7 +173,7 @@ def _written(parquet: Any, tables: Iterable[Any]) -> bytes:  # noqa: ANN401 (pya
 
 
 def _libraries() -> tuple[Any, Any]:
-    """Arrow and its Parquet; UnfitEnvironmentError where they are not installed."""
+    """Return Arrow and its Parquet; UnfitEnvironmentError where they are not installed."""
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""HPCG: conjugate gradients with a multigrid preconditioner, on boxes of points that the ranks hold."""
+"""HPCG: conjugate gradients with a multigrid preconditioner; each rank has a box of points."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -13,17 +13,17 @@ _NUMBER_BYTES, _COLUMN_BYTES = 8, 4
 #: Grids of the hierarchy, each with half as many points along an edge.
 LEVELS = 4
 #: Bytes of a point: 26 entries, seven vectors and the diagonal of each grid, four vectors of the finest one, and
-#: what the checks need.
+#: the arrays of the checks.
 _POINT_BYTES = 510
 #: Rate of one rank, flop/s: an assumption for plans only, on the slow side.
 _RATE = 1e9
-#: Edges to choose from, and how long the largest box may take with its checks, s.
+#: Edges to choose from, and the longest time of a box with its checks, s.
 _EDGES, _LONGEST_S = (32, 64, 128, 256), 30.0
-#: Iterations of a solution: as many as HPCG has, fewer where it takes longer than this, s.
+#: Iterations of a solution: as many as HPCG has, fewer where it takes longer than the last value, s.
 _ITERATIONS, _FEWEST, _SOLUTION_S = 50, 5, 3.0
-#: What the checks take, in iterations.
+#: Time of the checks, in iterations.
 _CHECKS = 15
-#: Memory of a host that boxes may fill.
+#: Share of the memory of a host that boxes may fill.
 _SHARE = 0.8
 
 #: Parts of a solution.
@@ -37,14 +37,14 @@ PHASES = {
 
 
 class Count(NamedTuple):
-    """What HPCG counts of a part of a solution, over all ranks: operations, and bytes read and written."""
+    """Operations, and bytes read and written, that HPCG counts for a part of a solution, over all ranks."""
 
     flops: float
     bytes: float
 
 
 def counts(ranks: int, edge: int, iterations: int) -> Mapping[str, Count]:
-    """Part -> what is counted of a solution. The parts that only pass messages have none.
+    """Part of a solution -> its counts; parts that only pass messages have none.
 
     A sum or an update takes 2 operations a row, a product 2 an entry, a symmetric sweep 4.
     """
@@ -64,7 +64,7 @@ def counts(ranks: int, edge: int, iterations: int) -> Mapping[str, Count]:
 
 
 def _size(ranks: int, edge: int) -> tuple[int, int]:
-    """Rows and entries of the whole matrix: a point meets those around it and itself."""
+    """Return rows and entries of the whole matrix: each point has entries for itself and its neighbours."""
     rows, entries = 1, 1
     for along in grid_of(ranks):
         rows *= along * edge
@@ -73,17 +73,17 @@ def _size(ranks: int, edge: int) -> tuple[int, int]:
 
 
 def operations(ranks: int, edge: int, iterations: int) -> float:
-    """What HPCG counts for a solution, flop."""
+    """Return the flops that HPCG counts for a solution."""
     return sum(each.flops for each in counts(ranks, edge, iterations).values())
 
 
 def _seconds(edge: int, iterations: int) -> float:
-    """Of iterations of one rank, by the assumed rate."""
+    """Return the seconds of iterations of one rank, by the assumed rate."""
     return operations(1, edge, iterations) / _RATE
 
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
-    """Boxes as far as memory and patience go, with as many iterations as a solution of few seconds has."""
+    """Choose boxes that fit memory and time, with the iterations of a solution of a few seconds."""
     placement = resources.placement
     for edge in (int(params["n"]),) if "n" in params else _EDGES:
         fits = placement.most_ranks * box_bytes(edge) <= _SHARE * resources.memory_bytes
@@ -93,7 +93,7 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
 
 
 def box_bytes(edge: int) -> int:
-    """Memory of a rank."""
+    """Return the memory of a rank."""
     return _POINT_BYTES * edge**3
 
 
@@ -102,7 +102,7 @@ def _memory_bytes(params: Params, _placement: Placement) -> int:
 
 
 def _setup_seconds(params: Params) -> float:
-    """The matrix is written, a solution checked, and what a short one leaves is for more of them."""
+    """Return the seconds to write the matrix and to solve and check it once."""
     return 0.2 + _seconds(int(params["n"]), int(params["cg-iterations"]) + _CHECKS)
 
 

@@ -1,4 +1,4 @@
-"""The kernels of the NAS Parallel Benchmarks: each solved whole by all ranks, and verified."""
+"""The kernels of the NAS Parallel Benchmarks: all ranks solve each together, and verify it."""
 
 from collections.abc import Iterable
 
@@ -9,19 +9,19 @@ from assay.model.machine import allowed_cores
 from assay.model.placement import Placement
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand, passed
 
-#: Rate of one rank, op/s: what is usual on a core of 2024. Assumptions for plans only.
+#: Rate of one rank, op/s, usual on a core of 2024. Assumptions for plans only.
 _RATES = {"ep": 2e8, "is": 1.5e8, "cg": 1.5e9, "mg": 4e9, "ft": 3e9}
-#: A solution on all cores of a host takes so long at least, s, where one core alone takes no longer than that by
-#: these rates: six launches of five kernels have to fit the budget.
+#: Least time of a solution on all cores of a host, and longest time on one core, s, by these rates: six launches
+#: of five kernels must fit the budget.
 _LEAST_S, _LONGEST_S = 1.0, 20.0
-#: Of a host's memory that problems may fill.
+#: Share of the memory of a host that problems may fill.
 _SHARE = 0.8
-#: What start values take against a solution.
+#: Time of the start values, in solutions.
 _SETUP = 0.3
 #: Ranks that a plan assumes where it does not know them.
 _USUAL_RANKS = 2
 
-#: What a solution consists of.
+#: Parts of a solution.
 PHASES = {
     "computation": "what the ranks compute",
     "messages": "messages between them, waiting included",
@@ -33,10 +33,10 @@ def _seconds(problem: str, size: str, ranks: int) -> float:
 
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
-    """The same class for one core of a host and for all, so that one is a speed-up over the other.
+    """Choose the same class for one core of a host and for all cores, so that their ratio is a speed-up.
 
-    The smallest that occupies all cores long enough, else the largest that one core solves in time; it fits memory
-    and gives all ranks of the placement work.
+    It is the smallest class that occupies all cores long enough, else the largest that one core solves in time. It
+    fits memory and gives work to all ranks of the placement.
     """
     problem, cores = str(params["npb"]), len(allowed_cores(resources.topology))
     ranks, room = sharing_ranks(params, resources.placement), _SHARE * resources.memory_bytes
@@ -58,13 +58,13 @@ def _memory_bytes(params: Params, placement: Placement) -> int:
 
 
 def _setup_seconds(params: Params) -> float:
-    """Start values are made and a solution is solved and checked before others count."""
+    """Return the seconds of the start values and of a first solution, which is checked."""
     ranks = _USUAL_RANKS if works_together(params) else 1
     return 0.1 + (1 + _SETUP) * _seconds(str(params["npb"]), str(params["npb-class"]), ranks)
 
 
 def _exchange(params: Values, placement: Placement) -> Exchange | None:
-    """Of a solution."""
+    """Return operations and messages of a solution."""
     problem, size, ranks = str(params["npb"]), str(params["npb-class"]), sharing_ranks(params, placement)
     messages = passed(problem, size, ranks) if ranks > 1 else ()
     return None if messages is None else Exchange(demand(problem, size).operations, messages)

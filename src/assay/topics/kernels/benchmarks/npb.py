@@ -1,4 +1,4 @@
-"""The NAS Parallel Benchmarks as a site has built them: programs of somebody else, by Assay's starter."""
+"""The NAS Parallel Benchmarks as built by the site: foreign programs, started by Assay's starter."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ _INSTALL = "build NPB (make lu CLASS=A), and put its folder bin on PATH"
 
 
 def operations(problem: str, size: str) -> float:
-    """What NPB counts for a solution, op; KeyError for others."""
+    """Return the operations that NPB counts for a solution; KeyError for unknown problems."""
     if problem not in _GRIDS:
         return demand(problem, size).operations
     points, iterations = _GRIDS[problem][size]

@@ -1,4 +1,4 @@
-"""HPCG: its rate by the size of the boxes, against what memory allows, and what each part reaches."""
+"""HPCG: its rate by the size of the boxes, compared with the memory limit, and the rate of each part."""
 
 from collections.abc import Iterable, Mapping
 
@@ -36,23 +36,17 @@ def _counted(e: Estimate) -> Mapping[str, Count]:
 
 
 def _part_rows(scene: Scene) -> Iterable[tuple[str, ...]]:
-    """What each part of the largest solution of each series reaches."""
+    """List the rate of each part of the largest solution of each series."""
     for members in selection.grouped(scene.measured, _series).values():
         e = max(members, key=lambda each: int(each.params["n"]))
         seconds, counted = solution.phase_seconds(scene, e), _counted(e)
         for phase, name in _PHASE.items():
-            took, count = seconds.get(phase), counted.get(phase)
-            if took:
-                rates = (count.flops / took, count.bytes / took) if count else None
-                units = ("flop/s", "B/s")
-                shown = [format_quantity(r, u) for r, u in zip(rates, units, strict=True)] if rates else ["", ""]
-                yield (
-                    _name(e),
-                    name,
-                    formatting.percent(took / sum(seconds.values())),
-                    formatting.seconds(took),
-                    *shown,
-                )
+            part_s, count = seconds.get(phase), counted.get(phase)
+            if part_s:
+                share = formatting.percent(part_s / sum(seconds.values()))
+                operations = format_quantity(count.flops / part_s, "flop/s") if count else ""
+                traffic = format_quantity(count.bytes / part_s, "B/s") if count else ""
+                yield _name(e), name, share, formatting.seconds(part_s), operations, traffic
 
 
 def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The NAS kernels: the rate of each, what bounds it, and what share of its time goes into messages."""
+"""The NAS kernels: the rate of each, its limit, and the share of its time for messages."""
 
 from collections.abc import Iterable
 
@@ -17,14 +17,14 @@ _PHASE = {"computation": text("computing"), "messages": text("messages")}
 
 
 def _name(e: Estimate) -> str:
-    """`CG, class B, all`."""
+    """Return `CG, class B, all`."""
     size = str(e.params.get("npb-class", UNSTATED))
     kernel = text("{kernel}, class {size}", kernel=str(e.params["npb"]).upper(), size=size)
     return joined(", ", [kernel, solution.placed(e)])
 
 
 def _seconds(scene: Scene, rate: Estimate) -> float:
-    """Of a solution, as a source states it or as follows from the operations; 0 where neither is known."""
+    """Return the seconds of a solution, as stated by an import or by its operations; 0 where neither is known."""
     stated = solution.metrics(scene, rate).get("time")
     if stated and stated.median:
         return stated.median
@@ -44,7 +44,7 @@ def _messages(scene: Scene, e: Estimate) -> str:
 
 
 def _bound(scene: Scene, e: Estimate) -> Estimate | None:
-    """What stands for the rate against a limit."""
+    """Return the metric that has a limit."""
     found = solution.metrics(scene, e)
     return found.get("arithmetic", found.get("traffic"))
 
@@ -60,8 +60,8 @@ def _bound_share(scene: Scene, e: Estimate) -> str:
 
 
 def _sentences(scene: Scene, _best: Estimate) -> Iterable[str]:
-    if told := solution.most(scene, "messages", _name):
-        yield told
+    if messages := solution.most(scene, "messages", _name):
+        yield messages
     elif any(e.basis == "imported" for e in scene.measured):
         yield text("No source says what part of the time messages take.")
     else:

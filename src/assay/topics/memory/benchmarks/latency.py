@@ -4,33 +4,47 @@ from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 
-_USUAL_LINE_BYTES = 64
-_SEED = 1
+#: Cache line of a machine that does not state its size.
+LINE_BYTES = 64
+SEED = 1
+SEEDS = Axis("seed", "of the random cycle", (SEED,), None)
 _HUGE_PAGE_BYTES = 2 * 2**20
 #: The order of the lines, 4 bytes each, is needed until they are linked.
-_ORDER_BYTES = 4
-#: Set-up: linking a line, and meeting it on a lap that checks all lines and fills the caches; first touch, bytes
-#: per second; what a load from memory takes. Assumptions for plans only.
+ORDER_BYTES = 4
+#: Set-up: time to link a line and to visit it on a first lap that checks all lines and fills the caches; first
+#: touch, bytes per second; time of a load from memory. Assumptions for plans only.
 _LINK_S = 45e-9
-_TOUCH_RATE = 3e9
+TOUCH_RATE = 3e9
 _LOAD_S = 200e-9
+
+
+def pages(of: str) -> Axis:
+    """Return the axis of the page size of some memory."""
+    return Axis(
+        "pages",
+        f"size of the pages of {of}",
+        ("small", "huge"),
+        "small",
+        needs={"huge": ("always", "madvise")},
+        needs_of=("memory", "transparent huge pages"),
+    )
 
 
 def _points(resources: Resources, _params: Params) -> Iterable[Params]:
     used = set(resources.placement.cpus)
     caches = (cache for cache in resources.topology.caches if used & set(cache.cpus))
     lines = [cache.line_bytes for cache in caches if cache.line_bytes]
-    yield {"line": max(lines, default=_USUAL_LINE_BYTES), "seed": _SEED}
+    yield {"line": max(lines, default=LINE_BYTES), "seed": SEED}
 
 
 def _memory_bytes(params: Params) -> int:
     size = int(params["bytes"])
-    pages = -(-size // _HUGE_PAGE_BYTES) * _HUGE_PAGE_BYTES if params["pages"] == "huge" else size
-    return pages + _ORDER_BYTES * size // int(params["line"])
+    rounded = -(-size // _HUGE_PAGE_BYTES) * _HUGE_PAGE_BYTES if params["pages"] == "huge" else size
+    return rounded + ORDER_BYTES * size // int(params["line"])
 
 
 def _touch_seconds(params: Params) -> float:
-    return int(params["bytes"]) / _TOUCH_RATE
+    return int(params["bytes"]) / TOUCH_RATE
 
 
 def _setup_seconds(params: Params) -> float:
@@ -56,16 +70,9 @@ benchmark = Benchmark(
             swept=True,
             role="working-set",
         ),
-        Axis(
-            "pages",
-            "size of the pages of the working set",
-            ("small", "huge"),
-            "small",
-            needs={"huge": ("always", "madvise")},
-            needs_of=("memory", "transparent huge pages"),
-        ),
+        pages("the working set"),
         Axis("line", "distance of the addresses that are loaded", (64, 128, 256), None, "B"),
-        Axis("seed", "of the random cycle", (_SEED,), None),
+        SEEDS,
     ),
     metrics=(
         Metric("latency", "s", "lower", "loads", "one load that depends on the previous one", role="load-latency"),

@@ -3,21 +3,14 @@
 from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.topics.memory.benchmarks.latency import LINE_BYTES, ORDER_BYTES, SEED, SEEDS, TOUCH_RATE, pages
+from assay.topics.memory.benchmarks.stream import CACHE_MULTIPLE, UNKNOWN_CACHE_BYTES
 
-_USUAL_LINE_BYTES = 64
-_SEED = 1
-#: As for `stream`: beyond the last-level caches that take part.
-_CACHE_MULTIPLE = 4
-_UNKNOWN_CACHE_BYTES = 32 * 2**20
 _LARGEST_WALK_BYTES = 2**30
 #: The walk and the streams each take no more than this share of the memory that may be used.
 _MEMORY_SHARE = 0.3
-#: The order of the lines, 4 bytes each, is needed until they are linked.
-_ORDER_BYTES = 4
-#: Linking and checking a line of the walk, first touch, and filling touched buffers, bytes per second. Assumptions
-#: for plans only.
+#: Time to link and check a line, and bytes per second to fill touched buffers: assumptions for plans only.
 _LINK_S = 50e-9
-_TOUCH_RATE = 3e9
 _FILL_RATE = 8e9
 
 
@@ -29,20 +22,20 @@ def _points(resources: Resources, _params: Params) -> Iterable[Params]:
     of_walk = max((cache.size_bytes for cache in last if cpus[0] in cache.cpus), default=0)
     most = int(_MEMORY_SHARE * resources.memory_bytes)
     yield {
-        "bytes": min(_CACHE_MULTIPLE * (of_walk or _UNKNOWN_CACHE_BYTES), most, _LARGEST_WALK_BYTES),
-        "buffers": min(_CACHE_MULTIPLE * (sum(cache.size_bytes for cache in last) or _UNKNOWN_CACHE_BYTES), most),
-        "line": max((cache.line_bytes for cache in caches), default=0) or _USUAL_LINE_BYTES,
-        "seed": _SEED,
+        "bytes": min(CACHE_MULTIPLE * (of_walk or UNKNOWN_CACHE_BYTES), most, _LARGEST_WALK_BYTES),
+        "buffers": min(CACHE_MULTIPLE * (sum(cache.size_bytes for cache in last) or UNKNOWN_CACHE_BYTES), most),
+        "line": max((cache.line_bytes for cache in caches), default=0) or LINE_BYTES,
+        "seed": SEED,
     }
 
 
 def _memory_bytes(params: Params) -> int:
     size = int(params["bytes"])
-    return size + _ORDER_BYTES * size // int(params["line"]) + int(params["buffers"])
+    return size + ORDER_BYTES * size // int(params["line"]) + int(params["buffers"])
 
 
 def _touch_seconds(params: Params) -> float:
-    return (int(params["bytes"]) + int(params["buffers"])) / _TOUCH_RATE
+    return (int(params["bytes"]) + int(params["buffers"])) / TOUCH_RATE
 
 
 def _setup_seconds(params: Params) -> float:
@@ -69,16 +62,9 @@ benchmark = Benchmark(
         ),
         Axis("bytes", "working set of the walk", (), None, "B"),
         Axis("buffers", "what all streams together read from", (), None, "B"),
-        Axis(
-            "pages",
-            "size of the pages of all buffers",
-            ("small", "huge"),
-            "small",
-            needs={"huge": ("always", "madvise")},
-            needs_of=("memory", "transparent huge pages"),
-        ),
+        pages("all buffers"),
         Axis("line", "distance of the addresses that are walked to", (64, 128, 256), None, "B"),
-        Axis("seed", "of the random cycle", (_SEED,), None),
+        SEEDS,
     ),
     metrics=(
         Metric(

@@ -4,25 +4,25 @@ from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 from assay.model.declarations import OFFSET
+from assay.topics.memory.benchmarks.stream import UNKNOWN_CACHE_BYTES
 
 _LARGEST = 64 * 2**20
-#: Cold sources and targets walk through two pools, each this many times the last-level cache: together four times
-#: that cache passes before a line is met again, which is gone from it by then.
+#: Cold sources and targets walk through two pools, each this many times the last-level cache: four times the size
+#: of that cache passes before a line is used again, so the cache has lost it.
 _POOL_MULTIPLE = 2
-_UNKNOWN_CACHE_BYTES = 32 * 2**20
 _MEMORY_SHARE = 0.6
 #: First touch of fresh pages, and filling touched ones, bytes per second: assumptions for plans only.
 _TOUCH_RATE = 4e9
 _FILL_RATE = 8e9
-#: Of a copy outside the caches; what finding out the copies of a sample takes, and copies of a block beside the
-#: samples. Medians of a machine with two cores, for plans only.
+#: Rate of a copy outside the caches, time to find the number of copies of a sample, and copies of a block in
+#: addition to the samples. Medians of a machine with two cores, for plans only.
 _COPY_RATE = 6e9
 _CALIBRATION_S = 0.003
 _COPIES = 6
 
 
 def _points(resources: Resources, _params: Params) -> Iterable[Params]:
-    wanted = _POOL_MULTIPLE * (resources.last_level_bytes or _UNKNOWN_CACHE_BYTES)
+    wanted = _POOL_MULTIPLE * (resources.last_level_bytes or UNKNOWN_CACHE_BYTES)
     yield {"pool": min(max(wanted, 2 * _LARGEST), int(_MEMORY_SHARE * resources.memory_bytes / 2))}
 
 

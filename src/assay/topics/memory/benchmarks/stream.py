@@ -8,11 +8,11 @@ from assay.model.declarations import TOUCH, traffic
 _ARRAYS = 3
 _DOUBLE_BYTES = 8
 #: STREAM's rule: each array at least four times the last-level caches of all cores that take part.
-_CACHE_MULTIPLE = 4
-#: Where it was measured from which size of all arrays on rates stay the same: this many times that.
+CACHE_MULTIPLE = 4
+#: Where the size of all arrays from which on rates stay the same was measured: this many times that size.
 _BEYOND_HELD = 2
 #: Without known caches: larger than any cache of a core group that we know of.
-_UNKNOWN_CACHE_BYTES = 32 * 2**20
+UNKNOWN_CACHE_BYTES = 32 * 2**20
 #: Three arrays of doubles in 24 KB: inside any first-level data cache of 32 KiB.
 _SENTINEL_ELEMENTS = 1000
 #: Never ask for more than this share of the memory that may be used.
@@ -20,14 +20,14 @@ _MEMORY_SHARE = 0.6
 #: First touch of fresh pages, and passes over touched ones, bytes per second: assumptions for plans only.
 _TOUCH_RATE = 4e9
 _PASS_RATE = 16e9
-#: What is moved beside the samples, in sizes of all arrays: each kernel spoils its target twice (a third of the
-#: arrays), checks it twice, and runs once to be checked, which is its warm-up too (two thirds or all of them, and
-#: a third more by write-allocate).
+#: Bytes moved in addition to the samples, in sizes of all arrays: each kernel overwrites its target twice (a third
+#: of the arrays), checks it twice, and runs once for the check, which is its warm-up too (two thirds or all of
+#: them, and a third more by write-allocate).
 _PASSES = 10
 
 
 def _points(resources: Resources, _params: Params) -> Iterable[Params]:
-    wanted = _CACHE_MULTIPLE * (resources.last_level_bytes or _UNKNOWN_CACHE_BYTES)
+    wanted = CACHE_MULTIPLE * (resources.last_level_bytes or UNKNOWN_CACHE_BYTES)
     if held := resources.topology.held_bytes:
         wanted = min(wanted, _BEYOND_HELD * held // _ARRAYS)
     allowed = int(_MEMORY_SHARE * resources.memory_bytes / _ARRAYS)

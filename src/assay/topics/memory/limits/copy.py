@@ -15,14 +15,14 @@ _STORED = {
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """In the first cache what a core stores, in a further one the fastest copy, in memory what the core moves."""
+    """Return what a core stores in the first cache, the fastest copy in further caches, its traffic in memory."""
     buffers = "cold" if estimate.params.get("buffers") == "cold" else "hot"
-    best = bounds.best_like(estimate, buffers)
     stored = _stored(estimate, bounds) if buffers == "hot" else None
     if stored:
         return stored
+    best = bounds.best_like(estimate, buffers)
     size = best.params.get("bytes") if best else None
-    if best is None or best.median is None or size is None:  # of others, who do not say how much they copied
+    if best is None or best.median is None or size is None:  # an import, which does not state its sizes
         return None
     of = text(
         "the best measured copy of this run ({size}, in memory)"
@@ -42,7 +42,7 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
 
 
 def _stored(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """Bytes that a core stores in a cycle x its clock under load, where source and target fit the first cache."""
+    """Return the bytes stored per cycle x the clock under load, where source and target fit the first cache."""
     machine, clock, size = bounds.machine(estimate), bounds.loaded_clock(estimate), estimate.params.get("bytes")
     if machine is None or clock is None or size is None or not estimate.placement.cpus:
         return None

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
 
 import msgspec
 import numpy as np
@@ -21,7 +20,7 @@ _CALL_BOUND = 0.8
 #: How far rates of one plateau scatter (in ln).
 _SCATTER = 0.10
 #: A boundary belongs to a cache when source and target together are within this factor of its size.
-_BESIDE = 2
+_WITHIN = 2
 #: Rates that lie further from every plateau than this follow some other law.
 _RESIDUAL = 0.25
 
@@ -56,7 +55,7 @@ class CachePlateaus(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for every copy curve in cache."""
+    """Fit one model for each copy curve in cache."""
     hot = [each for each in known.of_role("copy-rate") if each.estimate.params.get("buffers") == "hot"]
     for curve in curves(hot, "bytes", "buffers"):
         benchmark = curve.members[0].estimate.benchmark
@@ -65,7 +64,7 @@ def fit(known: RunEstimates) -> Iterable[Model]:
 
 
 def _plateaus(name: str, curve: Curve, known: RunEstimates) -> Model:
-    """Piecewise constant ln rate over the sizes that are not bound by the cost of a call."""
+    """Fit a piecewise constant ln rate over the sizes that are not bound by the cost of a call."""
     members = [each.estimate for each in curve.members]
     rated = sorted(
         (int(each.params["bytes"]), each.median, each.id) for each in members if each.median is not None
@@ -86,32 +85,31 @@ def _plateaus(name: str, curve: Curve, known: RunEstimates) -> Model:
     parts = partition(np.log(rates), _SCATTER, _PLATEAU_POINTS)
     if not parts:
         return msgspec.structs.replace(unfitted, reason=text("no two neighbouring sizes have similar rates"))
-    begins = [begin for begin, _ in parts[1:]]
+    following = [*(begin for begin, _ in parts[1:]), parts[-1][1]]
     falls = [  # sizes at which only a part still fits belong to no plateau, and so lie in the boundary
-        (sizes[end - 1], sizes[end if begin is None else begin])
-        for (_, end), begin in zip_longest(parts, begins)
+        (sizes[end - 1], sizes[begin])
+        for (_, end), begin in zip(parts, following, strict=True)
         if end < len(sizes)
     ]
     ends = _boundaries(falls, known.machine(members[0]))
-    levels = [float(np.exp(np.log(rates[begin:end]).mean())) for begin, end in parts]
-    level_of = list(zip(levels, parts, strict=True))
-    residual = max(float(np.abs(rates[begin:end] / level - 1).max()) for level, (begin, end) in level_of)
+    levels = [(float(np.exp(np.log(part).mean())), part) for part in (rates[begin:end] for begin, end in parts)]
+    residual = max(float(np.abs(part / level - 1).max()) for level, part in levels)
     if residual > _RESIDUAL:
         far = text("rates differ by up to {share} % from their plateaus", share=f"{100 * residual:.0f}")
         return msgspec.structs.replace(unfitted, residual=residual, reason=far)
-    spreads = (
-        Quantity(level, float(rates[begin:end].min()), float(rates[begin:end].max()), "B/s", "range")
-        for level, (begin, end) in level_of
-    )
-    plateaus = map(Plateau, spreads, [*ends, None][: len(parts)])
-    offset = int(members[0].params.get("offset", 0))
+    spreads = (Quantity(level, float(part.min()), float(part.max()), "B/s", "range") for level, part in levels)
     return CachePlateaus(
-        id=name, of=of, state=curve.state, residual=residual, offset=offset, plateaus=tuple(plateaus)
+        id=name,
+        of=of,
+        state=curve.state,
+        residual=residual,
+        offset=int(members[0].params.get("offset", 0)),
+        plateaus=tuple(map(Plateau, spreads, [*ends, None][: len(parts)])),
     )
 
 
 def _boundaries(falls: Sequence[tuple[int, int]], machine: Machine | None) -> list[Boundary]:
-    """The ends of plateaus, each with the cache that source and target together leave there.
+    """Return the ends of plateaus, each with the cache that source and target together leave there.
 
     A cache has one boundary, the nearest of those (last size before, first size after) within a factor of it.
     """
@@ -124,7 +122,7 @@ def _boundaries(falls: Sequence[tuple[int, int]], machine: Machine | None) -> li
         (abs(math.log(2 * math.sqrt(before * after) / size)), at, level, size)
         for at, (before, after) in enumerate(falls)
         for level, size in caches
-        if 2 * before / _BESIDE <= size <= 2 * after * _BESIDE
+        if 2 * before / _WITHIN <= size <= 2 * after * _WITHIN
     ]
     found: dict[int, tuple[int, int]] = {}
     for _, at, level, size in sorted(near):

@@ -26,7 +26,7 @@ TLB = "TLB"
 _SAME_KNEE = 1.5
 #: A boundary belongs to a cache within this factor of its size: pages of 4 KiB fall unevenly into its sets, so
 #: that a curve leaves a plateau well before the cache is full.
-_BESIDE = 3.0
+_WITHIN = 3.0
 _FEWEST_SIZES = 2 * FEWEST
 #: Entries that a TLB may have, pages of 4 KiB: fewer and more than any processor's.
 _TLB_ENTRIES = (16, 8192)
@@ -93,49 +93,59 @@ class _Cache(NamedTuple):
 
 
 class _Staircase(NamedTuple):
-    """Plateaus of one curve, as indices of its members, which are sorted by size."""
+    """One curve and its plateaus.
+
+    Attributes:
+        curve: its members are sorted by size.
+        sizes: working sets in B, shape (members,).
+        times: medians in s, shape (members,).
+        parts: begin and end (exclusive) of each plateau.
+    """
 
     curve: Curve
     sizes: Samples
+    times: Samples
     parts: list[tuple[int, int]]
 
     @property
     def members(self) -> tuple[Measured, ...]:
-        """By size."""
+        """Its estimates, sorted by size."""
         return self.curve.members
+
+    @property
+    def first(self) -> Estimate:
+        """The estimate of the smallest size."""
+        return self.members[0].estimate
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each curve: a placement, memory policy and page size; a single size is no curve."""
+    """Fit one model for each curve: a placement, memory policy and page size; a single size is no curve."""
     found = [
         _staircase(curve) for curve in curves(known.of_role("load-latency"), "bytes") if len(curve.members) > 1
     ]
     clocks = Clocks(known)
     for stairs in found:
         huge = next((other for other in found if _is_huge_twin(other, stairs)), None)
-        yield _model(stairs, huge, known, clocks.of_core(stairs.members[0].estimate))
+        yield _model(stairs, huge, known, clocks.of_core(stairs.first))
 
 
 def _staircase(curve: Curve) -> _Staircase:
     members = tuple(sorted(curve.members, key=lambda each: int(each.estimate.params["bytes"])))
     sizes = np.array([float(each.estimate.params["bytes"]) for each in members])
-    parts: list[tuple[int, int]] = []
-    if len(members) >= _FEWEST_SIZES:
-        parts = plateaus(np.log([each.estimate.median or math.nan for each in members]), np.log2(sizes))
-    return _Staircase(curve._replace(members=members), sizes, parts)
+    times = np.array([each.estimate.median or math.nan for each in members])
+    parts = plateaus(np.log(times), np.log2(sizes)) if len(members) >= _FEWEST_SIZES else []
+    return _Staircase(curve._replace(members=members), sizes, times, parts)
 
 
 def _is_huge_twin(other: _Staircase, stairs: _Staircase) -> bool:
-    """Whether `other` differs from a curve of small pages in having huge ones."""
-    huge, small = (each.members[0].estimate for each in (other, stairs))
-    pages = huge.params.get("pages"), small.params.get("pages")
+    """Whether `other` differs from a curve of small pages in its huge pages alone."""
+    pages = other.first.params.get("pages"), stairs.first.params.get("pages")
     return bool(other.parts) and pages == ("huge", "small") and _walk(other) == _walk(stairs)
 
 
 def _walk(stairs: _Staircase) -> tuple[object, ...]:
-    """What walks share that only their pages tell apart."""
-    first = stairs.members[0].estimate
-    placed = first.placement
+    """Return what two walks share that differ in their pages alone."""
+    first, placed = stairs.first, stairs.first.placement
     return (first.benchmark, placed.label, placed.memory, placed.hosts, first.factors, stairs.curve.state)
 
 
@@ -146,14 +156,14 @@ def _model(stairs: _Staircase, huge: _Staircase | None, known: RunEstimates, clo
         why = few if count < _FEWEST_SIZES else text("no level is found")
         return Unfitted(**stairs.curve.identity(LAW), wanted=LAW, reason=why)
     points = _points(stairs)
-    caches = _caches(stairs.members[0].estimate, known.machine(stairs.members[0].estimate))
+    caches = _caches(stairs.first, known.machine(stairs.first))
     reached = (_memory_from(each, caches) for each in (stairs, huge) if each)
     memory = min(filter(None, reached), default=None)
     return LatencyLevels(
         **stairs.curve.identity(LAW),
         residual=max(abs(each.ratio - 1) for each in points if each.at["level"] and each.ratio),
         points=points,
-        pages=str(stairs.members[0].estimate.params.get("pages", "")),
+        pages=str(stairs.first.params.get("pages", "")),
         levels=tuple(_levels(stairs, huge, caches, memory, clock)),
         huge_twin=huge.curve.identity(LAW)["id"] if huge else "",
         memory_from=memory,
@@ -163,7 +173,7 @@ def _model(stairs: _Staircase, huge: _Staircase | None, known: RunEstimates, clo
 
 
 def _memory_from(stairs: _Staircase, caches: Sequence[_Cache]) -> float | None:
-    """Working set from which memory answers for certain; see LatencyLevels."""
+    """Return the working set from which memory answers for certain; see LatencyLevels."""
     begin, end = stairs.parts[-1]
     octaves = np.log2(stairs.sizes)
     if not caches or end < len(octaves) or octaves[-1] - octaves[begin] < _DOUBLINGS:
@@ -193,7 +203,7 @@ def _levels(
     of_tlb = {at for at in own if huge and _is_tlb(stairs, huge, at)}
     begins = [float(stairs.sizes[begin]) for begin, _ in stairs.parts]
     in_memory = [memory is not None and begin * _SAME_KNEE >= memory for begin in begins]
-    names = _with_last(_named(middles, caches, of_tlb), caches, in_memory)
+    names = _named(middles, caches, of_tlb, in_memory)
     lasts = [float(stairs.sizes[end - 1]) for _, end in stairs.parts]
     answered = _answered(names, caches, lasts, in_memory)
     boundaries = [
@@ -203,19 +213,16 @@ def _levels(
         for size, name in zip(sizes, names, strict=True)
     ]
     for (begin, end), by, boundary in zip(stairs.parts, answered, [*boundaries, None], strict=True):
-        middle = math.exp(float(medians(np.log(_medians(stairs)[begin:end]))))
+        middle = math.exp(float(medians(np.log(stairs.times[begin:end]))))
         level = with_ends(middle, medians(draws[:, begin:end]), basis, "s")
         yield LatencyLevel(level, *by, boundary, level.times(clock, "") if clock else None)
 
 
-def _medians(stairs: _Staircase) -> Samples:
-    return np.array([each.estimate.median or 0.0 for each in stairs.members])
-
-
 def _boundary(stairs: _Staircase, number: int, draws: Samples, basis: Basis) -> Quantity:
-    """Where a plateau ends: between the last size on it and the first that lies more than 15 % above it, for good.
+    """Return where a plateau ends: between its last size and the first one that stays more than 15 % above it.
 
-    [geometric middle, least last size on it, largest first size above it] of what the launches allow.
+    The value is their geometric middle; the ends are the smallest last size and the largest first size above that
+    the launches allow.
     """
     begin, end = stairs.parts[number]
     beyond = stairs.parts[number + 1][0]
@@ -228,7 +235,7 @@ def _boundary(stairs: _Staircase, number: int, draws: Samples, basis: Basis) -> 
         above: Samples = begin + last + 1
         return above
 
-    middle = int(first_above(_medians(stairs)[None, :])[0])
+    middle = int(first_above(stairs.times[None, :])[0])
     low, high = ends(first_above(draws).astype(np.float64), basis)
     sizes = stairs.sizes
     return Quantity(
@@ -241,26 +248,26 @@ def _boundary(stairs: _Staircase, number: int, draws: Samples, basis: Basis) -> 
 
 
 def _caches(estimate: Estimate, machine: Machine | None) -> list[_Cache]:
-    """Data caches of the cpu of an estimate, smallest first."""
+    """Return the data caches of the cpu of an estimate, smallest first."""
     cpu = estimate.placement.cpus[0][:1] if estimate.placement.cpus else ()
     known = machine.topology.data_caches(cpu) if machine else ()
     return sorted({_Cache(cache.level, cache.size_bytes) for cache in known})
 
 
 def _knees(stairs: _Staircase, draws: Samples, basis: Basis) -> tuple[Quantity, ...]:
-    """The boundaries between the plateaus of a staircase."""
+    """Return the boundaries between the plateaus of a staircase."""
     return tuple(_boundary(stairs, at, draws, basis) for at in range(len(stairs.parts) - 1))
 
 
 def _is_tlb(stairs: _Staircase, huge: _Staircase, at: int) -> bool:
-    """Whether a knee of small pages, where huge pages show none, is the TLB's: it is what small pages add.
+    """Whether the TLB causes a knee of small pages where huge pages show none.
 
-    From the end of the plateau before it to that of the one beyond, what small pages take longer than huge ones at
-    the same sizes grows by more than 15 % of what huge ones take. One that huge pages show elsewhere does not, and
-    neither does one at a size that no TLB has the entries for.
+    The extra time of small pages over huge ones at the same sizes must grow, from the end of the plateau before
+    the knee to the end of the next one, by more than 15 % of the time of huge pages. The size of the knee must be
+    one that a TLB can have the entries for.
     """
-    of_huge = dict(zip(huge.sizes, _medians(huge), strict=True))
-    of_small = list(zip(stairs.sizes, _medians(stairs), strict=True))
+    of_huge = dict(zip(huge.sizes, huge.times, strict=True))
+    of_small = list(zip(stairs.sizes, stairs.times, strict=True))
     fewest, most = (entries * _PAGE_BYTES for entries in _TLB_ENTRIES)
     last, first = float(stairs.sizes[stairs.parts[at][1] - 1]), float(stairs.sizes[stairs.parts[at + 1][0]])
     if first < fewest or last > most:
@@ -282,25 +289,19 @@ def _is_tlb(stairs: _Staircase, huge: _Staircase, at: int) -> bool:
 
 
 def _named(
-    middles: Sequence[float], caches: Sequence[_Cache], of_tlb: Container[int]
+    middles: Sequence[float], caches: Sequence[_Cache], of_tlb: Container[int], in_memory: Sequence[bool]
 ) -> list[_Cache | str | None]:
-    """What each boundary is: a cache, the TLB, or None where nothing of its size is known.
+    """Return what each boundary is: a cache, the TLB, or None where nothing of its size is known.
 
-    Each cache takes the nearest knee that is not the TLB's.
+    Each cache takes the nearest knee that is not the TLB's. The last cache ends where memory begins, whatever size
+    it claims.
     """
     names: list[_Cache | str | None] = [TLB if at in of_tlb else None for at in range(len(middles))]
     for cache in caches:
         free = [at for at, name in enumerate(names) if name is None]
         nearest = min(free, key=lambda at: _apart(middles[at], cache.size_bytes), default=None)
-        if nearest is not None and _apart(middles[nearest], cache.size_bytes) <= math.log(_BESIDE):
+        if nearest is not None and _apart(middles[nearest], cache.size_bytes) <= math.log(_WITHIN):
             names[nearest] = cache
-    return names
-
-
-def _with_last(
-    names: list[_Cache | str | None], caches: Sequence[_Cache], in_memory: Sequence[bool]
-) -> list[_Cache | str | None]:
-    """The same; where memory is reached the last cache ends there, whatever size it claims."""
     last = in_memory.index(True) - 1 if True in in_memory else -1
     if last >= 0 and names[last] is None and caches[-1] not in names:
         names[last] = caches[-1]
@@ -317,13 +318,13 @@ def _answered(
     sizes: Sequence[float],
     in_memory: Sequence[bool],
 ) -> list[tuple[str, bool, int]]:
-    """Where loads of each plateau are answered, whether beyond the TLB, and which step of the same it is.
+    """Return what answers the loads of each plateau, whether it is beyond the TLB, and its step number there.
 
     Args:
         names: what each boundary is, one fewer than plateaus.
         caches: smallest first.
-        sizes: last one of each plateau.
-        in_memory: whether each of them is memory for certain.
+        sizes: the last size of each plateau.
+        in_memory: whether memory answers for certain on each plateau.
     """
     found: list[tuple[str, bool, int]] = []
     for number, size in enumerate(sizes):
@@ -335,7 +336,7 @@ def _answered(
 
 
 def _where(number: int, names: Sequence[_Cache | str | None], caches: Sequence[_Cache], size: float) -> str | None:
-    """The cache that ends a plateau, else the first that holds its sizes; None where no cache is known."""
+    """Return the cache that ends a plateau, else the first that holds its sizes; None where no cache is known."""
     ending = names[number] if number < len(names) else None
     if isinstance(ending, _Cache):
         return f"L{ending.level}"
@@ -347,12 +348,11 @@ def _where(number: int, names: Sequence[_Cache | str | None], caches: Sequence[_
 
 
 def _points(stairs: _Staircase) -> tuple[Point, ...]:
-    found = _medians(stairs)
     points = []
     for at, each in enumerate(stairs.members):
         level = next((number for number, part in enumerate(stairs.parts, 1) if part[0] <= at < part[1]), 0)
         part = slice(*stairs.parts[level - 1]) if level else slice(at, at + 1)
-        ratio = float(found[at] / medians(found[part])) if level else None
+        ratio = float(stairs.times[at] / medians(stairs.times[part])) if level else None
         place = {"bytes": int(stairs.sizes[at]), "level": level}
         points.append(point(each.estimate, place, ratio))
     return tuple(points)

@@ -1,4 +1,4 @@
-"""Cache lines that one core has under way at once: why it does not fill the bandwidth of memory."""
+"""Cache lines that one core has in flight: why it does not saturate the memory bandwidth."""
 
 from collections.abc import Iterable
 
@@ -14,14 +14,14 @@ NEEDS = ("latency_levels",)
 
 
 class LinesInFlight(Model, frozen=True, kw_only=True, tag=LAW):
-    """Little's law of one core: lines under way = lines per second x seconds of one.
+    """Little's law for one core: lines in flight = lines per second x seconds of one line.
 
-    The latency is that without load, so there may be more: it counts the lines that this rate needs at least.
+    The latency is the one without load, so this is the least number of lines that the rate needs.
 
     Attributes:
         lines: bandwidth x latency / line.
         bandwidth: the most that this core moved from or to memory, in B/s, write-allocate counted.
-        latency: of one load from memory, in s; of huge pages where these were walked, without misses of the TLB.
+        latency: of one load from memory, in s; with huge pages, without TLB misses, where these were measured.
         line_bytes: size of a line.
     """
 
@@ -32,7 +32,7 @@ class LinesInFlight(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each core whose walk reached memory and that moved bytes from or to it on its own."""
+    """Fit one model for each core whose walk reached memory and whose own memory rate was measured."""
     rates = memory_rates(known.estimates.values(), known.run.machines)
     seen: set[tuple[object, ...]] = set()
     for model in sorted(known.fitted(LatencyLevels), key=lambda each: each.pages != "huge"):
@@ -54,6 +54,6 @@ def fit(known: RunEstimates) -> Iterable[Model]:
 
 
 def _place(estimate: Estimate) -> tuple[object, ...]:
-    """The core, its host and memory, and the levels of factors."""
+    """Return the core, its host and memory, and the levels of factors."""
     placed = estimate.placement
     return placed.cpus[:1], placed.hosts, placed.memory, tuple(estimate.factors.items())

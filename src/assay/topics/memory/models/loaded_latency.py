@@ -15,14 +15,14 @@ _FEWEST = 2
 
 
 class LoadedLatency(Model, frozen=True, kw_only=True, tag=LAW):
-    """One load beside cores that draw bandwidth.
+    """One load while other cores draw bandwidth.
 
     Attributes:
-        lightest: latency beside the least bandwidth, in s.
-        loaded: latency beside the most.
-        bandwidth: the most that was drawn, in B/s; None where it is not known.
-        idle: latency while no other core loads: the level of memory of the walk alone, by the same core through
-            pages of the same size; None where that walk was not measured, or did not reach memory.
+        lightest: latency under the lightest load, in s.
+        loaded: latency under the heaviest load.
+        bandwidth: the heaviest load, in B/s; None where it is not known.
+        idle: latency without load: the memory level of the walk alone, by the same core through pages of the same
+            size; None where that walk was not measured, or did not reach memory.
     """
 
     lightest: Quantity
@@ -32,7 +32,7 @@ class LoadedLatency(Model, frozen=True, kw_only=True, tag=LAW):
 
     @property
     def base(self) -> Quantity:
-        """Idle latency; that beside the lightest load where it is not known."""
+        """Idle latency; the one under the lightest load where that is not known."""
         return self.idle or self.lightest
 
     @property
@@ -42,7 +42,7 @@ class LoadedLatency(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each placement: the chase, and the bandwidth that the load drew beside it."""
+    """Fit one model for each placement: the chase, and the bandwidth of the load at the same time."""
     drawn = {
         (each.estimate.case, each.estimate.placement.hosts, each.estimate.state): each.estimate
         for each in known.of_role("memory-traffic")
@@ -58,7 +58,7 @@ def fit(known: RunEstimates) -> Iterable[Model]:
 
 
 def _walk(estimate: Estimate) -> tuple[object, ...]:
-    """The core that walks, its host and memory, its pages, and the levels of factors."""
+    """Return the core that walks, its host and memory, its pages, and the levels of factors."""
     placed = estimate.placement
     cpu = placed.cpus[0][:1] if placed.cpus else ()
     return cpu, placed.hosts, placed.memory, estimate.params.get("pages"), tuple(estimate.factors.items())
@@ -67,14 +67,12 @@ def _walk(estimate: Estimate) -> tuple[object, ...]:
 def _model(
     curve: Curve, drawn: dict[tuple[str, tuple[str, ...], str | None], Estimate], idle: Quantity | None
 ) -> Model:
-    curve = curve._replace(
-        members=tuple(sorted(curve.members, key=lambda each: -float(each.estimate.params["delay"])))
-    )
-    members = [each.estimate for each in curve.members]
+    ordered = sorted(curve.members, key=lambda each: -float(each.estimate.params["delay"]))
+    curve, members = curve._replace(members=tuple(ordered)), [each.estimate for each in ordered]
     if len(members) < _FEWEST:
         reason = text("{delays} delay: a curve needs {needed}", delays=len(members), needed=_FEWEST)
         return Unfitted(**curve.identity(LAW), wanted=LAW, reason=reason)
-    beside = [drawn.get((each.case, each.placement.hosts, each.state)) for each in members]
+    loads = [drawn.get((each.case, each.placement.hosts, each.state)) for each in members]
     lightest = figure(members[0])
     points = tuple(
         point(
@@ -83,13 +81,13 @@ def _model(
             | ({"bandwidth": load.median} if load and load.median is not None else {}),
             figure(each).value / (idle or lightest).value,
         )
-        for each, load in zip(members, beside, strict=True)
+        for each, load in zip(members, loads, strict=True)
     )
     return LoadedLatency(
         **curve.identity(LAW),
         points=points,
         lightest=lightest,
         loaded=figure(members[-1]),
-        bandwidth=figure(beside[-1]) if beside[-1] is not None else None,
+        bandwidth=figure(loads[-1]) if loads[-1] else None,
         idle=idle,
     )

@@ -1,4 +1,4 @@
-"""Bandwidth and latency between the cores of each memory node and the memory of each."""
+"""Bandwidth and latency between the cores of each memory node and the memory of every node."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,17 +15,17 @@ from assay.model.text import text
 from assay.topics.memory.nodes import Nodes, nearness
 
 LAW = "numa-matrix"
-#: What begins the rest of an id, as texts.
+#: Kind of a model, as in its id -> its word.
 kinds = {"bandwidth": text("bandwidth"), "latency": text("latency")}
 #: With fewer different distances there is no rank to agree with.
 _FEWEST_DISTANCES = 2
 
 
 class NodeClass(msgspec.Struct, frozen=True):
-    """Pairs of memory nodes that lie alike.
+    """Pairs of memory nodes at the same distance.
 
     Attributes:
-        name: how they lie, e.g. `one hop`.
+        name: the distance in words, e.g. `one hop`.
         value: median over the pairs, with the least and the largest.
         ratio: the same of the ratios to the cores' own memory; None where that was not measured.
     """
@@ -46,11 +46,11 @@ class Agreement(msgspec.Struct, frozen=True):
 
 
 class NumaMatrix(Model, frozen=True, kw_only=True, tag=LAW):
-    """Cores of each memory node against the memory of each.
+    """Cores of each memory node with the memory of every node.
 
     Attributes:
         what: `bandwidth` or `latency`.
-        classes: of pairs, the nearest first.
+        classes: classes of pairs, the nearest first.
         agreement: None where firmware gives no two different distances.
     """
 
@@ -70,18 +70,18 @@ class NumaMatrix(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for bandwidth and one for latency, for each kind of placement and words among the params."""
+    """Fit one model for bandwidth and one for latency, for each kind of placement and words of the params."""
     rates, latencies = known.of_role("memory-rate", "triad"), known.of_role("load-latency")
     for what, measured in (("bandwidth", rates), ("latency", latencies)):
         bound = [each for each in measured if _cell(each.estimate, known)]
         # Placements without their index: `all:numa`.
-        for kind, alike in grouped(bound, lambda each: each.estimate.placement.word.kind).items():
-            for curve in curves(alike, "label", "memory"):
+        for kind, members in grouped(bound, lambda each: each.estimate.placement.word.kind).items():
+            for curve in curves(members, "label", "memory"):
                 yield from _matrix(curve, what, kind, known)
 
 
 def _cell(estimate: Estimate, known: RunEstimates) -> tuple[int, int] | None:
-    """(cpu node, memory node) of an estimate; None where its cpus or its memory are spread over several."""
+    """Return (cpu node, memory node); None where the cpus or the memory are spread over several nodes."""
     memory, own = estimate.placement.policy, own_node(estimate, known.run.machines)
     bound = memory.policy == "bind" and len(memory.nodes) == 1
     return (own, memory.nodes[0]) if bound and own is not None else None
@@ -120,7 +120,7 @@ def _class(name: str, points: Sequence[Point]) -> NodeClass:
 
 
 def _agreement(cells: dict[tuple[int, int], Estimate], nodes: Nodes) -> Agreement | None:
-    """Of firmware's distances with what they cost: latency, or bandwidth with its sign turned."""
+    """Compare the distances of firmware with their cost: latency, or negative bandwidth."""
     pairs = [
         (away, (estimate.median or 0.0) * (1 if estimate.better == "lower" else -1))
         for (cpu, memory), estimate in cells.items()

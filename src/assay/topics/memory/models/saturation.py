@@ -1,4 +1,4 @@
-"""How many cores fill the memory's bandwidth: the fewest that reach .95 of what any number of them gets."""
+"""How many cores saturate the memory bandwidth: the fewest that reach .95 of the maximum over all numbers."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -15,29 +15,29 @@ from assay.model.run import Run
 from assay.model.text import text
 
 LAW = "saturation"
-#: What begins the rest of an id, as texts.
+#: Kind of a model, as in its id -> its word.
 kinds = {"compact": text("compact"), "spread": text("spread")}
 REACHES = 0.95
 #: Placement word -> how cores are added.
 _ORDERS = {"cores": "compact", "spread": "spread"}
 _FEWEST = 2
-#: Stores of which fewer numbers of cores were measured than this share of the others are no curve: they are parts
-#: of the machine that another measure asked for, with nothing between them.
+#: A kind of stores with fewer numbers of cores than this share of the other kind is no curve: these are parts of
+#: the machine that another measure asked for, with nothing between them.
 _WHOLE = 0.5
 #: Placements that are the first and the last number of cores, however these are added.
 _ENDS = frozenset({"one-core", "all"})
 
 
 class Saturation(Model, frozen=True, kw_only=True, tag=LAW):
-    """How many cores fill the bandwidth of memory.
+    """How many cores saturate the memory bandwidth.
 
     Attributes:
         order: how cores are added: `compact` or `spread`.
-        cores: the fewest that reach .95 of the most. Where not every number was measured, any above the last one
-            that did not suffice.
-        maximum: the most that any number of cores gets, in B/s.
-        cores_at_maximum: how many these are.
-        one_core: what one core gets; None where it was not measured.
+        cores: the fewest that reach .95 of the maximum. Where not every number was measured, the lower end is one
+            more than the last number that was too small.
+        maximum: the highest bandwidth of any number of cores, in B/s.
+        cores_at_maximum: the number of cores that reaches it.
+        one_core: the bandwidth of one core; None where it was not measured.
     """
 
     order: str
@@ -53,12 +53,12 @@ class Saturation(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each way to add cores, and kind of stores; of two ways that are the same cores the first."""
+    """Fit one model for each order of adding cores and kind of stores; of two with the same cores the first."""
     triads = known.of_role("memory-rate", "triad")
     words = _words(known.run)
     seen: set[tuple[str, ...]] = set()
     for word, order in _ORDERS.items():
-        # Asked for by the word, or one core and all cores, its ends.
+        # Placements of this word, and one core and all cores, which are its ends.
         having = [each for each in triads if words[_label(each)] & {word} or _label(each) in _ENDS]
         if not any(words[_label(each)] & {word} for each in having):
             continue
@@ -74,7 +74,7 @@ def fit(known: RunEstimates) -> Iterable[Model]:
 
 
 def _words(run: Run) -> Mapping[str, set[str]]:
-    """Placement label -> `cores` and `spread` where it, or what was folded into it, was asked for by that word."""
+    """Placement label -> the words (`cores`, `spread`) that asked for it or for what was folded into it."""
     asked = [(word, word) for word in (parsed(case.placement.label) for case in run.plan.cases)]
     words = defaultdict[str, set[str]](set)
     for wish, into in (*asked, *(folded.places for folded in run.plan.folded)):
@@ -95,7 +95,7 @@ def _cores(measured: Measured) -> int:
 
 
 def _model(order: str, curve: Curve, most: int) -> Model:
-    """`most`: how many numbers of cores were measured of the best known curve of this order."""
+    """Fit one curve; `most`: numbers of cores on the curve of this order that has most of them."""
     members = curve.members
     numbers = len(_numbers(members))
     if numbers < max(_FEWEST, _WHOLE * most):

@@ -1,4 +1,4 @@
-"""How much slower copies become once they leave the caches: what a program may count on."""
+"""How much slower copies become once they leave the caches: the rates that a program can expect."""
 
 from collections.abc import Iterable
 
@@ -6,21 +6,20 @@ from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.comparisons.effects import compare
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, digits, numbers, paired, standing
-from assay.model import roles
 from assay.model.result import Comparison, Estimate, Finding
 from assay.model.text import cli, joined, text
 from assay.model.units import format_quantity, format_size
 from assay.topics.memory.models.cache_plateaus import CachePlateaus
 
-#: Smaller cold blocks cost their calls and what lies around them, not only their bytes.
+#: The time of smaller cold blocks is also that of their calls and of the bytes around them.
 _LEAST_COLD = 64 * 2**10
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    copies = [each for each in evidence.measured if roles.role(each.estimate) == "copy-rate"]
+    copies = evidence.of_role("copy-rate")
     copies = [each for each in copies if each.estimate.median and each.estimate.launches >= FEWEST_BLOCKS]
     beyond = [each for each in copies if _is_in_memory(each.estimate, evidence)]
-    # The largest blocks, of one size cold ones.
+    # The largest blocks; of one size the cold ones.
     by_size = sorted(beyond, key=lambda each: each.estimate.params.get("buffers") != "cold")
     memory = max(by_size, key=lambda each: int(each.estimate.params["bytes"]), default=None)
     here = _place(memory.estimate) if memory else None
@@ -45,17 +44,17 @@ def _finding(evidence: Evidence, cached: Estimate, memory: Estimate, comparison:
     ends = [plateau.end for plateau in model.plateaus if plateau.end] if model else []
     caches = [f" ({each.cause}, {format_size(each.cache_bytes)})" if each.cache_bytes else "" for each in ends]
     falls = [format_size(each.size.hi) + cache for each, cache in zip(ends, caches, strict=True)]
-    told = text(
+    claim = text(
         "With memcpy one core copies {cached} in cache and {memory} in memory (cache / memory {ratio}). For "
         "data larger than the caches expect {memory}.",
-        cached=_told(cached),
-        memory=_told(memory),
+        cached=_rate(cached),
+        memory=_rate(memory),
         ratio=paired(comparison),
     )
     where = text("The rate falls at {sizes}.", sizes=joined(", ", falls)) if falls else ""
     return rule.finding(
         memory.id,
-        claim=joined(" ", (told, where)),
+        claim=joined(" ", (claim, where)),
         status=standing(comparison),
         evidence=(cached.id, memory.id, *([model.id] if model else [])),
         numbers=numbers(comparison.value),
@@ -65,7 +64,7 @@ def _finding(evidence: Evidence, cached: Estimate, memory: Estimate, comparison:
 
 
 def _is_in_memory(estimate: Estimate, evidence: Evidence) -> bool:
-    """Whether its blocks are met in memory: large cold ones, or hot ones that no cache holds."""
+    """Whether its blocks are in memory: large cold ones, or hot ones that no cache holds."""
     machine = machine_of(estimate, evidence.run.machines)
     if machine is None or fits_caches(estimate, machine.topology):
         return False
@@ -75,11 +74,11 @@ def _is_in_memory(estimate: Estimate, evidence: Evidence) -> bool:
 
 
 def _place(estimate: Estimate) -> tuple[object, ...]:
-    """What tells cores and their states apart."""
+    """Return the cores, factors and state of an estimate."""
     return estimate.placement.cpus, estimate.placement.hosts, estimate.factors, estimate.state
 
 
-def _told(estimate: Estimate) -> str:
+def _rate(estimate: Estimate) -> str:
     cold = estimate.params["buffers"] == "cold"
     return text(
         "{rate} (cold blocks of {size})" if cold else "{rate} (hot blocks of {size})",

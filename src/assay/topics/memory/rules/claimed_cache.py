@@ -8,7 +8,7 @@ from assay.model.text import cli, joined, text
 from assay.model.units import format_size
 from assay.topics.memory.models.latency_levels import LatencyLevels
 
-#: A cache whose memory begins above this share of its size is all there: pages of 4 KiB fill its sets unevenly.
+#: A core gets the whole cache if memory begins above this share of its size: small pages fill its sets unevenly.
 _ALL = 0.75
 
 
@@ -18,7 +18,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         yield rule.not_assessed(
             text("No walk by size reached memory for certain"), cli("run", "caches", *evidence.budget())
         )
-    # Where pages are huge, no TLB and no unlucky sets stand between the cache and what a core gets of it.
+    # Huge pages exclude the TLB and unevenly filled sets as causes.
     for model in [each for each in walks if each.pages == "huge"] or walks:
         yield from _of_walk(model, evidence)
 
@@ -32,7 +32,7 @@ def _of_walk(model: LatencyLevels, evidence: Evidence) -> Iterable[Finding]:
     ends = [level.end.size.lo for level in model.levels if level.end and level.end.cause == model.last_cache]
     launches = min(evidence.estimates[name].launches for name in model.of)
     gets = format_size(model.memory_from)
-    told = text(
+    claim = text(
         "{cache} is claimed as {claimed}; a core gets about {gets} of it: beyond that loads come from memory.",
         cache=model.last_cache,
         claimed=format_size(model.last_cache_bytes),
@@ -41,7 +41,7 @@ def _of_walk(model: LatencyLevels, evidence: Evidence) -> Iterable[Finding]:
     state = text("({state})", state=model.state) if model.state else ""
     yield rule.finding(
         model.id,
-        claim=joined(" ", (told, state)),
+        claim=joined(" ", (claim, state)),
         status="observed" if launches >= CONFIDENT else "candidate",
         evidence=(model.id,),
         numbers=numbers(share, _ALL),

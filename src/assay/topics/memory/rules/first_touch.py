@@ -1,4 +1,4 @@
-"""One thread that writes all arrays first puts them on its own memory node."""
+"""If one thread writes all arrays first, they are all on its own memory node."""
 
 from assay.analyse.paired import Claim, PairedRatio
 from assay.analyse.possible import without_memory_nodes

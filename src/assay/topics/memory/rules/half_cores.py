@@ -1,4 +1,4 @@
-"""Half of the cores draw more from memory than all of them: contention."""
+"""Half of the cores get more memory bandwidth than all of them: contention."""
 
 from assay.analyse.comparisons import CORES
 from assay.analyse.paired import Claim, PairedRatio, Tested
@@ -6,7 +6,7 @@ from assay.model.text import Text, cli, text
 from assay.model.units import format_quantity
 
 _FACTOR = 1.02
-#: From here on it is no matter of taste: using all cores costs this much.
+#: From this ratio on the loss with all cores is a problem.
 _COSTS = 1.10
 
 
@@ -38,7 +38,7 @@ rule = PairedRatio(
     kernels=("triad",),
     border=_FACTOR,
     problem_from=_COSTS,
-    # Of both kinds of stores the clearer one.
+    # One finding for both kinds of stores: the clearer one.
     group=lambda each: (each.pair.b.placement.label, each.pair.b.placement.hosts, each.pair.comparison.state),
     claims=(
         Claim(

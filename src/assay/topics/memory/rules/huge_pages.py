@@ -1,4 +1,4 @@
-"""What pages of 4 KiB cost where a program walks through more than the TLB covers."""
+"""What pages of 4 KiB cost a program whose working set is larger than the TLB covers."""
 
 from assay.analyse.comparisons import Pair
 from assay.analyse.paired import Claim, PairedRatio, Tested

@@ -1,4 +1,4 @@
-"""Pages dealt to all memory nodes against pages that one thread wrote first: a study's table in one rule."""
+"""Pages interleaved over all memory nodes, compared with pages that one thread touched first."""
 
 from assay.analyse.comparisons import MEMORY, Pair
 from assay.analyse.evidence import Evidence
@@ -11,7 +11,7 @@ _FACTOR = 1.2
 
 
 def _serial(_evidence: Evidence, pair: Pair) -> bool:
-    """Whether interleaved pages are held against first touch by one thread."""
+    """Whether a pair compares interleaved pages with first touch by one thread."""
     return (
         pair.a.placement.policy.policy == "interleave"
         and pair.b.placement.memory == "first-touch"

@@ -1,4 +1,4 @@
-"""One NUMA node whose memory is slower than that of its like: a channel may be missing."""
+"""A NUMA node whose memory is slower than that of similar nodes: a channel may be missing."""
 
 import math
 from collections.abc import Iterable
@@ -69,7 +69,7 @@ def _finding(node: int, measured: Measured, others: list[Measured], effect: Quan
 
 
 def _groups(evidence: Evidence) -> list[dict[int, Measured]]:
-    """For each like measurement: NUMA node -> triad of all of its cores with its own memory; two nodes or more."""
+    """Group by measurement: NUMA node -> triad of all of its cores with its own memory; two nodes or more."""
     groups: dict[object, dict[int, Measured]] = {}
     for each in evidence.measured:
         estimate = each.estimate
@@ -87,7 +87,7 @@ def _groups(evidence: Evidence) -> list[dict[int, Measured]]:
 
 
 def _against_others(measured: Measured, others: list[Measured]) -> Quantity | None:
-    """Logarithm of a node's rate over the median of the others' in the same block."""
+    """Return the logarithm of a node's rate over the median rate of the other nodes in the same block."""
     rates = [{launch.block: launch.value for launch in other.launches} for other in others]
     ratios = [
         math.log(launch.value / float(np.median(known)))

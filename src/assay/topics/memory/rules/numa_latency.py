@@ -1,4 +1,4 @@
-"""What a load from the memory of another node costs."""
+"""How much longer a load from the memory of another node takes."""
 
 from assay.analyse.comparisons import MEMORY
 from assay.analyse.paired import Claim, PairedRatio

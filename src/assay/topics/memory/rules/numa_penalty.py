@@ -1,4 +1,4 @@
-"""What the memory of another node costs in bandwidth, and what is common to all such costs."""
+"""How much bandwidth the memory of another node costs."""
 
 from assay.analyse.comparisons import MEMORY
 from assay.analyse.paired import Claim, PairedRatio, Tested

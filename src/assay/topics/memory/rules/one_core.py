@@ -25,7 +25,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             cli("run", "quick"),
         )
         return
-    # The stores that give all cores most are the ones that one core has to be held against.
+    # One core is compared with the kind of stores that is fastest on all cores.
     pair = max(pairs, key=lambda pair: pair.b.median or 0)
     if pair.comparison.ratio > 1:
         yield rule.not_assessed(
@@ -66,7 +66,7 @@ def _finding(evidence: Evidence, pair: Pair) -> Finding:
 
 
 def _flight(evidence: Evidence, one: Estimate) -> LinesInFlight | None:
-    """Lines in flight of the core of an estimate, in its state."""
+    """Return the lines in flight of the core of an estimate, in its state."""
     here = one.placement.cpus, one.placement.hosts
     placed = ((each, evidence.estimates[each.of[0]].placement) for each in evidence.fitted(LinesInFlight))
     found = (each for each, place in placed if (place.cpus, place.hosts) == here)
@@ -88,7 +88,7 @@ def _in_flight(model: LinesInFlight) -> str:
 
 
 def _meaning(lo: float, hi: float, cores: int) -> str:
-    """How many cores it takes, as far as both ends of the ratio agree."""
+    """Say how many cores saturate memory, as far as both ends of the ratio agree."""
     if lo > _MOST:
         return text("more cores add little")
     if 1 / lo > cores - _ALMOST:

@@ -1,4 +1,4 @@
-"""How many cores fill the memory's bandwidth."""
+"""How many cores saturate the memory bandwidth."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Where pages of 4 KiB begin to cost: the reach of the TLB."""
+"""The working set from which on pages of 4 KiB cost time: the reach of the TLB."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from statistics import median
@@ -37,26 +37,27 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _launches(evidence: Evidence, small: LatencyLevels, huge: LatencyLevels) -> int:
-    """The fewest that a point of both curves has."""
+    """Return the fewest launches of any point of both curves."""
     return min(evidence.estimates[name].launches for name in (*small.of, *huge.of))
 
 
 def _knees(model: LatencyLevels) -> list[int]:
-    """Levels, from 0, that end where the TLB does, which only small pages show."""
+    """Return the levels, counted from 0, that end at the reach of the TLB; only small pages show it."""
     return [at for at, level in enumerate(model.levels) if level.end and level.end.cause == TLB]
 
 
 def _finding(evidence: Evidence, states: Sequence[_Twins]) -> Finding:
-    """Of one walk; several models where the states of the machine explain it."""
-    told = [_knee(small, huge, at) for small, huge in states for at in _knees(small)]
+    """Make the finding of one walk; it has several models where the states of the machine explain it."""
+    knees = [_knee(small, huge, at) for small, huge in states for at in _knees(small)]
+    ratios = [ratio for _, ratio in knees]
     confident = min(_launches(evidence, *each) for each in states) >= CONFIDENT
     return rule.finding(
         states[0][0].id,
-        claim=text("4 KiB pages exhaust the TLB: {knees}.", knees=joined("; ", [claim for claim, _ in told])),
+        claim=text("4 KiB pages exhaust the TLB: {knees}.", knees=joined("; ", [claim for claim, _ in knees])),
         status="observed" if confident else "candidate",
         evidence=tuple(model.id for twins in states for model in twins),
-        numbers=numbers(max(ratio for _, ratio in told), _COSTS),
-        statistic=text("small / huge pages beyond {ratios}", ratios=", ".join(digits(ratio) for _, ratio in told)),
+        numbers=numbers(max(ratios), _COSTS),
+        statistic=text("small / huge pages beyond {ratios}", ratios=", ".join(map(digits, ratios))),
         next=text(
             "try huge pages: `{command}`",
             command=Rooted("echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"),
@@ -67,10 +68,10 @@ def _finding(evidence: Evidence, states: Sequence[_Twins]) -> Finding:
 
 
 def _knee(small: LatencyLevels, huge: LatencyLevels, at: int) -> tuple[str, float]:
-    """What the knee behind a level costs, in words, and as the ratio of both sizes of pages beyond it."""
+    """Return the cost of the knee after a level, in words, and as the ratio of small over huge pages beyond it."""
     before, after = (level.latency.value for level in small.levels[at : at + 2])
     sizes = {point.at["bytes"] for point in small.points if point.at["level"] == at + 2}
-    beside = median(point.value.value for point in huge.points if point.at["bytes"] in sizes)
+    with_huge = median(point.value.value for point in huge.points if point.at["bytes"] in sizes)
     end = small.levels[at].end
     middle, low, high = (format_size(each) for each in end.size) if end else ("", "", "")
     state = small.state
@@ -82,9 +83,9 @@ def _knee(small: LatencyLevels, huge: LatencyLevels, at: int) -> tuple[str, floa
         high=high,
         after=format_quantity(after, "s"),
         before=format_quantity(before, "s"),
-        beside=format_quantity(beside, "s"),
+        beside=format_quantity(with_huge, "s"),
     )
-    return (text("{claim} ({state})", claim=claim, state=state) if state else claim), after / beside
+    return (text("{claim} ({state})", claim=claim, state=state) if state else claim), after / with_huge
 
 
 rule = Rule(

@@ -6,7 +6,7 @@ from assay.model.text import cli, text
 _FACTOR = 1.02
 #: Triad reads two arrays and writes one; write-allocate reads that one too: 32 B an element for 24.
 _EXPECTED = 4 / 3
-#: How far both ends of a ratio may lie from it for the ratio to be called that.
+#: A ratio is explained by write-allocate if both of its ends are this near to it.
 _NEAR = 0.05
 
 

@@ -12,22 +12,22 @@ from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 from assay.topics.memory.sections import numa, saturation, touch
 
-#: Placements of others, who state no cpus: which have fewer and which more than those of a part of a machine, 2.
+#: Placements of imports, which state no cpus, in the order of their size; 2 for any other part of a machine.
 _OTHERS = {"one-core": 1, "half": 3, "all": 4}
 
 
 def _by_placement(analysis: Analysis, every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """The triad, without what other sections show."""
+    """Select the triad, without the figures that other sections show."""
     matrix = numa.cells(analysis)
     touched = (e for members in touch.groups(analysis).values() for e in members)
-    # Where each thread touched its own part and no policy was set, a figure is of the placement.
-    ways = {e.id for e in touched if e.placement.memory != "first-touch" or not selection.is_usual(e, "touch")}
+    # Parallel first touch without a memory policy is the plain figure of a placement.
+    options = {e.id for e in touched if e.placement.memory != "first-touch" or not selection.is_usual(e, "touch")}
     triad = selection.headline_kernel(every)
-    return _of_memory(e for e in triad if e.id not in matrix | ways and not saturation.is_counted(e))
+    return _of_memory(e for e in triad if e.id not in matrix | options and not saturation.is_counted(e))
 
 
 def _of_memory(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
-    """Those of the largest arrays of each placement: smaller ones, where a study has them, are of caches."""
+    """Select the largest arrays of each placement: smaller ones, where a study has them, measure caches."""
     places = selection.grouped(estimates, lambda e: (e.placement.label, e.placement.hosts))
     largest = {place: max(_elements(e) for e in members) for place, members in places.items()}
     return tuple(e for place, members in places.items() for e in members if _elements(e) == largest[place])
@@ -38,19 +38,19 @@ def _elements(estimate: Estimate) -> int:
 
 
 def _by_cpus(estimates: tuple[Estimate, ...]) -> list[tuple[Estimate, ...]]:
-    """Those of the placements that use fewest cpus first; others state words, and no cpus."""
+    """Group by number of cpus, fewest first; imports state the word of a placement instead of cpus."""
     by_cpus = selection.grouped(estimates, lambda e: e.placement.ranks or _OTHERS.get(e.placement.label, 2))
     return [members for _, members in sorted(by_cpus.items())]
 
 
 def _prevailing(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """Those of the machine's state that most launches found: a headline rests on no single launch."""
+    """Select the state of the machine with most launches: a headline does not rest on a single launch."""
     states = selection.grouped(estimates, lambda e: e.state)
     return max(states.values(), key=lambda members: sum(e.launches for e in members), default=())
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
-    """The most cpus; another placement where it is plainly better; the fewest cpus."""
+    """Show the most cpus, another placement where it is clearly better, and the fewest cpus."""
     triad = scene.measured
     ordered, best = _by_cpus(triad), selection.best(_prevailing(triad))
     top, single = (
@@ -84,7 +84,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 
 def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """Those with the memory policy of the first and with parallel first touch."""
+    """Select the memory policy of the first estimate and parallel first touch."""
     return tuple(
         e
         for e in estimates
@@ -103,7 +103,7 @@ def _sentences(scene: Scene) -> str:
 
 
 def _sizes(scene: Scene) -> Iterable[tuple[str, ...]]:
-    """What chose the sizes of arrays, where caches claim more than they hold."""
+    """List the rates that chose the sizes of arrays, where caches claim more than they hold."""
     for host, machine in scene.run.machines.items():
         held = machine.topology.held_bytes
         for size, rate in sorted(machine.topology.held_rates):
@@ -115,19 +115,19 @@ _BY_SIZE = text("Rate of all cores by working set, measured before the run to ch
 
 
 def _sizes_drawn(scene: Scene) -> Iterable[Figure]:
-    """The same as a curve, with the size from which on it is memory."""
+    """Draw the same as a curve, with the size from which on memory answers."""
     points: list[CurvePoint] = []
     held: dict[int, str] = {}
     for host, machine in scene.run.machines.items():
         for size, rate in sorted(machine.topology.held_rates):
             shown, value = format_size(size), rate / 1e9
-            told = formatting.quantity(rate, "B/s")
-            points.append(CurvePoint(size, host, "", value, value, value, told, text("one measurement"), shown))
+            figure = formatting.quantity(rate, "B/s")
+            points.append(CurvePoint(size, host, "", value, value, value, figure, text("one measurement"), shown))
         if machine.topology.held_rates and machine.topology.held_bytes:
             known = machine.topology.held_bytes
             held[known] = text("memory from {size} on", size=format_size(known))
     if points:
-        boundaries = tuple(Boundary(size, told, told) for size, told in held.items())
+        boundaries = tuple(Boundary(size, label, label) for size, label in held.items())
         titles = text("Working set"), joined(" ", (text("Rate"), "(GB/s)"))
         result = joined("; ", held.values()) or joined(" ", (points[-1].size, points[-1].text))
         yield Figure("figure-bandwidth-sizes", _BY_SIZE, result, curve(points, titles, Guides(boundaries)))

@@ -18,10 +18,10 @@ def _charts(scene: Scene) -> Iterable[Figure]:
     hot = tuple(e for e in scene.measured if selection.is_usual(e, but=("bytes", "offset")))
     if any(e.params.get("offset") for e in hot):
         title = text("Hot copy rate at powers of two and at neighbouring sizes")
-        yield figures.curves(hot, "figure-memcpy-offset", title, guides, _beside)
+        yield figures.curves(hot, "figure-memcpy-offset", title, guides, _offset)
 
 
-def _beside(estimate: Estimate) -> str:
+def _offset(estimate: Estimate) -> str:
     offset = int(estimate.params.get("offset", 0))
     return f"{offset:+d} B" if offset else text("powers of two")
 
@@ -32,8 +32,8 @@ def _by_buffers(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ..
 
 def _rate(estimate: Estimate) -> str:
     state = selection.state(estimate)
-    told = text("{figure} at {size}", figure=formatting.shown(estimate).full, size=_size(estimate))
-    return text("{value} ({basis})", value=told, basis=state) if state else told
+    figure = text("{figure} at {size}", figure=formatting.shown(estimate).full, size=_size(estimate))
+    return text("{value} ({basis})", value=figure, basis=state) if state else figure
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
@@ -49,7 +49,7 @@ def _size(estimate: Estimate) -> str:
 
 
 def _boundaries(scene: Scene) -> tuple[Boundary, ...]:
-    """Block size at which source and target together fill each data cache of the core that copied."""
+    """Mark the block size at which source and target together fill each data cache of the core that copied."""
     estimates, machine = messages.aligned(scene.measured), next(iter(scene.run.machines.values()), None)
     if machine is None or not estimates:
         return ()
@@ -67,25 +67,25 @@ def _sentences(scene: Scene) -> str:
     powers, boundaries = messages.aligned(scene.measured), _boundaries(scene)
     if not powers:
         return text('No copy could be measured. The section "What was not measured" lists the reasons.')
-    said: list[str] = []
+    sentences: list[str] = []
     for buffers, members in _by_buffers(powers).items():
         largest = max(float(e.params["bytes"]) for e in members)
-        best, last = (
-            selection.best(members),
-            selection.best(e for e in members if float(e.params["bytes"]) == largest),
-        )
+        best = selection.best(members)
+        last = selection.best(e for e in members if float(e.params["bytes"]) == largest)
         if best and last:
-            said.append(text("With {buffers} buffers the best rate is {rate}.", buffers=buffers, rate=_rate(best)))
-            said.append(text("The largest blocks get {rate}.", rate=_rate(last)))
+            sentences += [
+                text("With {buffers} buffers the best rate is {rate}.", buffers=buffers, rate=_rate(best)),
+                text("The largest blocks get {rate}.", rate=_rate(last)),
+            ]
     if boundaries:
-        said.append(
+        sentences.append(
             text(
                 "The dashed vertical lines mark the block size at which source and target together fill a "
                 "cache: {caches}.",
                 caches=formatting.listed(boundary.label for boundary in boundaries),
             )
         )
-    return joined(" ", said)
+    return joined(" ", sentences)
 
 
 declared = Declared(

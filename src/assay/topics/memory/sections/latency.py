@@ -17,20 +17,20 @@ from assay.topics.memory.sections import numa
 
 #: Fewer sizes make no curve.
 _CURVE = 4
-#: Steps of two walks that are called alike and differ by less share one label.
-_ALIKE = 1.15
-#: Ends of one cache or TLB that are nearer are one: the sizes of a walk stand an eighth of an octave apart.
+#: Steps of two walks with the same name share one label if they differ by less.
+_SAME_STEP = 1.15
+#: Ends of one cache or TLB that are nearer count as one: the sizes of a walk are an eighth of an octave apart.
 _ONE_KNEE = 1.25
 
 
 def _name(level: LatencyLevel, number: int) -> str:
-    """`L2`, `memory step 2`, `memory beyond the TLB`; by its number where nobody knows what answers."""
+    """`L2`, `memory step 2`, `memory beyond the TLB`; a number where it is not known what answers."""
     name = _plain(level, number)
     return text("{level} beyond the TLB", level=name) if level.beyond_tlb else name
 
 
 def _plain(level: LatencyLevel, number: int) -> str:
-    """The name of a level without what is beyond it."""
+    """Name a level without the TLB."""
     if not level.answered_by:
         return text("level {number}", number=str(number))
     if level.step > 1 and not level.beyond_tlb:
@@ -68,7 +68,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
 
 
 def _cycles(found: tuple[Fitted[LatencyLevels], ...], factor: float) -> tuple[str, float] | None:
-    """The axis of cycles: its title, and how many a unit of time has; None where no clock was measured."""
+    """Return the title of the axis of cycles, and cycles per unit of time; None where no clock was measured."""
     levels = (level for each in found for level in each.model.levels)
     clock = next((level.cycles.value / level.latency.value for level in levels if level.cycles), None)
     if clock is None:
@@ -90,11 +90,11 @@ def _steps(
             if not sizes or name not in drawn:
                 continue
             value, whole = level.latency.value, _name(level, number)
-            told = formatting.quantity(value, "s")
-            label: str = joined("  ", (whole, told))
-            short: str = joined("  ", (_plain(level, number), told))
+            time = formatting.quantity(value, "s")
+            label: str = joined("  ", (whole, time))
+            short: str = joined("  ", (_plain(level, number), time))
             of_level = labelled.setdefault(whole, [])
-            if any(1 / _ALIKE < other / value < _ALIKE for other in of_level):
+            if any(1 / _SAME_STEP < other / value < _SAME_STEP for other in of_level):
                 label = short = ""
             else:
                 of_level.append(value)
@@ -105,7 +105,7 @@ def _steps(
 def _boundaries(
     run: Run, curves: tuple[Estimate, ...], found: tuple[Fitted[LatencyLevels], ...]
 ) -> tuple[Boundary, ...]:
-    """Sizes that the data caches of the core that walked claim, and what they and a TLB were measured to hold."""
+    """Mark the claimed sizes of the data caches of the core, and the measured reach of caches and TLB."""
     machine = next(iter(run.machines.values()), None)
     largest = max(float(e.params["bytes"]) for e in curves)
     caches = machine.topology.data_caches(curves[0].placement.cpus[0][:1]) if machine else ()
@@ -119,7 +119,7 @@ def _boundaries(
 
 
 def _knees(found: tuple[Fitted[LatencyLevels], ...]) -> Iterable[tuple[str, float]]:
-    """Where walks left a cache or a TLB, each end once: walks that agree are one mark, between them."""
+    """Return where walks left a cache or a TLB; walks that agree give one mark, between them."""
     ends = [level.end for each in found for level in each.model.levels if level.end]
     for cause, members in selection.grouped((end for end in ends if end.cause), lambda end: end.cause).items():
         groups: list[list[float]] = []
@@ -147,7 +147,7 @@ def _sentences(scene: Scene) -> str:
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
-    """One load from the largest working set: memory."""
+    """Show one load from the largest working set, which is memory."""
     usual = tuple(e for e in scene.measured if e.placement.memory == "first-touch") or scene.measured
     largest = max((float(e.params["bytes"]) for e in usual), default=0.0)
     last = selection.best(e for e in usual if float(e.params["bytes"]) == largest)
@@ -166,7 +166,7 @@ declared = Declared(
     ),
     benchmark="latency",
     law=LatencyLevels,
-    # A cell of the matrix of memory nodes is no walk.
+    # The cells of the matrix of memory nodes have a section of their own.
     select=lambda analysis, every: tuple(e for e in every if e.id not in numa.cells(analysis)),
     sentences=_sentences,
     charts=_charts,

@@ -1,4 +1,4 @@
-"""What a load takes while other cores draw bandwidth."""
+"""The time of a load while other cores draw bandwidth."""
 
 from collections.abc import Hashable, Iterable
 
@@ -14,12 +14,12 @@ from assay.topics.memory.models.loaded_latency import LoadedLatency
 
 
 def _drawing(scene: Scene) -> tuple[Fitted[LoadedLatency], ...]:
-    """Those for which the bandwidth beside the load is known."""
+    """Return the models with a known bandwidth of the other cores."""
     return tuple(each for each in scene.found if each.model.bandwidth)
 
 
 def _loads(scene: Scene) -> dict[Hashable, Estimate]:
-    """What the load drew beside each point."""
+    """Return the bandwidth of the other cores at each point."""
     found = selection.measured(selection.of_benchmark(scene.analysis, declared.benchmark))
     return {_key(each): each for each in found if each.unit == "B/s"}
 
@@ -32,13 +32,13 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
     found = _drawing(scene)
     if not found:
         return ()
-    beside = scene.cached(_loads)
+    loads = scene.cached(_loads)
     factor, unit = figures.scaled(fitted.of(found))
-    across, across_title = _load_axis(tuple(beside.values()))
+    across, across_title = _load_axis(tuple(loads.values()))
     points = []
     for each, point in ((model, point) for model in found for point in model.model.points):
         estimate = each.estimate(point)
-        load = beside.get(_key(estimate))
+        load = loads.get(_key(estimate))
         drawn = float(point.at.get("bandwidth", 0.0))
         ends = (load.lo, load.hi) if load else (None, None)
         x, x_lo, x_hi = (across * (drawn if end is None else end) for end in (drawn, *ends))
@@ -61,7 +61,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
 
 
 def _load_axis(loads: tuple[Estimate, ...]) -> tuple[float, str]:
-    """By what bandwidths are multiplied, and the title: shares of the limit where all have the same one."""
+    """Return the factor on bandwidths, and the title: shares of the limit where all have the same limit."""
     limits = {load.limit.value if load.limit else 0.0 for load in loads}
     if len(limits) == 1 and 0.0 not in limits:
         return 100 / limits.pop(), text("load: share of the memory bandwidth (%)")
@@ -70,20 +70,18 @@ def _load_axis(loads: tuple[Estimate, ...]) -> tuple[float, str]:
 
 
 def _sentences(scene: Scene) -> str:
-    found, told = _drawing(scene), list[str]()
-    small = [e for each in found for e in each.estimates if e.params.get("pages") == "small"]
-    if small:
-        told.append(
-            text(
-                "The pointer chase covers {size} in small pages, so each load includes a TLB miss.",
-                size=format_size(int(small[0].params["bytes"])),
-            )
-        )
-    return joined(" ", told)
+    estimates = fitted.of(_drawing(scene))
+    small = next((e for e in estimates if e.params.get("pages") == "small"), None)
+    if small is None:
+        return ""
+    return text(
+        "The pointer chase covers {size} in small pages, so each load includes a TLB miss.",
+        size=format_size(int(small.params["bytes"])),
+    )
 
 
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
-    beside = scene.cached(_loads)
+    loads = scene.cached(_loads)
     for each in scene.found:
         yield (
             scene.name(each) or formatting.placed(each.estimates[0]),
@@ -92,9 +90,7 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
             each.shown(each.model.loaded).short,
             f"{each.model.loaded.value / each.model.base.value:.2f}",
             each.shown(each.model.bandwidth).short if each.model.bandwidth else text("not known"),
-            formatting.share_text(load)
-            if (load := beside.get(_key(each.estimate(each.model.points[-1]))))
-            else "",
+            formatting.share_text(load) if (load := loads.get(_key(each.estimate(each.model.points[-1])))) else "",
         )
 
 

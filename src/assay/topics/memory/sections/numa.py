@@ -1,4 +1,4 @@
-"""Cores of each memory node against the memory of every node: bandwidth, latency, and what firmware says."""
+"""Cores of each memory node with the memory of every node: bandwidth, latency, and distances of firmware."""
 
 from collections.abc import Iterable, Sequence
 
@@ -21,7 +21,7 @@ def cells(analysis: Analysis) -> frozenset[str]:
 
 
 def _classes(each: Fitted[NumaMatrix]) -> list[tuple[NodeClass, Quantity]]:
-    """Classes of pairs that have a ratio to the cores' own memory, with it."""
+    """Return the classes of pairs that have a ratio to the cores' own memory, and this ratio."""
     return [(pairs, pairs.ratio) for pairs in each.model.classes if pairs.ratio]
 
 
@@ -53,7 +53,7 @@ def _caption(scene: Scene, each: Fitted[NumaMatrix], drawn: Sequence[Cell], unit
     what = text("{what} in {unit}", what=measure, unit=unit)
     if scene.name(each) not in {"", kind(each)}:
         what = text("{value} ({basis})", value=what, basis=scene.name(each))
-    said = (
+    sentences = (
         text("{what}: cores of the node in the row, memory of the node in the column.", what=what),
         text(
             "Below each figure: its ratio to local memory and the firmware distance."
@@ -62,11 +62,11 @@ def _caption(scene: Scene, each: Fitted[NumaMatrix], drawn: Sequence[Cell], unit
         ),
         text("Dark is slow. Intervals are in the table."),
     )
-    return joined(" ", said)
+    return joined(" ", sentences)
 
 
 def _result(_scene: Scene, _each: Fitted[NumaMatrix], drawn: Sequence[Cell], unit: str) -> str:
-    told = [
+    cells = [
         text(
             "cores of node {row} with memory of node {column}: {figure} {ratio}",
             row=cell.row,
@@ -76,7 +76,7 @@ def _result(_scene: Scene, _each: Fitted[NumaMatrix], drawn: Sequence[Cell], uni
         )
         for cell in drawn
     ]
-    return joined("; ", told)
+    return joined("; ", cells)
 
 
 _MATRIX = Matrix(
@@ -99,7 +99,7 @@ _MATRIX = Matrix(
 
 
 def _sentences(scene: Scene) -> tuple[str, ...]:
-    # The cores of one node alone are a row, no matrix.
+    # The cores of a single node are one row, not a matrix.
     shown = [e for e in scene.found if len({point.at["cpu node"] for point in e.model.points}) > 1] or scene.found
     return joined(" ", [_meaning(scene, each) for each in shown]), _agreement(scene)
 
@@ -118,8 +118,8 @@ def _meaning(scene: Scene, each: Fitted[NumaMatrix]) -> str:
 
 
 def _agreement(scene: Scene) -> str:
-    """Whether firmware's distances rank the pairs as they were measured."""
-    told = []
+    """Say whether the distances of firmware rank the pairs as measured."""
+    sentences = []
     for each in (each for each in scene.found if each.model.agreement):
         tau, p = each.model.agreement.tau, each.model.agreement.p
         agree = text(
@@ -128,7 +128,7 @@ def _agreement(scene: Scene) -> str:
             else "the firmware distances do not order the pairs as measured"
         )
         sure = text("too few pairs to compare with the firmware distances") if p > _SURE else agree
-        told.append(
+        sentences.append(
             text(
                 "{what}: {verdict} (Kendall's τ {tau}, p = {p})",
                 what=scene.name(each),
@@ -137,9 +137,9 @@ def _agreement(scene: Scene) -> str:
                 p=f"{p:.2g}",
             )
         )
-    if not told:
+    if not sentences:
         return text("The firmware gives equal distances, so there is no order to compare with.")
-    return text("{sentence}.", sentence=joined("; ", told))
+    return text("{sentence}.", sentence=joined("; ", sentences))
 
 
 declared = Declared(

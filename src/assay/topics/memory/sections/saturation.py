@@ -1,4 +1,4 @@
-"""How many cores it takes to fill the bandwidth of memory."""
+"""How many cores saturate the memory bandwidth."""
 
 from collections.abc import Iterable
 
@@ -11,20 +11,19 @@ from assay.report.charts.lines import Level, LinePoint, Mark, lines
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
 from assay.report.section import Figure, headings
-from assay.topics.memory.models.saturation import Saturation
+from assay.topics.memory.models.saturation import REACHES, Saturation
 
-_FILLED = 0.95
-#: On fewer cores the curve says nothing that the bandwidths of one core and of all do not.
+#: With fewer cores the curve shows no more than the bandwidths of one core and of all cores.
 _FEWEST_CORES = 4
 
 
 def cells(analysis: Analysis) -> frozenset[str]:
-    """Ids of the estimates that the curve over the number of cores shows."""
+    """Return the ids of the estimates that the curve over the number of cores shows."""
     return frozenset(each.id for each in analysis.estimates if is_counted(each))
 
 
 def is_counted(estimate: Estimate) -> bool:
-    """Whether an estimate was placed on a number of cores, for the curve alone."""
+    """Whether an estimate was placed on a number of cores, which only the curve shows."""
     return estimate.placement.word.count is not None
 
 
@@ -57,7 +56,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
         text(
             "The ring marks the smallest number of cores that reaches {share} of the maximum; the grey band is "
             "its uncertainty.",
-            share=formatting.percent(_FILLED),
+            share=formatting.percent(REACHES),
         ),
         text("The line across is the limit.") if levels else "",
     )
@@ -68,12 +67,12 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
 
 
 def _result(points: list[LinePoint], mark: Mark) -> str:
-    """Where a line saturates, and the most that it reaches."""
+    """Say where a line saturates, and its maximum."""
     best = max((point for point in points if point.series == mark.series), key=lambda point: point.value)
     return text(
         "{series}: {share} with {cores}, maximum {best} with {place}",
         series=mark.series,
-        share=formatting.percent(_FILLED),
+        share=formatting.percent(REACHES),
         cores=mark.label,
         best=best.text,
         place=best.place,

@@ -1,4 +1,4 @@
-"""Who touches memory first, and whether its pages are dealt to all memory nodes."""
+"""First touch and interleaved pages: which thread touches memory first, and on which nodes its pages are."""
 
 import statistics
 from collections.abc import Iterable
@@ -16,23 +16,24 @@ _NONE, _INTERLEAVE, _BIND = "first-touch", "interleave", "bind"
 
 
 def _published(scene: Scene) -> Iterable[Table]:
-    """The stencil without an option and with interleaved pages, in MFLOPS, as a published table has it."""
+    """Compare the stencil without an option and with interleaved pages, in MFLOPS, as a published table does."""
     rates = selection.middle(selection.headline_metric(selection.of_benchmark(scene.analysis, "himeno")))
     settings = selection.grouped(selection.measured(rates), lambda e: e.alike("memory", "hosts", "state"))
     for members in settings.values():
         plain = [e for e in members if e.placement.memory == _NONE]
-        for dealt in members:
-            if plain and dealt.placement.policy.policy == _INTERLEAVE:
-                # The one of the same state, else one that holds for all, else the first.
-                none = next((e for wanted in (dealt.state, None) for e in plain if e.state == wanted), plain[0])
-                yield _two_rows(scene.analysis, none, dealt)
-                if none.threads and dealt.threads:
-                    yield _by_thread(none, dealt)
+        by_state = {e.state: e for e in reversed(plain)}
+        for interleaved in members:
+            if plain and interleaved.placement.policy.policy == _INTERLEAVE:
+                # Of the same state, else of all states, else the first one.
+                none = by_state.get(interleaved.state, by_state.get(None, plain[0]))
+                yield _two_rows(scene.analysis, none, interleaved)
+                if none.threads and interleaved.threads:
+                    yield _by_thread(none, interleaved)
 
 
 def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Table:
     rows = []
-    for option, e in ((text("none"), none), ("interleave", interleaved)):
+    for name, e in ((text("none"), none), ("interleave", interleaved)):
         middle, lo, hi = (f"{(value or 0.0) / 1e6:,.0f}" for value in (e.median, e.lo, e.hi))
         ends = {"interval": f"[{lo}, {hi}]", "range": f"{lo} to {hi}"}.get(e.basis or "", text("no interval"))
         ratio = _ratio(analysis, interleaved, none) if e is interleaved else ("1", text("the base"), "")
@@ -41,7 +42,7 @@ def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Tabl
             if e.disturbed
             else f"{e.launches}"
         )
-        rows.append((option, middle, ends, launches, *ratio))
+        rows.append((name, middle, ends, launches, *ratio))
     cpus = len(none.placement.cpus[0])
     threads = formatting.count(cpus, "thread", "threads") if cpus else text("unknown number of threads")
     size = text("size {size}", size=str(none.params.get("size", "")))
@@ -56,28 +57,28 @@ def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Tabl
 
 
 def _by_thread(none: Estimate, interleaved: Estimate) -> Table:
-    """Why the rates differ: where the memory was found, and what threads work by themselves in a sweep."""
+    """Show why the rates differ: where the pages were found, and the time of each thread in a sweep."""
     rows = []
-    for option, e in ((text("none"), none), ("interleave", interleaved)):
+    for name, e in ((text("none"), none), ("interleave", interleaved)):
         shares = e.placement.proven.page_nodes if e.placement.proven else {}
-        told = (
+        nodes = (
             text("node {node} {share}", node=node, share=formatting.percent(each)) for node, each in shares.items()
         )
         slowest, middle = max(e.threads), statistics.median(e.threads)
         cpus = e.placement.cpus[0] if e.placement.cpus else ()
         cpu = f"{cpus[e.threads.index(slowest)]}" if len(cpus) == len(e.threads) else text("unknown")
         times = (formatting.quantity(each, "s") for each in (slowest, middle))
-        rows.append((option, joined(", ", tuple(told)), *times, f"{slowest / middle:.2f}", cpu))
+        rows.append((name, joined(", ", tuple(nodes)), *times, f"{slowest / middle:.2f}", cpu))
     columns = headings("Option", "Memory by node", "Slowest thread", "Median thread", "Ratio", "Its cpu")
     caption = text("Memory by node and time by thread in a sweep: the slowest thread decides the rate")
     return Table(caption, columns, tuple(rows), frozenset({2, 3, 4, 5}))
 
 
 def _note(found: Comparison | None, interleaved: Estimate) -> str:
-    """How to read the ratio, and what one memory node lets expect."""
+    """Explain the ratio, and what to expect of a machine with one memory node."""
     blocks = found.blocks if found else 0
     few = blocks if found and found.confidence is None else 0
-    told = (
+    sentences = (
         text("The ratio comes from launches paired by block. It is not the ratio of the two medians.")
         if blocks
         else "",
@@ -92,11 +93,11 @@ def _note(found: Comparison | None, interleaved: Estimate) -> str:
         if len(interleaved.placement.policy.nodes) == 1
         else "",
     )
-    return joined(" ", told)
+    return joined(" ", sentences)
 
 
 def _ratio(analysis: Analysis, a: Estimate, b: Estimate) -> tuple[str, str, str]:
-    """The paired ratio a / b, its ends, and the number of pairs."""
+    """Return the paired ratio a / b, its ends, and the number of pairs."""
     found = _found(analysis, a, b)
     if found is None:
         why = text("other state") if a.state != b.state else text("no block has both")
@@ -119,14 +120,14 @@ def groups(analysis: Analysis) -> dict[str, tuple[Estimate, ...]]:
         for (label, _), members in by_cpus.items():
             kept = tuple(e for e in members if e.id not in far or far[e.id])
             policies = {e.placement.policy.policy for e in kept}
-            # Cores of one node against the memory of each are the matrix of the memory nodes.
-            if policies != {_BIND} and len({way(e) for e in kept}) > 1:
+            # Cores of one node with the memory of every node are in the matrix of memory nodes.
+            if policies != {_BIND} and len({option(e) for e in kept}) > 1:
                 found[joined(", ", (selection.measure(kept[0]), label))] = kept
     return found
 
 
 def _farthest(analysis: Analysis) -> dict[str, bool]:
-    """Cells of the matrices of memory nodes -> whether it is the cores' own memory or the farthest from them."""
+    """Cell of a matrix of memory nodes -> whether it is the cores' own memory or the farthest from them."""
     found: dict[str, bool] = {}
     for model in analysis.models:
         if not isinstance(model, NumaMatrix):
@@ -145,8 +146,8 @@ def _charts(scene: Scene) -> Iterable[Figure]:
         yield figures.placements(members, f"figure-touch-{anchor}", name, row=_policy)
 
 
-def way(estimate: Estimate) -> str:
-    """How the pages came to lie where they do: `serial first touch`, `interleaved, serial touch`."""
+def option(estimate: Estimate) -> str:
+    """Name how pages were placed: `serial first touch`, `interleaved, serial touch`."""
     touched = str(estimate.params.get("touch", ""))
     if not formatting.memory(estimate):
         return _first(touched)
@@ -170,24 +171,24 @@ def _policy(estimate: Estimate) -> str:
 
 
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
-    """Paired ratios between the ways."""
+    """List the paired ratios of two options."""
     for each, a, b in scene.cached(_between):
         what = f"{a.benchmark}, {a.placement.label}"
-        ways = text("{a} against {b}", a=way(a), b=way(b))
+        options = text("{a} against {b}", a=option(a), b=option(b))
         ends = verdicts.plain_ends(each)
-        yield what, ways, formatting.factor(each.ratio), ends, verdicts.number(each), verdicts.word(each)
+        yield what, options, formatting.factor(each.ratio), ends, verdicts.number(each), verdicts.word(each)
 
 
 def _between(scene: Scene) -> list[tuple[Comparison, Estimate, Estimate]]:
-    """Comparisons of two ways, with both."""
+    """Return the comparisons of two options, with both estimates."""
     known = {e.id: e for e in scene.estimates}
     both = [each for each in scene.analysis.comparisons if known.keys() >= {each.a, each.b}]
     pairs = [(each, known[each.a], known[each.b]) for each in both]
-    return [(each, a, b) for each, a, b in pairs if way(a) != way(b)]
+    return [(each, a, b) for each, a, b in pairs if option(a) != option(b)]
 
 
 def _sentences(scene: Scene) -> tuple[str, str]:
-    """The largest effect that is sure, in words; what a single memory node lets expect."""
+    """State the largest certain effect; say what a single memory node means."""
     proven = [e.placement.proven for e in scene.estimates if e.placement.proven]
     nodes = {node for each in proven for node in each.page_nodes}
     alone = text("This machine has one memory node, so a memory policy can only cost time.")
@@ -204,11 +205,11 @@ def _largest(scene: Scene) -> str:
         "with {b}.",
         benchmark=a.benchmark,
         label=a.placement.label,
-        a=way(a),
+        a=option(a),
         ratio=f"{largest.ratio:.3g}",
         low=f"{largest.lo:.3g}",
         high=f"{largest.hi:.3g}",
-        b=way(b),
+        b=option(b),
     )
 
 

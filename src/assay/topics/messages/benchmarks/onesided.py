@@ -3,15 +3,11 @@
 from assay.model.benchmark import Axis, Benchmark, Metric, Params
 from assay.topics.messages import axes as messages
 
-_FILL_RATE = 1e9
-#: Slots lie this far apart, and behind them a flag takes as much.
-_APART_BYTES = 128
-
 
 def _memory_bytes(params: Params) -> int:
+    """Return the bytes of both sides: slots, and a flag after them."""
     slots = int(params["window"]) if params["pattern"] == "bandwidth" else 1
-    slot = -(-max(1, int(params["bytes"])) // _APART_BYTES) * _APART_BYTES
-    return 2 * (slots * slot + _APART_BYTES)
+    return 2 * (slots * messages.buffer_bytes(int(params["bytes"])) + messages.buffer_bytes(1))
 
 
 benchmark = Benchmark(
@@ -39,15 +35,11 @@ benchmark = Benchmark(
             "flush",
             named=True,
         ),
-        Axis(
-            "pattern",
+        messages.pattern(
             "latency: until the other sees it, to and fro (of a passive get: until it is here); bandwidth: a "
             "window of transfers in each synchronisation",
-            ("latency", "bandwidth"),
             "latency",
-            role="message-pattern",
-            named=True,
-            patterns=messages.PATTERNS,
+            "bandwidth",
         ),
         Axis(
             "bytes",
@@ -92,6 +84,6 @@ benchmark = Benchmark(
     min_cpus=2,
     max_cpus=2,
     message_bytes=messages.message_bytes,
-    setup_seconds=lambda params: 0.01 + _memory_bytes(params) / _FILL_RATE,
+    setup_seconds=lambda params: 0.01 + _memory_bytes(params) / messages.FILL_RATE,
     launcher="mpi",
 )

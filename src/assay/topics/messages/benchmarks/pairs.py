@@ -7,13 +7,13 @@ from assay.topics.messages import axes as messages
 
 
 def _rounds(resources: Resources, _params: Params) -> Iterable[Params]:
-    """One less than ranks, or as many where their number is odd: one rests in each round then."""
+    """Return one round less than ranks; as many as ranks where their number is odd, so that one rank rests."""
     ranks = len(resources.placement.rank_cpus)
     return ({"round": number} for number in range(ranks - 1 + ranks % 2))
 
 
 def _memory_bytes(params: Params) -> int:
-    """One buffer to send and one to receive."""
+    """Return the bytes of one buffer to send and one to receive."""
     return 2 * messages.buffer_bytes(int(params["bytes"]))
 
 
@@ -26,15 +26,12 @@ benchmark = Benchmark(
     program="pairs",
     kernels=("message",),
     axes=(
-        Axis(
-            "pattern",
+        messages.pattern(
             "latency: to and fro; bandwidth: a window of messages one way, then an acknowledgement; "
             "bidirectional: windows both ways at once",
-            ("latency", "bandwidth", "bidirectional"),
             "latency",
-            role="message-pattern",
-            named=True,
-            patterns=messages.PATTERNS,
+            "bandwidth",
+            "bidirectional",
         ),
         Axis("bytes", "size of a message", (8, 2**20), 8, "B", role="message-size"),
         Axis("schedule", "one: the pairs of a round one after the other; all: at once", ("one", "all"), "all"),

@@ -4,7 +4,7 @@ from assay.model.benchmark import Axis, Benchmark, Params
 from assay.model.declarations import OFFSET
 from assay.topics.messages import axes as messages
 
-#: A gap beside each block.
+#: Bytes of memory for each byte of a message: there is a gap after each block.
 _SPREAD = {"contiguous": 1, "vector": 2, "indexed": 2}
 
 

@@ -1,4 +1,4 @@
-"""Messages between the same pairs of processes as those of pt2pt, over TCP sockets."""
+"""Messages over TCP sockets, between the same pairs of processes as in pt2pt."""
 
 from assay.model.benchmark import Axis, Benchmark, Params
 from assay.model.declarations import OFFSET

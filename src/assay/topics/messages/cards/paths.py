@@ -16,11 +16,11 @@ from assay.report.section import Card, CardRow
 from assay.report.vocabulary import known
 from assay.topics.messages.limiting import REACHED
 
-#: More paths than these are told by the sections alone.
+#: At most this number of paths has a card; the others are in the sections alone.
 MOST = 6
-#: Both directions over one: from here on each goes as if alone; up to here they share.
+#: Both directions over one: from the first on they are independent, up to the second they share the path.
 _FREE, _SHARED = 1.8, 1.2
-#: Limits that shares are of.
+#: Limits that a share refers to.
 _STANDING = frozenset({"wire", "shaper", "slot", "given", "memory"})
 #: A wire that needs no more than this share of a message's time does not limit it.
 _HARDLY = 0.1
@@ -32,15 +32,15 @@ class Sentence(NamedTuple):
     """A sentence of a card.
 
     Attributes:
-        template: of a profile; it may name any of its `_words`.
-        holds: whether it is said of a profile.
+        template: text with any of the `_words` of a profile, or a function of the profile that returns it.
+        holds: whether it is true of a profile.
     """
 
     template: Text | Callable[[Profile], Text]
     holds: Callable[[Profile], object] = lambda _profile: True
 
 
-#: What limits long messages -> what is said of it: between nodes, and inside a node where that is not the same.
+#: Limit of long messages -> its sentence between nodes, and inside a node if that is another one.
 _LIMITS: dict[LimitedBy, tuple[Text, ...]] = {
     "wire": (text("Long messages reach the wire rate of {device}, {wire}."),),
     "shaper": (
@@ -81,7 +81,7 @@ _NOT_THE_COPY = text(
 
 
 def _limit(profile: Profile) -> Text:
-    """What long messages stand at, or why that is not known."""
+    """Return the sentence about the limit of long messages, or why it is unknown."""
     if profile.limited_by == "no-limit-known" and profile.over_copy:
         return _NOT_THE_COPY
     between, *inside = _LIMITS[profile.limited_by]
@@ -89,13 +89,13 @@ def _limit(profile: Profile) -> Text:
 
 
 def _wire_share(profile: Profile) -> float:
-    """What the wire needs of the time of a small message; 0 where none is known."""
+    """Return the share of the time of a small message that the wire needs; 0 if unknown."""
     top, small = profile.ceiling, profile.small
     return profile.small_bytes / top.value / small.value.lo if top and small and profile.between else 0.0
 
 
 def _of_limit(profile: Profile) -> Text:
-    """The sentence about the rate of long messages, with the limit that they stand against."""
+    """Return the sentence about the rate of long messages, with its limit."""
     if not profile.share:
         return text("{rate} in one direction at {rate_bytes}.")
     if profile.between:
@@ -104,7 +104,7 @@ def _of_limit(profile: Profile) -> Text:
 
 
 def _verdict(ratio: ProfileFigure | None) -> Text:
-    """Which one is quicker, where the ends lie on one side."""
+    """Say which one is faster, where the interval allows it."""
     if ratio and ratio.value.lo > 1:
         return text("MPI is faster.")
     if ratio and ratio.value.hi < 1:
@@ -113,12 +113,12 @@ def _verdict(ratio: ProfileFigure | None) -> Text:
 
 
 def _is_sure(ratio: ProfileFigure | None) -> bool:
-    """Whether a ratio has ends: of a single launch nothing is concluded."""
+    """Whether a ratio has ends: a single launch proves nothing."""
     return bool(ratio and ratio.value.has_ends)
 
 
-#: What limits long messages, and how sure that is.
-_STANDS = (
+#: What limits long messages, and how certain that is.
+_LIMITED = (
     Sentence(_limit),
     Sentence(
         text("Not always: the lower end is {least} of it."),
@@ -148,7 +148,7 @@ _ROWS: dict[Text, tuple[Sentence, ...]] = {
             text("Messages should use {asked} but used {carried}: all figures here are of {carried}."),
             lambda each: each.asked and each.carried and not is_port(each.carried, each.asked),
         ),
-        *_STANDS,
+        *_LIMITED,
         Sentence(
             text(
                 "Both directions share the path: together they carry {both} times as much as one (long messages, "
@@ -208,7 +208,7 @@ _ROWS: dict[Text, tuple[Sentence, ...]] = {
 
 
 def _words(profile: Profile) -> dict[str, str | int]:
-    """What the templates of a card may name: figures, sizes, names; a figure that a profile lacks is empty."""
+    """Return the words of the templates: figures, sizes, names; a figure that a profile lacks is empty."""
     top, fields = profile.ceiling, msgspec.structs.asdict(profile)
     figures = {name: each for name, each in fields.items() if isinstance(each, ProfileFigure)}
     ceiling = formatting.quantity(top.value if top else None, "B/s")
@@ -232,23 +232,23 @@ def _words(profile: Profile) -> dict[str, str | int]:
     )
 
 
-def _told(profile: Profile, sentences: Iterable[Sentence]) -> str:
-    """Those of the sentences that hold."""
-    found, held = _words(profile), (each.template for each in sentences if each.holds(profile))
-    return joined(" ", [filled(each if isinstance(each, Text) else each(profile), found) for each in held])
+def _sentences(profile: Profile, sentences: Iterable[Sentence]) -> str:
+    """Join the sentences that are true of a profile."""
+    words, held = _words(profile), (each.template for each in sentences if each.holds(profile))
+    return joined(" ", [filled(each if isinstance(each, Text) else each(profile), words) for each in held])
 
 
 def cards(analysis: Analysis) -> tuple[Card, ...]:
-    """The cards, those between nodes first; only the first few of many."""
+    """Make the cards, those between nodes first; only the first few of many."""
     return tuple(map(_card, analysis.profiles[:MOST]))
 
 
 def contrast(analysis: Analysis) -> tuple[str, ...]:
-    """The slower one of networks that differ in nothing else, by how much, and its limit."""
+    """Compare networks that differ in nothing else: the slower one, by how much, and its limit."""
     between = [each for each in analysis.profiles if each.between and "network" in each.factors]
     groups = selection.grouped(between, lambda each: (each.hosts, each.label, _others(each), each.state))
-    told = [_slowest(members) for members in groups.values() if len(members) > 1]
-    return tuple(filter(None, told))
+    slowest = (_slowest(members) for members in groups.values() if len(members) > 1)
+    return tuple(filter(None, slowest))
 
 
 def _others(profile: Profile) -> tuple[tuple[str, str], ...]:
@@ -262,7 +262,7 @@ def _slowest(members: tuple[Profile, ...]) -> str:
         return ""
     (low, slow), (high, fast) = having[0], having[-1]
     by = ", ".join(level for _, level in _others(slow))
-    told = (
+    sentence = (
         text("It is not certain which network is slower for long messages: {slow} gets {low}, {fast} gets {high}.")
         if low.value.hi >= high.value.lo
         else text("{slow} is the slower network for long messages: it gets {low}, {fast} gets {high}.")
@@ -274,16 +274,16 @@ def _slowest(members: tuple[Profile, ...]) -> str:
         "high": shown(high),
     }
     context = text("By {levels}:", levels=by) if by else ""
-    return joined(" ", (context, filled(told, names), _told(slow, _STANDS)))
+    return joined(" ", (context, filled(sentence, names), _sentences(slow, _LIMITED)))
 
 
 def _card(profile: Profile) -> Card:
-    rows = ((name, _told(profile, sentences)) for name, sentences in _ROWS.items())
-    return Card(_name(profile), _where(profile), tuple(CardRow(name, told) for name, told in rows if told))
+    rows = ((name, _sentences(profile, sentences)) for name, sentences in _ROWS.items())
+    return Card(_name(profile), _where(profile), tuple(CardRow(name, words) for name, words in rows if words))
 
 
 def _name(profile: Profile) -> str:
-    """`gbe, openmpi-4.1.4`; MPI or TCP where nothing is varied, and TCP wherever no MPI passed these messages."""
+    """Return `gbe, openmpi-4.1.4`; MPI or TCP where nothing is varied, and always TCP where no MPI was used."""
     levels = [
         level if name in {"network", "mpi"} else f"{name}={level}" for name, level in profile.factors.items()
     ]
@@ -300,7 +300,7 @@ def _where(profile: Profile) -> str:
 def shown(stated: ProfileFigure, *, of_hundred: bool = False) -> str:
     """`118 MB/s [117, 119]`, `4.96 µs (4.88 to 6.97)`, `118 MB/s (1 launch)`.
 
-    Shares as `95 % [94, 96]`, sizes in B or KiB; the unit stands once where all have the same.
+    Shares as `95 % [94, 96]`, sizes in B or KiB; a common unit is printed once.
     """
     if stated.value.unit != "B" and not of_hundred:
         figure = formatting.interval(stated.value, formatting.basis(stated))
@@ -314,13 +314,13 @@ def shown(stated: ProfileFigure, *, of_hundred: bool = False) -> str:
 
 
 def _size(value: float) -> tuple[str, str]:
-    """A size that lies between others, to three digits, and its unit: `256`, `B`; `14.6`, `KiB`."""
+    """Return an interpolated size with three digits, and its unit: `256`, `B`; `14.6`, `KiB`."""
     factor, unit = next((each for each in ((2**20, "MiB"), (2**10, "KiB")) if value >= each[0]), (1, "B"))
     return f"{value:.0f}" if factor == 1 else f"{value / factor:.3g}", unit
 
 
 def _bare(value: str, stated: ProfileFigure) -> str:
-    """A figure without ends and why it has none; of imported ones the page says that once for all."""
+    """Return a figure without ends, and why it has none; the page says so once for all imported figures."""
     return (
         value
         if stated.basis == "imported"

@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from assay.model import benchmarks, roles
-from assay.model.benchmark import ParamValue
 from assay.model.grouping import grouped
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
@@ -21,14 +20,14 @@ _TITLED = set(map(roles.usual_axis, ("message-size", "size-offset", "message-pat
 _BY = {"MPI": "OSU MPI", "TCP": "TCP"}
 
 
-#: What a run without such a table lacks, and what measures it.
+#: What a run without such a table lacks, and the command that measures it.
 needs, remedy = "a complete measurement of messages", "assay run network"
 
 
 def tables(analysis: Analysis, _run: Run | None = None) -> Iterator[str]:
-    """The lines of every table: a figure for each size, one table for each test, placement, and factor level.
+    """Yield the lines of every table: a figure for each size, one table for each test, placement, factor level.
 
-    What the columns cannot say stands in comments before them: where, and what is not OSU's default.
+    Comments before the columns name the placement and what is not OSU's default.
     """
     columns = (each for each in analysis.estimates if each.median is not None and _is_column(each))
     for number, group in enumerate(grouped(columns, _key).values()):
@@ -38,7 +37,7 @@ def tables(analysis: Analysis, _run: Run | None = None) -> Iterator[str]:
 
 
 def _is_column(estimate: Estimate) -> bool:
-    """OSU's tests of one pair print one figure; a rate stands beside the bandwidth of many pairs only."""
+    """Whether OSU prints it: one figure for one pair; bandwidth and message rate for many pairs."""
     benchmark = benchmarks.get(estimate.benchmark)
     if not benchmark.message_size:
         return False
@@ -69,16 +68,16 @@ def _table(group: Sequence[Estimate]) -> Iterator[str]:
 
 
 def _means(group: Iterable[Estimate]) -> Iterator[str]:
-    """How far the means, which OSU's programs print, are from the medians that stand here."""
+    """Compare the means, which OSU's programs print, with the medians of this table."""
     ratios = sorted(each.mean / each.median for each in group if each.mean and each.median)
     if ratios:
         least, most = f"{ratios[0]:.2f}", f"{ratios[-1]:.2f}"
-        told = least if least == most else f"{least} to {most}"
-        yield f"# OSU's programs print means: of these samples they are {told} of the medians"
+        span = least if least == most else f"{least} to {most}"
+        yield f"# OSU's programs print means: of these samples they are {span} of the medians"
 
 
 def _title(estimate: Estimate) -> str:
-    """OSU's name of the test, else the benchmark's with its pattern or operation."""
+    """Return OSU's name of the test, else the name of the benchmark with its pattern or operation."""
     pattern, declared = roles.pattern(estimate), benchmarks.get(estimate.benchmark)
     if pattern and pattern.osu and declared.between_two and declared.two_sided:
         return f"{_BY[declared.two_sided]} {pattern.osu}"
@@ -86,7 +85,7 @@ def _title(estimate: Estimate) -> str:
 
 
 def _headings(columns: Mapping[str, str]) -> list[str]:
-    """OSU's words where there is one column of a kind; `MB/s` beside `Messages/s` as its multi-pair test has."""
+    """Return OSU's headings; `MB/s` and `Messages/s` for both, as in its multi-pair test."""
     if set(columns.values()) == {"B/s", "1/s"}:
         return ["MB/s" if unit == "B/s" else "Messages/s" for unit in columns.values()]
     if list(columns.values()).count("s") > 1:
@@ -95,7 +94,7 @@ def _headings(columns: Mapping[str, str]) -> list[str]:
 
 
 def _figure(value: float | None, unit: str) -> str:
-    """Two decimals as OSU prints them, more where they would leave fewer than three digits."""
+    """Print two decimals as OSU does, more where these are fewer than three digits."""
     if value is None:
         return "nan"
     scaled = value * _UNITS[unit][1]
@@ -112,15 +111,11 @@ def _circumstances(estimate: Estimate) -> Iterable[str]:
     if estimate.state:
         yield f"state={estimate.state}"
     defaults = {axis.name: axis.default for axis in benchmarks.get(estimate.benchmark).axes}
-    yield from _unusual(estimate.params, defaults)
+    for name, value in estimate.params.items():
+        if name not in _TITLED and defaults.get(name) not in {None, value}:
+            yield f"{name}={value}"
     yield (
         f"medians of {formatting.count(estimate.launches, 'launch', 'launches')}"
         if estimate.launches
         else "imported"
     )
-
-
-def _unusual(params: Mapping[str, ParamValue], defaults: Mapping[str, ParamValue | None]) -> Iterator[str]:
-    for name, value in params.items():
-        if name not in _TITLED and defaults.get(name) not in {None, value}:
-            yield f"{name}={value}"

@@ -1,4 +1,4 @@
-"""Bytes per second of messages: between nodes what their link carries, inside a node what its memory gives."""
+"""Bytes per second of messages: limited by the link between nodes, by memory inside a node."""
 
 import msgspec
 
@@ -16,12 +16,11 @@ _MOVES = 2
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """Of the device that carried the messages, else of the one that was asked for: its wire or its slot.
+    """Return the rate of the wire or slot of the device that carried the messages, else of the requested device.
 
-    Of both ends the one that carries less: TCP keeps to the smaller frames of the two, or those asked of sockets.
-
-    It is shared by all pairs between the same two nodes, whose bytes are added. Between nodes that are one machine
-    no wire counts; a shaper does, through which the messages went. Inside a node memory counts.
+    The slower end counts: TCP uses the smaller MTU of both, or the segment size of the sockets. All pairs between
+    the same two nodes share the link; their bytes are added. Nodes that are one machine have no wire: only a
+    traffic shaper on the path limits them. Inside a node memory is the limit.
     """
     if len(estimate.placement.hosts) < _PAIR:
         return _inside(estimate, bounds)
@@ -29,13 +28,13 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     least = link.narrowest(limit for end in ends for limit in link.limits(end))
     if estimate.placement.is_one_machine:
         least = link.narrowest(filter(None, map(link.shaped, ends))) if link.carrier(estimate) else None
-    return _for_all_ways(estimate, least) if least else None
+    return _for_all_links(estimate, least) if least else None
 
 
 def _inside(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """Half of what memory moves, for all pairs together; nothing where all their buffers fit the caches."""
+    """Return half of the memory rate, for all pairs together; None where all their buffers fit the caches."""
     machine = bounds.machine(estimate)
-    if machine is None:  # of figures of others, which leave out how they were measured
+    if machine is None:  # an import, which does not state how it was measured
         return None
     buffers = _ranks(estimate) * rank_memory_bytes(estimate)
     if buffers <= cached_bytes(estimate, machine.topology):
@@ -43,24 +42,24 @@ def _inside(estimate: Estimate, bounds: Bounds) -> Limit | None:
     found = memory.rate(estimate, bounds)
     if found is None:
         return None
-    told = text("half of {of}: memory reads and writes each byte of a message", of=found.of)
-    of = joined(", ", (told, _shared(estimate, 1)))
+    half = text("half of {of}: memory reads and writes each byte of a message", of=found.of)
+    of = joined(", ", (half, _shared(estimate, 1)))
     return msgspec.structs.replace(found, value=found.value / _MOVES, of=of)
 
 
 def _ceilings(estimate: Estimate, bounds: Bounds) -> tuple[Limit, ...]:
-    """The bare rate of a wire that the counters prove to have carried the messages."""
+    """Return the bare rate of a wire that carried the messages, as counters prove."""
     ends = _ends(estimate, bounds) if link.carrier(estimate) and not estimate.placement.is_one_machine else []
     rate = min(filter(None, map(link.raw, ends)), default=None)
     if rate is None:
         return ()
-    ways, words = _ways(estimate)
-    told = text("the bare rate of the wire of {device}", device=ends[0].name)
-    return (Limit(ways * rate, "derived", joined(", ", (told, words)), "wire", "link"),)
+    count, words = _links(estimate)
+    bare = text("the bare rate of the wire of {device}", device=ends[0].name)
+    return (Limit(count * rate, "derived", joined(", ", (bare, words)), "wire", "link"),)
 
 
 def _ends(estimate: Estimate, bounds: Bounds) -> list[Device]:
-    """The device on each host, where its machine is known."""
+    """Return the device on each host whose machine is known."""
     if len(estimate.placement.hosts) < _PAIR:
         return []
     name = link.carrier(estimate) or link.asked(estimate, bounds.plan)
@@ -68,13 +67,13 @@ def _ends(estimate: Estimate, bounds: Bounds) -> list[Device]:
     return [link.in_frames_of(found, estimate) for found in devices if found]
 
 
-def _for_all_ways(estimate: Estimate, one: Limit) -> Limit:
-    ways, words = _ways(estimate)
-    return msgspec.structs.replace(one, value=ways * one.value, of=joined(", ", (one.of, words)), scope="link")
+def _for_all_links(estimate: Estimate, one: Limit) -> Limit:
+    count, words = _links(estimate)
+    return msgspec.structs.replace(one, value=count * one.value, of=joined(", ", (one.of, words)), scope="link")
 
 
-def _ways(estimate: Estimate) -> tuple[int, str]:
-    """Links that work at once, each between two hosts and shared by the pairs between them, times directions."""
+def _links(estimate: Estimate) -> tuple[int, str]:
+    """Count the links that work at once, times directions; each is between two hosts and shared by their pairs."""
     links = len(estimate.placement.hosts) // _PAIR
     directions = 2 if estimate.params.get(PATTERN) == "bidirectional" else 1
     words: list[str] = [text("{count} link|{count} links", count=links)] if links > 1 else []
@@ -89,7 +88,7 @@ def _shared(estimate: Estimate, links: int) -> str:
 
 
 def _ranks(estimate: Estimate) -> int:
-    """Where the placement does not lay them out, each has a cpu for each of its threads."""
+    """Count the ranks; without a layout each has a cpu for each of its threads."""
     placed = estimate.placement
     return placed.laid_out or placed.ranks // int(estimate.params.get("threads", 1))
 
@@ -98,6 +97,8 @@ law = Law(
     ("wire",),
     _limit,
     _ceilings,
-    # What the user says is of a link in one direction; it concerns nothing inside a node.
-    lambda estimate, _bounds, told: _for_all_ways(estimate, told) if len(estimate.placement.hosts) > 1 else None,
+    # The user gives the rate of a link in one direction; inside a node it does not apply.
+    lambda estimate, _bounds, given: (
+        _for_all_links(estimate, given) if len(estimate.placement.hosts) > 1 else None
+    ),
 )

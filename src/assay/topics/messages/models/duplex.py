@@ -1,4 +1,4 @@
-"""Both directions at once over one: whether messages that meet stand in each other's way."""
+"""Both directions at once over one direction: whether messages slow each other down."""
 
 from collections.abc import Iterable
 
@@ -18,18 +18,13 @@ class Duplex(RatioBySize, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each pair of curves that only the directions tell apart."""
+    """Fit one model for each pair of curves that differ in their directions alone."""
     for benchmark in roles.message_curves():
         for curve in curves.by_size(known, benchmark, curves.PATTERN):
-            by_pattern = {
-                pattern: {
-                    curves.size(each.estimate): each
-                    for each in curve.members
-                    if each.estimate.params[curves.PATTERN] == pattern
-                }
+            one, both = (
+                {curves.size(e.estimate): e for e in curve.members if e.estimate.params[curves.PATTERN] == pattern}
                 for pattern in (_ONE, _BOTH)
-            }
-            one, both = by_pattern[_ONE], by_pattern[_BOTH]
+            )
             found = [MeasuredPair(both[size], one[size]) for size in sorted(one.keys() & both.keys())]
             if found:
-                yield ratios.fitted(LAW, Duplex, curves.named(LAW, benchmark, curve.marks), curve.state, found)
+                yield ratios.fitted(Duplex, benchmark, curve, found)

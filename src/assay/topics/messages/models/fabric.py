@@ -1,4 +1,4 @@
-"""All pairs of nodes at once over the same pairs one at a time: what the network carries of their sum."""
+"""All pairs of nodes at once over the same pairs one at a time: the share that the network carries."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from assay.topics.messages.models.node_pairs import Recorded, by_case, metric_of
 LAW = "fabric"
 _SCHEDULE, _ROUND = "schedule", "round"
 _ALONE, _LOADED = "one", "all"
-#: Two pairs can meet from so many nodes on.
+#: Two pairs can share a path from this number of nodes on.
 _NODES = 4
 
 #: Block -> bytes per second of all pairs of a round, added.
@@ -20,13 +20,13 @@ _Sums = dict[int, float]
 
 
 class Fabric(Model, frozen=True, kw_only=True, tag=LAW):
-    """What the network carries of the sum of all pairs.
+    """Share of the sum of all pairs that the network carries.
 
     Attributes:
-        all_rounds: share of what the pairs get one at a time, of all rounds.
-        worst_round: share of the worst round.
-        together: what the pairs of a round get together, in B/s, on average over the rounds.
-        one_at_a_time: the same of pairs that pass messages alone.
+        all_rounds: rate of all pairs at once over the sum of the pairs one at a time, over all rounds.
+        worst_round: the same of the worst round.
+        together: rate of all pairs of a round at once, in B/s, mean over the rounds.
+        one_at_a_time: the same sum of pairs that pass messages alone.
     """
 
     all_rounds: Quantity
@@ -36,7 +36,7 @@ class Fabric(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each pattern and size of bandwidth that was measured with both schedules, a rank a node."""
+    """Fit one model for each pattern and size of bandwidth with both schedules and one rank per node."""
     bandwidths = [
         each
         for each in known.of("pairs")
@@ -50,7 +50,7 @@ def fit(known: RunEstimates) -> Iterable[Model]:
 
 
 def _rounds(curve: Curve, recorded: Recorded) -> list[tuple[Measured, _Sums, _Sums]]:
-    """The loaded estimate of each round with the sums of its pairs: loaded, and one at a time."""
+    """Return the loaded estimate of each round with the sums of its pairs: at once, and one at a time."""
     of = {(each.estimate.params[_SCHEDULE], each.estimate.params[_ROUND]): each for each in curve.members}
     both = [
         (each, of[_ALONE, number])
@@ -62,7 +62,7 @@ def _rounds(curve: Curve, recorded: Recorded) -> list[tuple[Measured, _Sums, _Su
 
 
 def _sums(member: Measured, recorded: Recorded) -> _Sums:
-    """Of the launches of a round; none where some node has several ranks, which share what it can send."""
+    """Return the sums of the launches of a round; none where a node has several ranks, which share its card."""
     metric = metric_of(member.estimate)
     return {
         block: sum(values(records, metric).values())
@@ -93,7 +93,7 @@ def _model(curve: Curve, rounds: list[tuple[Measured, _Sums, _Sums]]) -> Model:
 
 
 def _point(member: Measured, loaded: _Sums, alone: _Sums) -> Point:
-    """The share of a round: median over its blocks, and its interval (the range of fewer than 6)."""
+    """Return the share of a round: median over its blocks, and its interval (the range of fewer than 6)."""
     blocks = sorted(loaded.keys() & alone.keys())
     share = median_interval([loaded[block] / alone[block] for block in blocks])
     at = {"round": member.estimate.params[_ROUND], "blocks": len(blocks)}

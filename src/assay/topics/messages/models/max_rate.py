@@ -1,11 +1,10 @@
-"""What many pairs get at once: the rate of one, what each further one adds, and where the node's rate ends it."""
+"""Rate of many pairs at once: the rate of one pair, the gain of each further pair, and the rate of the node."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from assay.analyse.curves import RunEstimates, point, with_ends
-from assay.analyse.estimates import Measured
+from assay.analyse.curves import Curve, RunEstimates, point, with_ends
 from assay.analyse.messages import curves
 from assay.analyse.messages.curves import Times
 from assay.analyse.statistics import Samples
@@ -24,14 +23,14 @@ _FEWEST_NUMBERS = 3
 
 
 class MaxRate(Model, frozen=True, kw_only=True, tag=LAW):
-    """What many pairs get at once. What the law leaves open is None.
+    """Rate of many pairs at once. Figures that the measured sizes and pairs do not determine are None.
 
     Attributes:
-        start: of a message, in s.
+        start: start-up time of a message, in s.
         one_pair: rate of a single pair, in B/s.
-        each_further_pair: what each pair more adds.
-        node: what no number of pairs exceeds.
-        pairs_that_fill: how many it takes to get that.
+        each_further_pair: gain of each further pair, in B/s.
+        node: maximum rate of any number of pairs, in B/s.
+        pairs_that_fill: number of pairs that reach it.
     """
 
     start: Quantity | None
@@ -42,18 +41,18 @@ class MaxRate(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each curve over numbers of pairs and sizes; one number of pairs is no curve."""
+    """Fit one model for each curve over numbers of pairs and sizes; one number of pairs is no curve."""
     for benchmark in (name for name, by in roles.message_curves().items() if by):
         for curve in curves.by_size(known, benchmark, "label"):
-            members = [each for each in curve.members if _counts(each.estimate)]
+            members = tuple(each for each in curve.members if _counts(each.estimate))
             if len({pairs_of(each.estimate) for each in members}) > 1:
                 over = members[0].estimate.placement.word.over
                 marks = (f"@{over}", *curve.marks) if over else curve.marks
-                yield _model(curves.named(LAW, benchmark, marks), curve.state, members)
+                yield _model(benchmark, Curve(marks, members, curve.state))
 
 
 def pairs_of(estimate: Estimate) -> int:
-    """Pairs of ranks: half of the cores on all hosts."""
+    """Return the number of pairs of ranks: half of the cores on all hosts."""
     return estimate.placement.ranks // 2
 
 
@@ -66,9 +65,10 @@ def _counts(estimate: Estimate) -> bool:
     )
 
 
-def _model(name: str, state: str | None, members: Sequence[Measured]) -> Model:
-    times = curves.times(members)
-    of = tuple(each.estimate.id for each in times.members)
+def _model(benchmark: str, curve: Curve) -> Model:
+    times = curves.times(curve.members)
+    name = curves.named(LAW, benchmark, curve.marks)
+    identity = curve._replace(members=times.members).identity(LAW) | {"id": name}
     k = np.array([float(pairs_of(each.estimate)) for each in times.members])
     numbers = len(set(k))
     if numbers < _FEWEST_NUMBERS or len(set(times.sizes)) == 1:
@@ -78,8 +78,8 @@ def _model(name: str, state: str | None, members: Sequence[Measured]) -> Model:
             sizes=len(set(times.sizes)),
             needed=_FEWEST_NUMBERS,
         )
-        return Unfitted(id=name, of=of, state=state, wanted=LAW, reason=reason)
-    # All pairs' bytes pass in the time that a bandwidth gives to one message.
+        return Unfitted(**identity, wanted=LAW, reason=reason)
+    # Bandwidths add the bytes of all pairs: one message of each pair passes in this time.
     each_pair = k if times.members[0].estimate.unit != "s" else np.ones_like(k)
     seconds, draws = each_pair * times.seconds, each_pair * times.draws
     which, start, found = pairs.by_number(k, times.sizes, seconds)
@@ -87,12 +87,12 @@ def _model(name: str, state: str | None, members: Sequence[Measured]) -> Model:
     law = pairs.law_of(which, start, found, count)
     _, drawn_start, drawn_found = pairs.by_number(k, times.sizes, draws)
     drawn = pairs.law_of(which, drawn_start, drawn_found, count)
-    said = law.start[0] + k * times.sizes / pairs.rates(k, law)[0]
+    fitted = law.start[0] + k * times.sizes / pairs.rates(k, law)[0]
     points = tuple(
         point(
             each.estimate,
             {"pairs": int(k[at]), "bytes": curves.size(each.estimate)},
-            float(seconds[0, at] / said[at]),
+            float(seconds[0, at] / fitted[at]),
             curves.seconds(each.estimate).scaled(float(each_pair[at]), "s"),
         )
         for at, each in enumerate(times.members)
@@ -100,9 +100,7 @@ def _model(name: str, state: str | None, members: Sequence[Measured]) -> Model:
     residual = max(abs((each.ratio or 1.0) - 1) for each in points)
     fills = np.isfinite(law.further[0]) and law.further[0] > 0 and np.isfinite(law.node[0])
     return MaxRate(
-        id=name,
-        of=of,
-        state=state,
+        **identity,
         residual=residual,
         points=points,
         start=_finite(law.start, drawn.start, times, "s"),
@@ -114,6 +112,6 @@ def _model(name: str, state: str | None, members: Sequence[Measured]) -> Model:
 
 
 def _finite(value: Samples, draws: Samples, times: Times, unit: str = "") -> Quantity | None:
-    """A figure of the law; None where the sizes and pairs measured leave it open."""
+    """Return a figure of the law; None where the measured sizes and pairs do not determine it."""
     finite = draws[np.isfinite(draws)]
     return with_ends(value[0], finite, times.basis, unit) if np.isfinite(value[0]) and finite.size else None

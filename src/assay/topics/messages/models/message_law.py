@@ -1,12 +1,13 @@
-"""How long a message takes by its size: start and time for each byte, in pieces where the protocol changes."""
+"""Time of a message by its size: start-up and time per byte, in pieces where the protocol changes."""
 
 import math
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from assay.analyse.curves import RunEstimates, between, figure, point, with_ends
+from assay.analyse.curves import Curve, RunEstimates, between, figure, point, with_ends
 from assay.analyse.messages import curves
 from assay.analyse.messages.curves import Times
 from assay.analyse.messages.steps import LAW, Break, MessageLaw, Piece
@@ -22,53 +23,53 @@ _FEWEST_LAUNCHES = 2
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each curve: a benchmark, pattern and placement; a single size is no curve."""
+    """Fit one model for each curve: a benchmark, pattern and placement; a single size is no curve."""
     for benchmark in roles.message_curves():
         for curve in curves.by_size(known, benchmark):
             if len(curve.members) > 1:
-                yield law(curves.named(LAW, benchmark, curve.marks), curve.state, curves.times(curve.members))
+                yield _law(benchmark, curve)
 
 
-def law(name: str, state: str | None, times: Times) -> Model:
-    """The law of one curve.
+def _law(benchmark: str, curve: Curve) -> Model:
+    """Fit the law of one curve.
 
     The breaks are those of the medians; the coefficients are fitted again to every draw of launches.
     """
-    of = tuple(each.estimate.id for each in times.members)
+    times = curves.times(curve.members)
+    name = curves.named(LAW, benchmark, curve.marks)
+    identity = curve._replace(members=times.members).identity(LAW) | {"id": name}
     if (sizes := len(set(times.sizes))) < pieces.FEWEST:
         few = text("{sizes} sizes: the model needs {needed}", sizes=sizes, needed=pieces.FEWEST)
-        return Unfitted(id=name, of=of, state=state, wanted=LAW, reason=few)
+        return Unfitted(**identity, wanted=LAW, reason=few)
     spread = _spread(times)
     off = scatter.weighed(times.sizes, times.seconds[0], _of_medians(times, spread))
     cut = pieces.edges(times.sizes, times.seconds[0], off)
     found, drawn = (pieces.refit(times.sizes, rows, cut, off) for rows in (times.seconds, times.draws))
-    said = pieces.fitted(times.sizes, cut, found)[0]
+    fitted = pieces.fitted(times.sizes, cut, found)[0]
     points = tuple(
         point(
             each.estimate,
             {"bytes": curves.size(each.estimate), "piece": int(np.searchsorted(cut, at, side="right"))},
-            float(times.seconds[0, at] / said[at]),
+            float(times.seconds[0, at] / fitted[at]),
             curves.seconds(each.estimate),
         )
         for at, each in enumerate(times.members)
     )
     residual = max(abs((each.ratio or 1.0) - 1) for each in points)
     return MessageLaw(
-        id=name,
-        of=of,
-        state=state,
+        **identity,
         residual=residual,
         points=points,
         start=with_ends(found.start[0, 0], drawn.start[:, 0], times.basis, "s"),
         start_measured=curves.seconds(times.members[0].estimate),
         **_figures(times, cut, found, drawn),
-        scatter=max(scatter.left(times.sizes, times.seconds[0], said, cut), spread),
+        scatter=max(scatter.left(times.sizes, times.seconds[0], fitted, cut), spread),
         pieces=tuple(_pieces(times, cut, found, drawn)),
     )
 
 
-def _figures(times: Times, cut: list[int], found: Lines, drawn: Lines) -> dict[str, Quantity | None]:
-    """Rate, half-rate sizes and saturation."""
+def _figures(times: Times, cut: list[int], found: Lines, drawn: Lines) -> dict[str, Any]:
+    """Return rate, half-rate sizes and saturation, each a Quantity or None, by field of the law."""
     sizes, highest = times.sizes, times.sizes[-1]
     rate, rates = figures.rate(found), figures.rate(drawn)
     half, halves = (figures.half_size(sizes, cut, each) for each in (found, drawn))
@@ -84,7 +85,7 @@ def _figures(times: Times, cut: list[int], found: Lines, drawn: Lines) -> dict[s
 
 
 def _finite(value: Samples, draws: Samples, times: Times, beyond: float, unit: str) -> Quantity | None:
-    """A figure; None where it is not finite. Draws that are not finite count as `beyond`."""
+    """Return a figure; None where it is not finite. Draws that are not finite count as `beyond`."""
     held = np.where(np.isfinite(draws), draws, beyond)
     return with_ends(value[0], held, times.basis, unit) if math.isfinite(value[0]) else None
 
@@ -104,7 +105,7 @@ def _pieces(times: Times, cut: list[int], found: Lines, drawn: Lines) -> Iterato
 
 
 def _spread(times: Times) -> float:
-    """Relative standard deviation of the launches of a size: the median over the sizes; 0 for single launches."""
+    """Return the relative standard deviation of the launches: the median over the sizes; 0 for single launches."""
     several = [each for each in times.members if len(each.launches) >= _FEWEST_LAUNCHES]
     values = [np.array([launch.value for launch in each.launches]) for each in several]
     deviations = np.zeros(len(several))
@@ -114,7 +115,7 @@ def _spread(times: Times) -> float:
 
 
 def _of_medians(times: Times, spread: float) -> float | None:
-    """Relative standard deviation of a size's median, as its launches show it; None where no size has two."""
+    """Return the relative standard deviation of the median of a size; None where no size has two launches."""
     if not spread:
         return None
     launches = float(medians([float(len(each.launches)) for each in times.members]))

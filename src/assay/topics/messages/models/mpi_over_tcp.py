@@ -1,7 +1,6 @@
-"""MPI over TCP sockets between the same processes, and over plain copies inside a node: what it costs or saves."""
+"""MPI over TCP sockets between the same processes, and over plain copies inside a node: its cost or gain."""
 
 from collections.abc import Callable, Hashable, Iterable
-from functools import partial
 
 from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import Measured
@@ -17,12 +16,12 @@ LAW = "mpi-over"
 TCP, MEMCPY = "tcp", "memcpy"
 _SHARED = (curves.PATTERN, curves.BYTES, curves.OFFSET, "buffers", roles.usual_axis("idle-gap"))
 _ONE_WAY = "bandwidth"
-#: How a socket waits: MPI libraries ask again and again, so that only sockets that do so are their like.
+#: How a socket waits: MPI libraries poll, so they are compared with sockets that poll.
 WAITING, POLLING = "waiting", "polling"
 
 
 class MpiOver(RatioBySize, frozen=True, kw_only=True, tag=LAW):
-    """How many times as fast MPI is as a base that does without it.
+    """How many times as fast MPI is as a base without MPI.
 
     Attributes:
         base: `tcp` (sockets between the same processes) or `memcpy` (one core of the same node copies).
@@ -32,9 +31,9 @@ class MpiOver(RatioBySize, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each curve of `pt2pt` and each base that has some of its sizes.
+    """Fit one model for each curve of `pt2pt` and each base that has some of its sizes.
 
-    Its base are sockets that poll, as MPI does; those that block where none polls at any size of the curve.
+    The base are sockets that poll, as MPI does; sockets that block where none polls at any size of the curve.
     """
     sockets = _usual(known, TCP)
     polled, blocked = (
@@ -46,18 +45,17 @@ def fit(known: RunEstimates) -> Iterable[Model]:
         for base, key, bases in ((TCP, _place, (polled, blocked)), (MEMCPY, _passed, (copies,))):
             keys = [(each, key(each.estimate)) for each in curve.members]
             both = ([MeasuredPair(each, found[name]) for each, name in keys if name in found] for found in bases)
-            if beside := next(filter(None, both), None):
-                name = curves.named(LAW, "pt2pt", (base, *curve.marks))
-                yield ratios.fitted(LAW, partial(MpiOver, base=base), name, curve.state, beside)
+            if compared := next(filter(None, both), None):
+                yield ratios.fitted(MpiOver, "pt2pt", curve, compared, base=base)
 
 
 def is_polled(estimate: Estimate) -> bool:
-    """Whether the kernel was asked again and again, and woke nobody."""
+    """Whether the socket polls, so that the kernel wakes no process."""
     return estimate.params.get(WAITING) == POLLING
 
 
 def _usual(known: RunEstimates, benchmark: str) -> list[Measured]:
-    """Its figures; those whose axes have their defaults first."""
+    """Return the figures of a benchmark; those with default axes first."""
     found = (each for each in known.of(benchmark) if (each.estimate.median or 0.0) > 0)
     return sorted(found, key=lambda each: curves.unusual(each.estimate, (*_SHARED, WAITING)))
 
@@ -67,14 +65,14 @@ def _first(found: Iterable[Measured], key: Callable[[Estimate], Hashable]) -> di
 
 
 def _place(estimate: Estimate) -> Hashable:
-    """What MPI and sockets share: the messages, the processes, and the factors."""
+    """Return what MPI and sockets share: the messages, the processes, and the factors."""
     shared = tuple(estimate.params.get(name) for name in _SHARED)
     place = estimate.placement
     return (*shared, place.label, place.memory, place.hosts, tuple(estimate.factors.items()), estimate.state)
 
 
 def _passed(estimate: Estimate) -> Hashable:
-    """Messages one behind the other inside a node: each is a copy at least."""
+    """Return the copy that a message in a window inside a node needs at least; None for other messages."""
     if len(estimate.placement.hosts) > 1 or estimate.params[curves.PATTERN] != _ONE_WAY:
         return None
     return _copied(estimate)

@@ -1,4 +1,4 @@
-"""What every pair of many ranks gets, in the rounds of a tournament."""
+"""Messages between every pair of many ranks, in the rounds of a tournament."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,12 +22,12 @@ LAW = "node-pairs"
 
 #: Two ranks, the lower one first.
 Pair = tuple[int, int]
-#: Case -> what launches recorded of it.
+#: Case -> its launches and their records.
 Recorded = Mapping[str, Sequence[tuple[Launch, CaseRecords]]]
 
 
 class NodePairs(Model, frozen=True, kw_only=True, tag=LAW):
-    """What each pair of ranks got.
+    """Figures of all pairs of ranks.
 
     Attributes:
         all_pairs: median of the medians of all pairs, with the least and the largest.
@@ -37,7 +37,7 @@ class NodePairs(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[NodePairs]:
-    """One model for all rounds of a pattern, size and schedule."""
+    """Fit one model for all rounds of a pattern, size and schedule."""
     recorded = by_case(known.run)
     for curve in curves(known.of("pairs")):
         points = [each for member in curve.members for each in _points(member, recorded)]
@@ -46,14 +46,14 @@ def fit(known: RunEstimates) -> Iterable[NodePairs]:
 
 
 def values(records: CaseRecords, metric: Metric) -> dict[Pair, float]:
-    """What each pair of a round got in a launch: by the median of its samples, of the slower rank of two."""
+    """Return the figure of each pair of a round in a launch: by the median sample of the slower rank."""
     table = table_of(records.series)
     seconds: dict[int, float] = {}
     rows = np.flatnonzero((table.phase == PHASES.index("measured")) & (table.counts > 0))
     for count in np.unique(table.counts[rows]):
-        alike = rows[table.counts[rows] == count]
-        middles = medians(table.block(alike)) / table.iterations[alike]
-        seconds |= zip(table.rank[alike].tolist(), middles.tolist(), strict=True)
+        equal = rows[table.counts[rows] == count]
+        middles = medians(table.block(equal)) / table.iterations[equal]
+        seconds |= zip(table.rank[equal].tolist(), middles.tolist(), strict=True)
     work = records.header.work.get("message", {})
     timed = {pair: [seconds[rank] for rank in pair if rank in seconds] for pair in records.header.mpi.pairs}
     return {pair: value(metric, max(found), work) for pair, found in timed.items() if found and max(found) > 0}
@@ -71,7 +71,7 @@ def _model(curve: Curve, points: list[Point]) -> NodePairs:
 
 
 def _points(member: Measured, recorded: Recorded) -> Iterable[Point]:
-    """The pairs of one round: median over launches, and its interval (the range of fewer than 6)."""
+    """Yield the pairs of one round: median over launches, and its interval (the range of fewer than 6)."""
     estimate = member.estimate
     records = of_blocks(member, recorded)
     if not records:
@@ -87,21 +87,21 @@ def _points(member: Measured, recorded: Recorded) -> Iterable[Point]:
 
 
 def metric_of(estimate: Estimate) -> Metric:
-    """The declared metric of an estimate."""
+    """Return the declared metric of an estimate."""
     return next(each for each in benchmarks.get(estimate.benchmark).metrics if each.name == estimate.metric)
 
 
 def by_case(run: Run) -> Recorded:
-    """Case -> its launches and what they recorded of it, where that is complete."""
+    """Case -> its launches and their complete records of it."""
     every = ((launch.launch, case) for launch in run.launches for case in launch.cases)
     complete = ((launch, case) for launch, case in every if case.end and case.end.status == "complete")
     return grouped(complete, lambda each: each[1].header.case)
 
 
 def of_blocks(member: Measured, recorded: Recorded) -> list[tuple[int, CaseRecords]]:
-    """What an estimate rests on: the number of the block and the case's records, of each launch that counts.
+    """Return the records behind an estimate: the number of the block and the records of the case, for each launch.
 
-    Of each launch the quiet attempts count, all where none was quiet.
+    The quiet attempts count; all of them where none was quiet.
     """
     blocks = {launch.block for launch in member.launches}
     having = [each for each in recorded.get(member.estimate.case, ()) if each[0].block in blocks]
@@ -112,7 +112,7 @@ def of_blocks(member: Measured, recorded: Recorded) -> list[tuple[int, CaseRecor
 
 
 def names_of(header: Header) -> dict[int, str]:
-    """Rank -> its host, with its number where a host has several."""
+    """Rank -> its host, with the number of the rank where a host has several."""
     several = Counter(rank.host for rank in header.ranks)
     return {
         rank.rank: rank.host if several[rank.host] == 1 else f"{rank.host} ({rank.rank})" for rank in header.ranks

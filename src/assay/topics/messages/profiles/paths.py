@@ -1,4 +1,4 @@
-"""What each path of messages is good for and what limits it: from estimates, laws, limits and findings."""
+"""Profile of each path of messages, from estimates, laws, limits and findings."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -25,12 +25,12 @@ from assay.topics.messages.models.mpi_over_tcp import MpiOver
 from assay.topics.messages.rules import delayed_ack
 
 _LATENCY, _ONE, _MANY = "latency", "bandwidth", "multi-bandwidth"
-#: Of curves of one path those whose axes have their defaults are told; these axes tell patterns and sizes apart.
+#: The curve of a path with default axes counts; these axes may have any value.
 _APART = frozenset({curves.PATTERN, curves.BYTES, "calls", "waiting"})
 
 
 class _Key(NamedTuple):
-    """One path: between the same partners, by the same levels of factors."""
+    """Key of a path: the same partners and the same levels of factors."""
 
     hosts: tuple[str, ...]
     label: str
@@ -39,7 +39,7 @@ class _Key(NamedTuple):
 
 
 class _Path(NamedTuple):
-    """The curves of one path, by pattern, of one benchmark, and all that is known of the run."""
+    """The curves of one path of one benchmark, by pattern, and the evidence of the run."""
 
     key: _Key
     by: str
@@ -47,11 +47,11 @@ class _Path(NamedTuple):
     evidence: Evidence
 
     def of(self, pattern: str) -> tuple[Estimate, ...]:
-        """The estimates of one pattern, by size."""
+        """Return the estimates of one pattern, by size."""
         return self.members.get(pattern, ())
 
     def has(self, estimate: Estimate) -> bool:
-        """Whether the same nodes passed messages by the same levels."""
+        """Whether an estimate has the same nodes and levels."""
         return (
             estimate.benchmark == self.by
             and estimate.placement.hosts == self.key.hosts
@@ -60,15 +60,15 @@ class _Path(NamedTuple):
         )
 
     def model(self, law: type[M], pattern: str, holds: Callable[[M], object] = lambda _model: True) -> M | None:
-        """The first that rests on estimates of this path and pattern, and that `holds`; None without one."""
+        """Return the first model of estimates of this path and pattern that `holds`; None without one."""
         ids = {each.id for each in self.of(pattern)}
         found = (model for model in self.evidence.fitted(law) if ids & set(model.of) and holds(model))
         return next(found, None)
 
     def figure(self, model: M | None, quantity: Callable[[M], Quantity | None]) -> ProfileFigure | None:
-        """A quantity of a model, with the fewest launches behind it; None where the model has none.
+        """Return a quantity of a model, with the fewest launches behind it; None where the model has none.
 
-        Refitted to a few launches a quantity may miss its own value: the ends hold it, as a range must.
+        The ends of a fit to a few launches may exclude its value: they are extended, as a range must hold it.
         """
         found = quantity(model) if model else None
         if model is None or found is None:
@@ -80,20 +80,20 @@ class _Path(NamedTuple):
 
 
 def profiles(evidence: Evidence, findings: Sequence[Finding]) -> tuple[Profile, ...]:
-    """Of each path between two partners: those between nodes first. Of MPI, where it passed messages, else of TCP.
+    """Make the profile of each path between two partners, those between nodes first; of MPI, else of TCP.
 
-    Many pairs of nodes, each over the same network, have a model of their own and no profile.
+    Several pairs of nodes over the same network have a model of their own and no profile.
     """
     of_mpi, of_tcp = (_paths(evidence, by) for by in ("MPI", "TCP"))
     chosen = {**of_tcp, **of_mpi}
-    alike = Counter(key[1:] for key in chosen if len(key.hosts) > 1)
-    paths = [path for key, path in chosen.items() if alike[key[1:]] <= 1]
+    similar = Counter(key[1:] for key in chosen if len(key.hosts) > 1)
+    paths = [path for key, path in chosen.items() if similar[key[1:]] <= 1]
     ordered = sorted(paths, key=lambda path: len(path.key.hosts) == 1)
     return tuple(_profile(path, of_tcp.get(path.key), findings) for path in ordered)
 
 
 def _paths(evidence: Evidence, by: str) -> dict[_Key, _Path]:
-    """The paths over which `MPI`, or `TCP`, passed messages between two, with their most usual curves."""
+    """Return the paths between two partners by `MPI` or `TCP`, with their most usual curves."""
     found: dict[_Key, _Path] = {}
     for benchmark in (name for name, of in roles.message_curves().items() if of == by):
         every = curves.by_size(evidence, benchmark)
@@ -113,13 +113,13 @@ def _key(members: Sequence[Estimate]) -> _Key:
 
 
 def _pattern(estimate: Estimate) -> str:
-    """That of one pair, whose programs for many pairs measure the same."""
+    """Return the pattern; for one pair that of one pair, since programs for many pairs measure the same."""
     pattern = roles.pattern_name(estimate)
     return roles.of_one_pair(pattern) if max_rate.pairs_of(estimate) == 1 else pattern
 
 
 def _unusual(members: Sequence[Estimate]) -> int:
-    """How far a curve is from the usual one: by axes without their defaults, then sockets that do not poll."""
+    """Rank how unusual a curve is: by axes without their defaults, then by sockets that do not poll."""
     first = members[0]
     blocked = roles.by_sockets(first) and not mpi_over_tcp.is_polled(first)
     return 4 * curves.unusual(first, _APART) + 2 * blocked + (roles.pattern_name(first) != _pattern(first))
@@ -132,7 +132,7 @@ def _profile(path: _Path, sockets: _Path | None, findings: Sequence[Finding]) ->
     rate, time = _stated(longest), _stated(small)
     top = limiting.ceiling(longest, evidence.bounds)
     most_pairs = _most_pairs(path)
-    beside = _at_once(path, small)
+    streamed = _at_once(path, small)
     jump, jump_bytes = _jump(path)
     filled = (
         law for law in evidence.fitted(MaxRate) if all(path.has(evidence.estimates[each]) for each in law.of)
@@ -151,8 +151,8 @@ def _profile(path: _Path, sockets: _Path | None, findings: Sequence[Finding]) ->
         small_bytes=curves.size(small) if small else 0,
         small=time,
         alone=time.inverse("1/s") if time else None,
-        streamed=_stated(beside),
-        window=int(beside.params.get("window", 1)) if beside else 1,
+        streamed=_stated(streamed),
+        window=int(streamed.params.get("window", 1)) if streamed else 1,
         solid_bytes=_solid(one),
         half=_half(path),
         jump=jump,
@@ -177,7 +177,7 @@ def _profile(path: _Path, sockets: _Path | None, findings: Sequence[Finding]) ->
 
 
 def _sockets(path: _Path, sockets: _Path | None, longest: Estimate | None) -> ProfileFigure | None:
-    """What sockets get of the limit with long messages, where they took the same device as MPI."""
+    """Return the share of the limit of sockets with long messages, where they use the same device as MPI."""
     tcp = _longest(sockets.of(_ONE)) if sockets and path.by != sockets.by else None
     rate = _stated(tcp)
     if tcp is None or rate is None or tcp.limit is None or longest is None:
@@ -186,7 +186,7 @@ def _sockets(path: _Path, sockets: _Path | None, longest: Estimate | None) -> Pr
 
 
 def _stated(estimate: Estimate | None) -> ProfileFigure | None:
-    """An estimate that has a figure; None without one."""
+    """Return the figure of an estimate; None without one."""
     return ProfileFigure(figure(estimate), estimate.launches, (estimate.id,)) if estimate else None
 
 
@@ -195,13 +195,13 @@ def _longest(one: Sequence[Estimate]) -> Estimate | None:
 
 
 def _small(latency: Sequence[Estimate]) -> Estimate | None:
-    """The small message of a curve, none that is long."""
+    """Return the small message of a curve; None if its smallest one is long."""
     found = messages.small(latency)
     return found if found and curves.size(found) < LONG_BYTES else None
 
 
 def _at_once(path: _Path, small: Estimate | None) -> Estimate | None:
-    """Messages a second of the size that small ones are judged by, many in flight at once."""
+    """Return the message rate of small messages, with many in flight at once."""
     size = curves.size(small) if small else messages.SMALL_BYTES
     cases = {each.case for each in path.of(_ONE) if curves.size(each) == size}
     rates = (each for each in path.evidence.having("message-rate") if each.case in cases and each.median)
@@ -209,13 +209,13 @@ def _at_once(path: _Path, small: Estimate | None) -> Estimate | None:
 
 
 def _over(path: _Path, base: str, pattern: str) -> ProfileFigure | None:
-    """How many times as fast MPI is as a base: small messages by their latency, long ones by their rate."""
+    """Return how many times as fast MPI is as a base: small messages by latency, long ones by rate."""
     model = path.model(MpiOver, pattern, lambda each: each.base == base)
     return path.figure(model, lambda each: each.long_messages if pattern == _ONE else each.smallest_size)
 
 
 def _half(path: _Path) -> ProfileFigure | None:
-    """None where the smallest message reaches half of the rate already, or no law was fitted."""
+    """Return the half-rate size; None where the smallest message reaches it already, or no law was fitted."""
     pattern = _ONE if _ONE in path.members else _LATENCY
     found = path.figure(path.model(MessageLaw, pattern), lambda each: each.half_rate_size_measured)
     sizes = [size for each in path.of(pattern) if (size := curves.size(each)) > 0]
@@ -223,7 +223,7 @@ def _half(path: _Path) -> ProfileFigure | None:
 
 
 def _solid(one: Sequence[Estimate]) -> int:
-    """The size from which on all get half of the highest rate, by lower ends; 0 where all sizes do, or none."""
+    """Return the size from which on all get half of the highest rate (lower ends); 0 if all sizes do, or none."""
     some = [(curves.size(each), figure(each)) for each in one if curves.size(each) > 0]
     half = max((rate.value for _, rate in some), default=0.0) / 2
     below = [size for size, rate in some if rate.lo < half]
@@ -231,7 +231,7 @@ def _solid(one: Sequence[Estimate]) -> int:
 
 
 def _jump(path: _Path) -> tuple[ProfileFigure | None, tuple[int, int]]:
-    """The largest step of the latency that is more than scatter."""
+    """Return the largest step of the latency that exceeds the scatter, and its sizes."""
     law = path.model(MessageLaw, _LATENCY, lambda each: any(steps(each)))
     if law is None:
         return None, (0, 0)
@@ -240,7 +240,7 @@ def _jump(path: _Path) -> tuple[ProfileFigure | None, tuple[int, int]]:
 
 
 def _most_pairs(path: _Path) -> Estimate | None:
-    """Of the most pairs that passed the largest messages at once; None where there was one pair."""
+    """Return the bandwidth of most pairs at once with the largest messages; None for a single pair."""
     many = (each for each in path.evidence.having("message-bandwidth") if path.has(each) and each.median)
     many = (each for each in many if each.params.get(curves.PATTERN) == _MANY and max_rate.pairs_of(each) > 1)
     return max(
@@ -251,7 +251,7 @@ def _most_pairs(path: _Path) -> Estimate | None:
 
 
 def _stalled(path: _Path, findings: Sequence[Finding]) -> float | None:
-    """Seconds that messages of this path were found to wait for a timer."""
+    """Return the seconds that messages of this path wait for a timer; None without such a finding."""
     ids = {each.id for each in (*path.of(_LATENCY), *path.of(_ONE))}
     found = (each for each in findings if each.rule == delayed_ack.rule.name and ids & set(each.evidence))
     return next((each.numbers[delayed_ack.WAIT].value for each in found), None)

@@ -1,4 +1,4 @@
-"""Whether cores answer slower where they may sleep: at another level of a factor, or after a pause."""
+"""Whether idle states of cores slow down messages: at another level of a factor, or after a pause."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -12,16 +12,16 @@ from assay.model import roles
 from assay.model.result import Finding
 from assay.model.text import Rooted, cli, text
 
-#: A published effect of idle states is 2 to 9 % (AMD EPYC, 2018): beyond what the run resolves, it is said.
+#: A published effect of idle states is 2 to 9 % (AMD EPYC, 2018): it is reported if the run resolves it.
 _LEAST = 1.02
-#: From here on it is worth doing something about (METHODS, 6).
+#: From this factor on the finding is advice, not a fact (METHODS, 6).
 _FACTOR = 1.2
 _FACTOR_NAME, _GAP = "cstates", roles.usual_axis("idle-gap")
 _ASKS = text("Do idle states of the cores slow down messages?")
 _MISSING = text(
     "No message was measured after a pause, nor at two levels of a factor '{factor}'", factor=_FACTOR_NAME
 )
-#: The level that is slower is named, for nobody but who wrote its command knows what it does.
+#: The sentence names the slower level: only the author of its command knows what it sets.
 _CLAIM = text("{benchmark} ({kernel}) takes {ratio} times as long with {slow} as with {fast}.")
 _REMEDY = text("keep the nodes of programs that wait for messages at {level}: `{command}`")
 
@@ -110,6 +110,6 @@ rule = Rule(
     _ASKS,
     _gaps.threshold,
     _assess,
-    # transfers between cores and loads tell of such states, too
+    # Transfers between cores and loads show such states, too.
     applies=lambda evidence: place.passed(evidence) or _levels.pairs(evidence) or _gaps.pairs(evidence),
 )

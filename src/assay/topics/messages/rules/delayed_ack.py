@@ -16,12 +16,12 @@ from assay.model.units import format_size
 from assay.topics.messages import stalls
 from assay.topics.messages.stalls import TIMERS, Timer
 
-#: Name of the time that messages wait, in s, among the numbers of a finding.
+#: Name of the wait, in s, among the numbers of a finding.
 WAIT = "wait"
-#: Share of the samples of a launch that wait, in at least so many of its launches.
+#: Share of the samples of a launch that wait, and the fewest samples of a launch that counts.
 _SHARE = 0.1
 _FEWEST_SAMPLES = 10
-#: Messages of one iteration that are longer may last as long as the timers do.
+#: Messages of more bytes in an iteration may take as long as the timers.
 _LONGEST_BYTES = 65536
 #: The benchmark that passes messages by sockets.
 _SOCKETS = next(name for name, by in roles.message_curves().items() if by == "TCP")
@@ -40,18 +40,18 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         (case, timer, float(np.median([each[-1] for each in found]))) for (case, timer), found in shares.items()
     )
     waiting = [(timer, estimates[case], share) for case, timer, share in medians if share >= _SHARE]
-    for (timer, way), cases in grouped(waiting, lambda each: (each[0], place.way(each[1]))).items():
-        yield _finding(timer, way, [(estimate, share) for _, estimate, share in cases])
+    for (timer, path), cases in grouped(waiting, lambda each: (each[0], place.way(each[1]))).items():
+        yield _finding(timer, path, [(estimate, share) for _, estimate, share in cases])
 
 
 def _takes_turns(estimate: Estimate) -> bool:
-    """Whether ranks of hosts that are one machine share its cpus: a time slice lasts as long as a timer."""
+    """Whether ranks of hosts that are one machine share its cpus: a time slice is as long as a timer."""
     placed, proven = estimate.placement, estimate.placement.proven
     return proven is not None and proven.machines < len(placed.hosts) and len(proven.cpus) < placed.ranks
 
 
 def _shares(evidence: Evidence, estimates: Collection[str]) -> Iterable[tuple[str, Timer, float]]:
-    """Case, timer, and the share of samples that waited, of each launch and rank."""
+    """Yield case, timer, and share of waiting samples, for each launch and rank."""
     cases = (case for launch in evidence.run.launches for case in launch.cases if case.header.case in estimates)
     for case in cases:
         for series in case.series:
@@ -60,7 +60,7 @@ def _shares(evidence: Evidence, estimates: Collection[str]) -> Iterable[tuple[st
                     yield case.header.case, timer, share
 
 
-def _finding(timer: Timer, way: str, cases: list[tuple[Estimate, float]]) -> Finding:
+def _finding(timer: Timer, path: str, cases: list[tuple[Estimate, float]]) -> Finding:
     worst, share = max(cases, key=lambda each: each[1])
     sizes = sorted({int(estimate.params[BYTES]) for estimate, _ in cases})
     return rule.finding(
@@ -69,7 +69,7 @@ def _finding(timer: Timer, way: str, cases: list[tuple[Estimate, float]]) -> Fin
             "Messages sometimes wait {wait} ({way}; {sizes}): {share} % of the samples of {size}. This is the "
             "time of {cause}.",
             wait=f"{timer.milliseconds} ms",
-            way=way,
+            way=path,
             sizes=", ".join(map(format_size, sizes)),
             share=f"{100 * share:.0f}",
             size=format_size(int(worst.params[BYTES])),

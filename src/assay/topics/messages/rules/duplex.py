@@ -1,4 +1,4 @@
-"""Whether both directions of the way between nodes work at once."""
+"""Whether both directions between nodes work at the same time."""
 
 from collections.abc import Iterable, Mapping
 

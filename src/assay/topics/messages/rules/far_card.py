@@ -1,4 +1,4 @@
-"""Cores far from the network card: what the way through the other processor costs messages between nodes."""
+"""Cores far from the network card: the cost of the path through the other processor for messages."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -20,16 +20,16 @@ from assay.model.units import format_quantity, format_size
 
 #: More latency than this, in s, and less bandwidth than this share (METHODS, 6).
 _LATER_S, _SHARE = 0.2e-6, 0.95
-#: One size may be beyond the border by chance.
+#: A single size may exceed the border by chance.
 _ADJACENT = 3
 
 
 class _Cost(NamedTuple):
-    """What far cores lose at one size.
+    """Loss of far cores at one size.
 
     Attributes:
         pair: far and near.
-        tested: of latency far - near in s, of bandwidth far / near.
+        tested: far - near in s for latency, far / near for bandwidth.
         border: in the same unit.
     """
 
@@ -39,12 +39,12 @@ class _Cost(NamedTuple):
 
     @property
     def beyond(self) -> bool:
-        """Whether its whole interval is."""
+        """Whether its whole interval is beyond the border."""
         return self.tested.lo >= self.border if self.tested.unit == "s" else self.tested.hi <= self.border
 
     @property
     def loss(self) -> float:
-        """Factor above 1 on the time of a message."""
+        """Return the factor on the time of a message, above 1."""
         ratio = self.pair.comparison.ratio
         return ratio if self.tested.unit == "s" else 1 / ratio
 

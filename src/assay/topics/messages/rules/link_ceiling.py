@@ -1,4 +1,4 @@
-"""What messages between nodes get of what their link carries."""
+"""The share of the link rate that messages between nodes get."""
 
 from collections.abc import Iterable
 
@@ -16,9 +16,9 @@ from assay.model.text import cli, text
 from assay.model.units import format_quantity, format_size
 from assay.topics.messages import axes, ends
 
-#: Pairs of cores that fill what one may not.
+#: Pairs of cores that may saturate a link that one pair does not.
 _MORE = 4
-#: Twice as many frames take this much longer where they make two thirds of the time, a link being full apart.
+#: Twice as many frames take this factor longer if frames are two thirds of the time (and the link is not full).
 _BY_FRAMES = 5 / 3
 _TOGETHER: dict[str, ParamValue] = {PATTERN: "multi-bandwidth"}
 
@@ -39,7 +39,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     reached = {frames[each.id][0] for each in best.values() if ends.most(each) >= ends.SHARE}
     for each in best.values():
         name, mtus = frames[each.id]
-        if not ends.differ(mtus) or name in reached:  # else the frames come first: `mtu` tells the shortfall
+        if not ends.differ(mtus) or name in reached:  # else the rule `mtu` reports the shortfall
             yield from _finding(each, evidence)
 
 
@@ -89,7 +89,7 @@ def _rivals(estimate: Estimate) -> tuple[str, ...]:
 
 
 def _experiment(estimate: Estimate, limit: Limit, evidence: Evidence) -> Experiment | None:
-    """Whether it is chance, where launches are few; and what makes it: frames of sockets, one pair of cores."""
+    """Test for chance, where launches are few, and for a cause: frames of sockets, or one pair of cores."""
     border = ends.SHARE * limit.value
     effects = [] if estimate.confidence else [retest_single(estimate, border)]
     if frames := _shorter_frames(estimate, evidence):
@@ -116,10 +116,10 @@ def _experiment(estimate: Estimate, limit: Limit, evidence: Evidence) -> Experim
 
 
 def _shorter_frames(estimate: Estimate, evidence: Evidence) -> Effect | None:
-    """What becomes of sockets with twice as many frames for the same bytes, which needs no other MTU.
+    """Test sockets with twice as many frames for the same bytes, which needs no other MTU.
 
-    Where each frame costs a time of its own and nothing else takes any, half of the rate is left; where frames
-    cost nothing, all of it but their headers. The border is where they make two thirds of the time.
+    If frames take all the time, half of the rate is left; if they take none, all of it but their headers. The
+    border is where they take two thirds of the time.
     """
     segment = configured.segment(evidence, estimate.case) // 2
     if not segment or estimate.params.get(axes.SEGMENT):
@@ -144,7 +144,7 @@ def _shorter_frames(estimate: Estimate, evidence: Evidence) -> Effect | None:
 
 
 def _more_pairs(estimate: Estimate, evidence: Evidence) -> Placement | None:
-    """Up to four cores of each node, each with its partner; None where one pair was not what was measured."""
+    """Place up to four cores of each node, each with a partner; None unless one pair sent in one direction."""
     machine = machine_of(estimate, evidence.run.machines)
     one_pair = len(estimate.placement.cpus[0]) == 1 and roles.message_curves().get(estimate.benchmark) == "MPI"
     one_way = estimate.params.get(PATTERN) == "bandwidth"

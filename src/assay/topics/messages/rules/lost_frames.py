@@ -1,4 +1,4 @@
-"""Connections that break where segments are long: the way loses frames that both of its ends send."""
+"""Connections that break with long segments: the path loses frames that both of its ends send."""
 
 import math
 from collections.abc import Hashable, Iterable
@@ -14,15 +14,15 @@ from assay.model.text import joined, text
 from assay.model.units import format_size
 from assay.topics.messages import axes
 
-#: `tcp` gives its connection up after so many seconds without a byte.
+#: `tcp` gives up a connection after this number of seconds without a byte.
 _PATIENCE_S = 20.0
-#: A segment that every way takes: the least MTU of IPv6 is 1280 B (RFC 8200), less 60 B of headers.
+#: A segment that every path carries: the least MTU of IPv6 is 1280 B (RFC 8200), less 60 B of headers.
 _SURE = 1220
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     ended = {each.case: each for each in evidence.outcomes}
-    for cases in grouped(_between(evidence), _way).values():
+    for cases in grouped(_between(evidence), _path).values():
         broken = [case for case in cases if ended[case.id].cause == "connection-lost"]
         held = [case for case in cases if ended[case.id].status == "complete"]
         if broken and held and _by_length(broken, held):
@@ -30,18 +30,18 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _between(evidence: Evidence) -> list[Case]:
-    """Cases of TCP between nodes."""
+    """Return the cases of TCP between nodes."""
     several = (case for case in evidence.run.plan.studied if len(case.placement.hosts) > 1)
     return [case for case in several if roles.message_curves().get(case.benchmark) == "TCP"]
 
 
-def _way(case: Case) -> Hashable:
-    """What cases share whose messages took one way."""
+def _path(case: Case) -> Hashable:
+    """Return what cases share whose messages took the same path."""
     return case.placement.hosts, *((name, level) for name, level in case.factors.items() if name != axes.SEGMENT)
 
 
 def _by_length(broken: list[Case], held: list[Case]) -> bool:
-    """Whether none that broke was kept short, and none as long as they are held."""
+    """Whether no broken case had short segments, and without them only smaller messages held."""
     least = {case.params[PATTERN]: _size(case) for case in sorted(broken, key=_size, reverse=True)}
     long = (case for case in held if not _is_bounded(case))
     return not any(map(_is_bounded, broken)) and all(
@@ -50,7 +50,7 @@ def _by_length(broken: list[Case], held: list[Case]) -> bool:
 
 
 def _is_bounded(case: Case) -> bool:
-    """Whether its segments were asked to be shorter than those of the system."""
+    """Whether it requests shorter segments than those of the system."""
     return bool(case.params.get(axes.SEGMENT))
 
 
@@ -59,7 +59,7 @@ def _size(case: Case) -> int:
 
 
 def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Finding:
-    way = joined(", ", (f"{case.benchmark} {case.params[PATTERN]}", case.placement.label))
+    path = joined(", ", (f"{case.benchmark} {case.params[PATTERN]}", case.placement.label))
     segment = configured.segment(evidence, case.id)
     shorter = [each for each in held if _is_bounded(each)]
     longest = max(shorter or held, key=_size)
@@ -73,7 +73,7 @@ def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Fi
         claim=text(
             "TCP connections broke with long messages ({way}; from {size}, in segments of {segment}); {passed}. "
             "The path probably loses frames that both of its ends send.",
-            way=way,
+            way=path,
             size=format_size(_size(case)),
             segment=f"{segment:,} B" if segment else "?",
             passed=passed,
@@ -96,7 +96,7 @@ def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Fi
 
 
 def _experiment(case: Case) -> Experiment:
-    """The messages that broke their connection, in segments that every way takes: each has to pass in time."""
+    """Repeat the messages that broke their connection, in segments that every path carries."""
     setting = text("segments of {size}", size=f"{_SURE:,} B")
     is_time = axes.PATTERNS[str(case.params[PATTERN])].figure == "time"
     metric = "latency" if is_time else "bandwidth"

@@ -30,7 +30,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         estimate = known[model.of[0]]
         parts = groupby(model.points, key=lambda point: point.value.hi < _FACTOR)
         slow = max((list(part) for low, part in parts if low), key=len, default=[])
-        # Over two devices, as counters tell, networks are compared, not MPI with TCP.
+        # If counters show two devices, the ratio compares networks, not MPI with TCP.
         carriers = {carrier for name in model.of if (carrier := link.carrier(known[name]))}
         if len(slow) >= _ADJACENT and (len(carriers) <= 1 or not place.between(estimate)):
             yield _finding(model, estimate, slow, known)
@@ -78,7 +78,7 @@ def _finding(model: MpiOver, estimate: Estimate, slow: list[Point], known: Mappi
 
 
 def _experiment(over_mpi: Estimate, sockets: list[Estimate]) -> Experiment | None:
-    """Both anew at the size where MPI is slowest against its sockets."""
+    """Measure both again at the size where MPI is slowest compared with its sockets."""
     base = next((each for each in sockets if size(each) == size(over_mpi)), None)
     if base is None:
         return None

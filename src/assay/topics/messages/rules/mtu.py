@@ -1,4 +1,4 @@
-"""Two ends of a link that take frames of different sizes."""
+"""Two ends of a link that have different MTUs."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,8 +10,6 @@ from assay.model.result import Estimate, Finding
 from assay.model.text import listed, text
 from assay.model.units import format_quantity
 from assay.topics.messages import ends
-
-_PERCENT = 100
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
@@ -35,8 +33,8 @@ def _finding(name: str, estimates: Sequence[Estimate], known: dict[str, int]) ->
             small=small,
             most=f"{most:,} B",
             large=large,
-            less=f"{_PERCENT * link.tcp_share(least):.0f}",
-            more=f"{_PERCENT * link.tcp_share(most):.0f}",
+            less=f"{100 * link.tcp_share(least):.0f}",
+            more=f"{100 * link.tcp_share(most):.0f}",
         ),
         severity="problem",
         evidence=tuple(each.id for each in estimates[:3]),
@@ -61,7 +59,7 @@ def _finding(name: str, estimates: Sequence[Estimate], known: dict[str, int]) ->
 
 
 def _shortfall(estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    """What is missing even of what such frames carry, which may be of another cause; empty where nothing is."""
+    """Return a further cause, where messages get less than such frames carry; empty where they do not."""
     best = max(filter(ends.tells, estimates), key=ends.most, default=None)
     if best is None or best.limit is None or ends.most(best) >= ends.SHARE:
         return ()

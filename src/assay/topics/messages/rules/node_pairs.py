@@ -1,4 +1,4 @@
-"""A pair of nodes between which messages are slower than between others, and a node that all such pairs share."""
+"""Pairs of nodes with slower messages than other pairs, and a node that all of them share."""
 
 from collections.abc import Iterable
 
@@ -35,7 +35,7 @@ def _finding(evidence: Evidence, model: NodePairs, estimate: Estimate, found: li
     ]
     node = common_end(found)
     common = text("All of them are pairs of {node}.", node=str(node)) if node is not None else ""
-    told = text(
+    claim = text(
         "Messages are slower between {count} of {all} pairs of nodes than between the others ({pairs}; {what}: "
         "usually {usual}).",
         count=len(found),
@@ -48,7 +48,7 @@ def _finding(evidence: Evidence, model: NodePairs, estimate: Estimate, found: li
     nearest = worst.value.lo if estimate.better == "lower" else worst.value.hi
     return rule.finding(
         model.id,
-        claim=joined(" ", (told, common)),
+        claim=joined(" ", (claim, common)),
         severity="problem",
         status="observed" if launches >= CONFIDENT else "candidate",
         evidence=(model.id, *dict.fromkeys(each.estimate for each in found)),
@@ -63,14 +63,14 @@ def _finding(evidence: Evidence, model: NodePairs, estimate: Estimate, found: li
             text("another program on a node, or other jobs on the path"),
         ),
         next=text(
-            "`{command}`: the slowest pair alone, with the network cards' error counters beside it",
+            "`{command}`: measure the slowest pair alone, and read the error counters of the network cards",
             command=cli("run", "network", "--hosts", f"{worst.at['a']},{worst.at['b']}"),
         ),
     )
 
 
 def _factor(point: Point) -> float:
-    """How many times slower than the median pair."""
+    """Return how many times slower it is than the median pair."""
     ratio = point.ratio or 1.0
     return max(ratio, 1 / ratio)
 

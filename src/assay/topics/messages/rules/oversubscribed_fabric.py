@@ -10,7 +10,7 @@ from assay.model.units import format_quantity, format_size
 from assay.topics.messages.models.fabric import Fabric
 
 _SHARE = 0.90
-#: A single round of many may be low by chance.
+#: A single low round of many may be chance.
 _ROUNDS = 2
 
 

@@ -1,4 +1,4 @@
-"""Sizes of messages from which on they take longer at once: a protocol changes, or something is full."""
+"""Sizes at which the message time jumps: a protocol changes, or a frame or buffer is full."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -20,27 +20,27 @@ from assay.model.text import REMARK, Text, cli, filled, joined, text
 from assay.model.units import format_quantity, format_size
 from assay.topics.messages import axes
 
-#: Patterns that show it best; the others repeat it.
+#: Patterns that show a jump best; the others repeat it.
 _PATTERNS = ("latency", "bandwidth")
 #: The experiment moves the eager limit to this multiple of the size after the step.
 _MOVED = 4
-#: Buffers that the experiment gives sockets, which the system makes grow to megabytes else. Every kernel grants
-#: them (208 KiB unless it is told otherwise); much smaller ones wait for acknowledgements that are held back.
+#: Socket buffers of the experiment; without them the system enlarges buffers to megabytes. Every kernel grants
+#: this size (its default limit is 208 KiB); much smaller buffers wait for delayed acknowledgements.
 _GIVEN_BUFFERS = 128 * 1024
 _BUFFERS = ("send-buffer", "receive-buffer")
-_SEGMENTS = range(88, 32768)  # that Linux takes
+_SEGMENTS = range(88, 32768)  # that Linux accepts
 
 
 class _Move(NamedTuple):
-    """What may move a step, and what it shows where it does.
+    """A setting that may move a step, and what this shows.
 
     Attributes:
         setting: in words.
-        question: what the experiment answers; it may name the setting, as the next two.
-        holds: what is true where the step moves.
-        fails: where it stays.
-        params: axes of the benchmark that are set in place of its own ...
-        level: ... or the level of `factor`, that is varied.
+        question: the question of the experiment; it and `fails` may name the setting.
+        holds: what is true if the step moves.
+        fails: what is true if it stays.
+        params: axes of the benchmark that are set ...
+        level: ... or the level of `factor` that is set.
         factor: None where axes are set.
     """
 
@@ -67,8 +67,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 
 def _finding(evidence: Evidence, model: MessageLaw, estimate: Estimate, found: list[Step]) -> Finding:
     worst = max(found, key=lambda each: each.factor.value)
-    beside = [point.estimate for point in model.points if point.at["bytes"] in (worst.before, worst.after)]
-    told = [
+    adjacent = [point.estimate for point in model.points if point.at["bytes"] in (worst.before, worst.after)]
+    jumps = [
         text(
             "{factor} between {before} and {after} ({time} more)",
             factor=f"x{each.factor.value:.2f}",
@@ -82,10 +82,10 @@ def _finding(evidence: Evidence, model: MessageLaw, estimate: Estimate, found: l
     rivals = (text("at {size}: {cause}", size=format_size(each.after), cause=cause) for each, cause in explained)
     return rule.finding(
         model.id,
-        claim=_claim(estimate, joined(", ", told)),
+        claim=_claim(estimate, joined(", ", jumps)),
         severity="advice",
         status="candidate",
-        evidence=(model.id, *beside),
+        evidence=(model.id, *adjacent),
         numbers=numbers(worst.factor, 1 + LEAST),
         statistic=text(
             "lower end of the step {step}, scatter {scatter}",
@@ -99,7 +99,7 @@ def _finding(evidence: Evidence, model: MessageLaw, estimate: Estimate, found: l
 
 
 def _claim(estimate: Estimate, steps: str) -> str:
-    """What jumps where, and what is on the way of these messages that may do it."""
+    """Say where the time jumps, and what on the path of these messages can cause it."""
     if not roles.by_sockets(estimate):
         claim = text("The message time jumps with the size ({way}): {steps}. The protocol can change there.")
     elif place.between(estimate):
@@ -115,21 +115,21 @@ def _claim(estimate: Estimate, steps: str) -> str:
 
 
 def _by_hand(evidence: Evidence, estimate: Estimate, step: Step) -> str:
-    """What a user does: a larger limit of the MPI for programs; other segments or buffers of sockets."""
+    """Tell the user what to do: raise the eager limit of the MPI; vary segments or buffers of sockets."""
     if not roles.by_sockets(estimate):
         return text(
             "give the larger limit to programs that send many messages of these sizes: `{command}`",
             command=f"export {configured.eager_variable(evidence, estimate)}={_MOVED * step.after}",
         )
-    varied, told = (
+    varied, remark = (
         f"receive-buffer=0,{_GIVEN_BUFFERS}",
         text("a step that moves with the socket buffers comes from them (SO_SNDBUF, SO_RCVBUF)"),
     )
     if _is_of_frames(evidence, estimate, step):
         varied = f"{axes.SEGMENT}=0,{_shorter(step)}"
-        told = text("a step that moves with the TCP segment size comes from the frames of the network")
-    typed = cli("run", evidence.study(), "--vary", f"{estimate.benchmark}.{varied}")
-    return joined(REMARK, (typed, told))
+        remark = text("a step that moves with the TCP segment size comes from the frames of the network")
+    command = cli("run", evidence.study(), "--vary", f"{estimate.benchmark}.{varied}")
+    return joined(REMARK, (command, remark))
 
 
 def _is_of_frames(evidence: Evidence, estimate: Estimate, step: Step) -> bool:
@@ -138,12 +138,12 @@ def _is_of_frames(evidence: Evidence, estimate: Estimate, step: Step) -> bool:
 
 
 def _shorter(step: Step) -> int:
-    """Bytes of a segment, of which the message before the step needs two, and that after it few more."""
+    """Return the bytes of a segment: the message before the step needs two of them, the one after it few more."""
     return 3 * step.before // 4
 
 
 def _move(evidence: Evidence, estimate: Estimate, step: Step) -> _Move | None:
-    """What tells the causes apart; None where nothing does that Assay may set."""
+    """Return the setting that separates the causes; None where Assay can set none."""
     if not roles.by_sockets(estimate):
         return _of_eager_limit(evidence, estimate, step)
     if not _is_of_frames(evidence, estimate, step):
@@ -168,7 +168,7 @@ _OF_BUFFERS = _Move(
 
 
 def _of_eager_limit(evidence: Evidence, estimate: Estimate, step: Step) -> _Move | None:
-    """Another eager limit of the MPI."""
+    """Set another eager limit of the MPI."""
     variable, moved = configured.eager_variable(evidence, estimate), str(_MOVED * step.after)
     if variable in estimate.factors:
         return None
@@ -183,7 +183,7 @@ def _of_eager_limit(evidence: Evidence, estimate: Estimate, step: Step) -> _Move
 
 
 def _experiment(evidence: Evidence, estimate: Estimate, model: MessageLaw, step: Step) -> Experiment | None:
-    """What tells the causes apart: the step is there again, and what moves it with a setting is that setting's."""
+    """Measure whether the step appears again, and whether it moves with a setting, which then causes it."""
     move = _move(evidence, estimate, step)
     if move is None:
         return None

@@ -1,4 +1,4 @@
-"""Which way messages took, by the counters of every interface, against the way that was asked for."""
+"""The interface that carried the messages, by its counters, compared with the requested one."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -13,34 +13,34 @@ from assay.model.result import Estimate, Finding, Severity
 from assay.model.run import Run
 from assay.model.text import Text, cli, filled, joined, listed, text
 
-#: An interface carried the messages when it sent so much of their bytes; less than that of theirs went astray.
+#: An interface carried the messages if it sent at least this share of their bytes.
 _MOST = 0.5
-#: Two interfaces that each sent so much of the bytes, or more, shared the messages: MPI spread them.
+#: MPI spread the messages if two interfaces each sent at least this share of the bytes.
 _SPREAD = 0.15
-#: So much of the bytes beside the network that was asked for is told.
+#: Bytes outside the requested network are reported from this share on.
 _ALSO = 0.1
-#: More than this times the bytes: interfaces that lie upon each other (a bond, a bridge, a VLAN) count them twice.
+#: Above this multiple of the bytes, stacked interfaces (a bond, a bridge, a VLAN) count them twice.
 _ONCE = 1.5
-#: Messages of a byte are drowned by their headers: only those of so many bytes prove a way.
+#: Headers exceed the bytes of tiny messages: messages of at least this size prove a path.
 _TELLING_BYTES = 4096
-#: Figures that are named as evidence.
+#: Figures that are listed as evidence.
 _SHOWN = 3
-#: What else may move the counters of interfaces while messages pass.
+#: Another cause of moving counters.
 _OTHERS = text("another program used the interfaces at the same time")
 
 
 class _Check(msgspec.Struct, frozen=True, kw_only=True):
-    """What most figures may show of their path, and what is said of it.
+    """A check of the path of most figures, and its finding.
 
     Attributes:
-        subject: what tells its finding from others of this rule, after the network that was asked for.
-        statistic: of a figure and the network that was asked for.
-        shows: whether a figure of this statistic shows it.
+        subject: end of the id of its finding, after the requested network.
+        statistic: of a figure and the requested network.
+        shows: whether this statistic of a figure proves the claim.
         border: of the statistic.
         claim: template; it may name the `_words` of a figure.
-        told: template of the statistic.
-        rival: what may explain it, too.
-        next: what to do next, of the first figure that shows it.
+        measure: template of the statistic.
+        rival: another possible cause.
+        next: remedy, by the first figure that proves the claim.
         severity: of the finding.
     """
 
@@ -49,13 +49,13 @@ class _Check(msgspec.Struct, frozen=True, kw_only=True):
     shows: Callable[[float], bool]
     border: float
     claim: Text
-    told: Text
+    measure: Text
     next: Callable[[Estimate, Evidence], str]
     rival: str = _OTHERS
     severity: Severity = "problem"
 
     def findings(self, figures: Sequence[Estimate], asked: str, evidence: Evidence) -> Iterable[Finding]:
-        """One finding where most figures show it: another program may have used an interface for a moment."""
+        """Yield a finding if most figures prove it: another program may have used an interface for a moment."""
         shown = [each for each in figures if self.shows(self.statistic(each, asked))]
         if len(shown) <= _MOST * len(figures):
             return
@@ -72,7 +72,7 @@ class _Check(msgspec.Struct, frozen=True, kw_only=True):
             severity=self.severity,
             evidence=tuple(each.id for each in shown[:_SHOWN]),
             numbers=numbers(statistic, self.border),
-            statistic=joined(", ", (filled(self.told, words), counted)),
+            statistic=joined(", ", (filled(self.measure, words), counted)),
             rivals=(self.rival,),
             next=self.next(shown[0], evidence),
         )
@@ -87,10 +87,10 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         yield rule.not_assessed(text("No messages of 4 KiB or more were passed"), cli("run", "network"))
     asked_of = {each.id: link.asked(each, run.plan) for each in telling if len(each.placement.hosts) > 1}
     for asked in dict.fromkeys(filter(None, asked_of.values())):
-        alike = [each for each in telling if asked_of.get(each.id) == asked]
-        yield from _ASTRAY.findings(alike, asked, evidence)
-        yield from _BESIDE.findings(alike, asked, evidence)
-    # Sockets take the way that their addresses have; MPIs choose.
+        requested = [each for each in telling if asked_of.get(each.id) == asked]
+        yield from _ASTRAY.findings(requested, asked, evidence)
+        yield from _OTHERS_TOO.findings(requested, asked, evidence)
+    # Addresses determine the path of sockets; MPIs choose theirs.
     chosen = [each for each in telling if not roles.by_sockets(each)]
     yield from _STRIPED.findings([each for each in chosen if asked_of.get(each.id) == ""], "", evidence)
     yield from _THROUGH.findings([each for each in chosen if each.id not in asked_of], "", evidence)
@@ -107,7 +107,7 @@ def _passes_messages(estimate: Estimate) -> bool:
 
 
 def _one_machine(between: list[Estimate], run: Run) -> Iterable[Finding]:
-    """One finding for each group of nodes, of those that passed messages to each other, that are one kernel."""
+    """Yield a finding for each group of nodes that passed messages to each other and have one kernel."""
     for number, hosts in enumerate(_kernels(run, {each.case for each in between})):
         figures = [each for each in between if len(hosts & set(each.placement.hosts)) > 1]
         *first, last = sorted(hosts, key=run.plan.hosts.index)
@@ -129,7 +129,7 @@ def _one_machine(between: list[Estimate], run: Run) -> Iterable[Finding]:
 
 
 def _kernels(run: Run, cases: set[str]) -> list[frozenset[str]]:
-    """Nodes that answered with one boot id, where there are several."""
+    """Return the groups of several nodes with the same boot id."""
     hosts = {case.id: case.placement.rank_hosts for case in run.plan.cases if case.id in cases}
     by_kernel: dict[str, set[str]] = {}
     for launch in run.launches:
@@ -141,23 +141,23 @@ def _kernels(run: Run, cases: set[str]) -> list[frozenset[str]]:
 
 
 def _carried(estimate: Estimate) -> dict[str, float]:
-    """Interface -> share of the bytes that it sent, most first; empty where no counter moved."""
+    """Interface -> share of the bytes that it sent, largest first; empty where no counter moved."""
     carried = estimate.placement.proven.carried if estimate.placement.proven else {}
     return dict(sorted(carried.items(), key=lambda each: -each[1]))
 
 
 def _most(estimate: Estimate, _asked: str = "") -> float:
-    """The share of the interface that sent most."""
+    """Return the share of the interface that sent most."""
     return next(iter(_carried(estimate).values()), 0.0)
 
 
 def _share(estimate: Estimate, asked: str) -> float:
-    """Of the bytes of all messages, what the interface asked for sent."""
+    """Return the share of the bytes that the requested interface sent."""
     return sum(part for name, part in _carried(estimate).items() if is_port(name, asked))
 
 
 def _sharing(estimate: Estimate, asked: str = "", least: float = 0.0) -> dict[str, float]:
-    """What interfaces, but for the one asked for, sent of the bytes; none where bytes count twice."""
+    """Return the shares of all but the requested interface; none where bytes are counted twice."""
     carried = _carried(estimate)
     once = sum(carried.values()) <= _ONCE
     return {name: part for name, part in carried.items() if once and part >= least and not is_port(name, asked)}
@@ -169,7 +169,7 @@ def _sent(shares: dict[str, float]) -> str:
 
 
 def _words(estimate: Estimate, asked: str) -> dict[str, str | int]:
-    """What the templates of a check may name."""
+    """Return the words of the templates of a check."""
     took, most = next(iter(_carried(estimate)), ""), f"{100 * _most(estimate):.0f}"
     return {
         "asked": asked,
@@ -190,10 +190,10 @@ def _doctor(estimate: Estimate, _evidence: Evidence) -> str:
 
 
 def _one_network(estimate: Estimate, evidence: Evidence) -> str:
-    """The command that asks for the fastest of the interfaces; the network of a port of a card is the card's.
+    """Return the command that requests the fastest interface; the network of a port is named after its card.
 
-    MPI shares messages evenly among interfaces that differ. One whose rate is not known may be the fastest; of
-    several the one that sent most.
+    MPI distributes messages evenly over interfaces that differ. One of unknown rate may be the fastest; of several
+    such the one that sent most is chosen.
     """
     machines = evidence.bounds.machines(estimate)
 
@@ -208,7 +208,7 @@ def _one_network(estimate: Estimate, evidence: Evidence) -> str:
 
 
 def _built_with(estimate: Estimate, evidence: Evidence) -> str:
-    """The command by which the MPI that passed these messages tells what it was built with."""
+    """Return the command that lists what the MPI of these messages was built with."""
     library = configured.settings(evidence, estimate).library
     command = "ompi_info" if "Open MPI" in library else "mpichversion"
     return text("check which transports the MPI was built with: `{command}`", command=command)
@@ -219,24 +219,24 @@ _ASTRAY = _Check(
     shows=lambda share: share < _MOST,
     border=_MOST,
     claim=text("Messages should use {asked} but did not: it sent {share} % of their bytes; {counted}."),
-    told=text("bytes sent by {asked} over bytes of all messages {statistic}"),
+    measure=text("bytes sent by {asked} over bytes of all messages {statistic}"),
     rival=text("the readable counters do not include offloaded traffic of the card"),
     next=_doctor,
 )
-_BESIDE = _Check(
+_OTHERS_TOO = _Check(
     subject="beside",
-    # What others sent where the one asked for was used: else that is what is told.
+    # 0 where the requested one was not used: the check above reports that.
     statistic=lambda estimate, asked: (
         sum(_sharing(estimate, asked).values()) if _share(estimate, asked) >= _MOST else 0.0
     ),
     shows=lambda share: share >= _ALSO,
     border=_ALSO,
     claim=text("Messages should use {asked} and did, but other interfaces also sent: {others} of their bytes."),
-    told=text("bytes sent by others over bytes of all messages {statistic}"),
+    measure=text("bytes sent by others over bytes of all messages {statistic}"),
     next=_doctor,
     severity="fact",
 )
-#: Where no network was asked for: an MPI that stripes messages over all it finds is as fast as the slowest.
+#: Without a requested network: an MPI that stripes messages over all interfaces is as fast as the slowest.
 _STRIPED = _Check(
     subject="spread",
     statistic=lambda estimate, _asked: len(_sharing(estimate, least=_SPREAD)),
@@ -246,10 +246,10 @@ _STRIPED = _Check(
         "No network was requested, and messages between nodes used several interfaces: {sharing} of their "
         "bytes. The slowest interface delays the others."
     ),
-    told=text("interfaces that sent {least} of the bytes or more {statistic}"),
+    measure=text("interfaces that sent {least} of the bytes or more {statistic}"),
     next=_one_network,
 )
-#: MPI inside a node that goes through an interface, the loopback one for example, instead of memory.
+#: Inside a node: MPI uses an interface, for example loopback, instead of memory.
 _THROUGH = _Check(
     subject="inside",
     statistic=_most,
@@ -258,7 +258,7 @@ _THROUGH = _Check(
     claim=text(
         "Inside a node, messages went through {device} instead of memory: it sent {most} % of their bytes."
     ),
-    told=text("bytes sent by {device} over bytes of all messages {statistic}"),
+    measure=text("bytes sent by {device} over bytes of all messages {statistic}"),
     next=_built_with,
 )
 
@@ -275,7 +275,7 @@ rule = Rule(
         spread=f"{_SPREAD}",
     ),
     _assess,
-    # a study that passes no messages has no way to prove
+    # A study without messages has no path to prove.
     applies=lambda evidence: any(case.placement.ranks for case in evidence.run.plan.cases),
     timed=False,
     concerns="figures",

@@ -1,6 +1,6 @@
-"""Many pairs at once: what they get together, by NUMA node, socket and whole node, and by their number."""
+"""Many pairs at once: their common rate, by NUMA node, socket and whole node, and by their number."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import Joined, joined, text
@@ -12,12 +12,12 @@ from assay.report.section import Figure, Headline, Table, headings, trimmed
 _BANDWIDTH, _LATENCY, _RATE = "multi-bandwidth", "multi-latency", "message-rate"
 PATTERNS = (_BANDWIDTH, _LATENCY)
 _CAPTION = text("Many pairs at once: bandwidth and messages of all pairs added, one direction")
-#: Fewer numbers of ranks make no line.
+#: Fewest numbers of ranks of a line.
 _LINE = 3
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
-    """The bandwidth of all pairs with most ranks, between nodes where there are any."""
+    """Show the bandwidth of all pairs with most ranks, between nodes where there are any."""
     bandwidth = [e for e in scene.measured if messages.pattern(e) == _BANDWIDTH]
     between = [e for e in bandwidth if messages.is_between(e)] or bandwidth
     most = max(map(messages.ranks, between), default=0)
@@ -30,7 +30,7 @@ def _headlines(scene: Scene) -> Iterable[Headline]:
 
 
 def found(scene: Scene, *, numbers: bool = True) -> Iterable[Table]:
-    """A row for each placement: ranks on a node, bandwidth, messages a second, what the slowest pair waits.
+    """Make a row for each placement: ranks per node, bandwidth, message rate, latency of the slowest pair.
 
     `numbers` adds a table for numbers of cores; without it a curve of the page shows them.
     """
@@ -38,11 +38,11 @@ def found(scene: Scene, *, numbers: bool = True) -> Iterable[Table]:
         e for name in messages.BY for e in selection.measured(selection.of_benchmark(scene.analysis, name))
     )
     several = tuple(e for e in every if messages.pattern(e) in PATTERNS)
-    way = messages.over(several)
-    groups = selection.grouped(several, lambda e: (e.placement.hosts, _cores(e), way(e), e.state))
+    variant = messages.over(several)
+    groups = selection.grouped(several, lambda e: (e.placement.hosts, _cores(e), variant(e), e.state))
     apart = selection.grouped(groups.values(), lambda members: all(map(_is_number, members)))
     whole, counted = apart.get(False, ()), apart.get(True, ())
-    if not (whole or numbers):  # nothing else that would stand for them
+    if not (whole or numbers):  # the table has no other rows
         whole, counted = counted, ()
     note = (
         text(
@@ -53,33 +53,31 @@ def found(scene: Scene, *, numbers: bool = True) -> Iterable[Table]:
         else ""
     )
     if whole or counted:
-        yield _table(_CAPTION, whole, way, note)
+        yield _table(_CAPTION, whole, variant, note)
     if numbers and counted:
-        yield _table(text("{caption}, by number of cores", caption=_CAPTION), counted, way, "")
+        yield _table(text("{caption}, by number of cores", caption=_CAPTION), counted, variant, "")
 
 
 def _cores(estimate: Estimate) -> object:
-    """What tells places apart: the cpus, or the word where none are known (figures that were imported)."""
+    """Return the cpus of a placement, or its word where none are known (imported figures)."""
     placed = estimate.placement
     return placed.cpus if any(placed.cpus) else placed.label
 
 
-def _table(
-    caption: str, groups: Iterable[tuple[Estimate, ...]], way: Callable[[Estimate], str], note: str
-) -> Table:
+def _table(caption: str, groups: Iterable[tuple[Estimate, ...]], variant: figures.Name, note: str) -> Table:
     sizes = dict.fromkeys(messages.at(e) for members in groups for e in _small(members) if e)
     size = next(iter(sizes)) if len(sizes) == 1 else text("small")
     small = (text("Messages a second, {size}", size=size), text("Slowest pair, one way, {size}", size=size))
-    rows: tuple[tuple[str, ...], ...] = tuple(_row(members, way(members[0])) for members in groups)
+    rows: tuple[tuple[str, ...], ...] = tuple(_row(members, variant(members[0])) for members in groups)
     columns = (
         *headings("Between", "By", "Ranks a node", "Bandwidth", "At", "Limit of the sum"),
         *small,
         text("n"),
     )
     bests = (_best(members) for members in groups)
-    limits = dict.fromkeys(e.limit.of for e in bests if e and e.limit)  # of the sums, each once
-    told = text("limits: {limits}", limits=joined("; ", limits)) if limits else ""
-    note = joined("; ", [note, told])
+    limits = dict.fromkeys(e.limit.of for e in bests if e and e.limit)
+    named = text("limits: {limits}", limits=joined("; ", limits)) if limits else ""
+    note = joined("; ", [note, named])
     return trimmed(Table(caption, columns, rows, frozenset(range(2, len(columns))), note), {1, 5})
 
 
@@ -88,12 +86,12 @@ def _best(members: tuple[Estimate, ...]) -> Estimate | None:
 
 
 def _small(members: tuple[Estimate, ...]) -> tuple[Estimate | None, Estimate | None]:
-    """Rate and latency of small messages."""
+    """Return rate and latency of small messages."""
     rate = messages.small(e for e in members if e.metric == _RATE)
     return rate, messages.small(e for e in members if messages.pattern(e) == _LATENCY and e.metric == "latency")
 
 
-def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
+def _row(members: tuple[Estimate, ...], variant: str) -> tuple[str, ...]:
     first = members[0]
     best = _best(members)
     shown = (best, *_small(members))
@@ -106,11 +104,11 @@ def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
         if best and best.limit
         else ""
     )
-    return (where, way, f"{messages.ranks(first) or ''}", bandwidth, at, limit, *small, f"{launches}")
+    return (where, variant, f"{messages.ranks(first) or ''}", bandwidth, at, limit, *small, f"{launches}")
 
 
 def _bandwidth(scene: Scene) -> tuple[Estimate, ...]:
-    """Bandwidth of many pairs with the largest messages that all placements have."""
+    """Return the bandwidths of many pairs with the largest messages that all placements have."""
     estimates = tuple(e for e in scene.measured if messages.pattern(e) == _BANDWIDTH)
     places = selection.grouped(estimates, messages.where).values()
     sizes = [{messages.size(e) for e in members} for members in places]
@@ -118,12 +116,12 @@ def _bandwidth(scene: Scene) -> tuple[Estimate, ...]:
     return tuple(e for e in estimates if messages.size(e) == largest)
 
 
-#: Shares of the cores that end a line over numbers of them.
+#: Placements that are the ends of a line over numbers of cores.
 _ENDS = frozenset({"all", "one-core", "all-threads"})
 
 
 def _is_number(estimate: Estimate) -> bool:
-    """Whether a placement is a number of cores, neither one nor all."""
+    """Whether a placement is a number of cores other than one or all."""
     return estimate.placement.word.count is not None
 
 
@@ -142,15 +140,15 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 
 def _short(estimate: Estimate) -> str:
-    """Between whom, without the nodes, which are the same everywhere."""
+    """Name the cores without the nodes, which are the same everywhere."""
     where = messages.where(estimate)
     return where.parts[0] if isinstance(where, Joined) else where
 
 
 def _line(counted: tuple[Estimate, ...], title: str) -> Figure:
     factor, unit = figures.scaled(counted)
-    way = messages.over(counted)
-    names = {e.id: joined(", ", [way(e), selection.state(e)]) or text("all pairs") for e in counted}
+    variant = messages.over(counted)
+    names = {e.id: joined(", ", [variant(e), selection.state(e)]) or text("all pairs") for e in counted}
     points = [
         _point(e, names[e.id], factor) for e in sorted(counted, key=lambda e: (names[e.id], messages.ranks(e)))
     ]

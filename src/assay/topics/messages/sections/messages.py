@@ -1,6 +1,6 @@
 """Messages between two partners: latency and bandwidth by size, by placement, over every network and MPI."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 
 import msgspec
@@ -23,7 +23,7 @@ _NEIGHBOURS = frozenset({"sendrecv", "exchange", "pingping"})
 
 
 def _between_two(analysis: Analysis, _headline: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """Patterns of ours, then those of other tools; many pairs in one direction have a section of their own."""
+    """Select our patterns, then those of other tools; many pairs in one direction have their own section."""
     found = dict.fromkeys(
         messages.pattern(e) for name in messages.BY for e in selection.of_benchmark(analysis, name)
     )
@@ -32,20 +32,20 @@ def _between_two(analysis: Analysis, _headline: tuple[Estimate, ...]) -> tuple[E
 
 
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
-    """Of each path the latency of a small message, the bandwidth of the largest."""
-    way = messages.over(scene.measured)
+    """List the latency of a small message and the bandwidth of the largest one, for each path."""
+    variant = messages.over(scene.measured)
     for pattern, members in _of_pattern(scene.measured).items():
-        # Figures between the same partners stand beside each other, whatever passed the messages.
+        # Figures between the same partners follow each other, for MPI and sockets.
         places = selection.grouped(members, messages.where).values()
         for curve in _curves(tuple(chain.from_iterable(places))).values():
-            if best := _told(curve):
-                yield _row(pattern, best, way(best))
+            if chosen := _representative(curve):
+                yield _row(pattern, chosen, variant(chosen))
 
 
-def _row(pattern: str, best: Estimate, way: str) -> tuple[str, ...]:
-    figure, where = formatting.shown(best), joined(", ", [messages.where(best), selection.state(best)])
-    what = joined(", ", (messages.counted(pattern), _at(best)))
-    return (what, where, way, figure.plain, figure.ends, f"{best.launches}")
+def _row(pattern: str, chosen: Estimate, variant: str) -> tuple[str, ...]:
+    figure, where = formatting.shown(chosen), joined(", ", [messages.where(chosen), selection.state(chosen)])
+    what = joined(", ", (messages.counted(pattern), _at(chosen)))
+    return (what, where, variant, figure.plain, figure.ends, f"{chosen.launches}")
 
 
 def _of_pattern(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
@@ -53,15 +53,20 @@ def _of_pattern(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ..
 
 
 def _curves(estimates: tuple[Estimate, ...]) -> dict[tuple[str, str, str | None], tuple[Estimate, ...]]:
-    """(between whom, over what, state) -> the figures of all sizes."""
-    way = messages.over(estimates)
-    return selection.grouped(estimates, lambda e: (messages.where(e), way(e), e.state))
+    """(partners, network or levels, state) -> the figures of all sizes."""
+    return selection.grouped(estimates, _path(estimates))
 
 
-def _told(curve: tuple[Estimate, ...]) -> Estimate | None:
-    """What stands for a curve: the time of a small message, the bandwidth of the largest.
+def _path(estimates: tuple[Estimate, ...]) -> Callable[[Estimate], tuple[str, str, str | None]]:
+    """Return what names a path: partners, network or levels, and state."""
+    variant = messages.over(estimates)
+    return lambda e: (messages.where(e), variant(e), e.state)
 
-    Not the largest bandwidth of all sizes: of many sizes the noisiest would be told.
+
+def _representative(curve: tuple[Estimate, ...]) -> Estimate | None:
+    """Return the figure that represents a curve: the time of a small message, the bandwidth of the largest.
+
+    Not the highest bandwidth of all sizes: that would be the noisiest of many sizes.
     """
     return messages.small(curve) if curve[0].better == "lower" else messages.largest(curve)
 
@@ -72,15 +77,15 @@ def _at(estimate: Estimate) -> str:
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
-    """The small message and the largest one, each over the best way, between nodes and inside one."""
+    """Show the small message and the largest one, each by the best network, between nodes and inside one."""
     aligned = messages.aligned(scene.measured)
     at_once = tuple(e for e in aligned if not roles.level_of(e, "idle-gap"))
     measured = at_once or aligned  # after a sleep a message is as slow as a core that wakes up
     ours = tuple(e for e in measured if messages.pattern(e) in _PATTERNS)
     for where, members in selection.grouped(ours or measured, messages.far).items():
         for pattern, of_pattern in _of_pattern(members).items():
-            told = _told(of_pattern)
-            best = selection.best(e for e in of_pattern if told and messages.size(e) == messages.size(told))
+            chosen = _representative(of_pattern)
+            best = selection.best(e for e in of_pattern if chosen and messages.size(e) == messages.size(chosen))
             if best:
                 by = messages.over(measured)(best)
                 yield Headline(joined(", ", (messages.COUNTED.get(pattern, pattern), _at(best), where, by)), best)
@@ -119,15 +124,11 @@ def _sentences(scene: Scene) -> str:
 
 
 def _ratios(scene: Scene) -> list[tuple[Estimate, Estimate, _Ends]]:
-    """One direction, both added, their ratio with its ends; of each way at the largest size that both have."""
-    # By their law of long messages and paired by block, where that could be had; else what the ends allow.
+    """Return one direction, both added, and their ratio; for each path at the largest size that both have."""
+    # From the law of long messages, paired by block, where it was fitted; else bounds from both intervals.
     paired = {name: each.model.long_messages.parts for each in scene.found for name in each.model.of}
     measured = messages.aligned(scene.measured)
-    way = messages.over(measured)
-
-    def key(e: Estimate) -> tuple[str, str, str | None]:
-        return messages.where(e), way(e), e.state
-
+    key = _path(measured)
     patterns = _of_pattern(measured)
     one = {(key(e), messages.size(e)): e for e in patterns.get(messages.ONE, ())}
     both = sorted(patterns.get(messages.BOTH, ()), key=messages.size)
@@ -144,13 +145,13 @@ def _ratios(scene: Scene) -> list[tuple[Estimate, Estimate, _Ends]]:
 
 
 def _duplex_table(scene: Scene) -> Iterable[Table]:
-    way = messages.over(messages.aligned(scene.measured))
+    variant = messages.over(messages.aligned(scene.measured))
     rows = []
     for single, double, (middle, low, high) in _ratios(scene):
         figures_of = [formatting.shown(e).short for e in (single, double)]
         where = joined(", ", [messages.where(double), selection.state(double)])
         ratio = f"{middle:.2f} ({low:.2f} to {high:.2f})"
-        rows.append((where, way(double), messages.at(double), *figures_of, ratio))
+        rows.append((where, variant(double), messages.at(double), *figures_of, ratio))
     columns = headings("Between", "By", "Message", "One direction", "Both added", "Both over one")
     caption = text(
         "Both directions added / one direction, paired by block, mean over the sizes from a quarter of the "

@@ -1,4 +1,4 @@
-"""What each node gets with each other node: pairs alone, and all pairs of a round at once."""
+"""Messages between every two nodes: pairs alone, and all pairs of a round at once."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""One message at a time, as NetPIPE draws it: MPI, TCP and memcpy on one sheet, and the signature graph."""
+"""One message at a time, as NetPIPE draws it: MPI, TCP and memcpy in one chart, and the signature graph."""
 
 import math
 
@@ -14,7 +14,7 @@ from assay.report.section import Figure
 
 
 def _rates(analysis: Analysis, _every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """The rates of single messages; none where they make no curve."""
+    """Return the rates of single messages; none where they are no curve."""
     single = _few(_usual(selection.measured(messages.of_patterns(analysis, (messages.LATENCY,)))))
     rates = tuple(_rate(e, e.value) for e in single if messages.size(e) and e.value and e.value.value)
     return rates if messages.is_curve(rates) else ()
@@ -30,16 +30,16 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
 
 
 def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """Without offsets; of sockets those that are asked again and again, as MPI asks, where both are there."""
+    """Leave out offsets, and sockets that block where there are sockets that poll, as MPI does."""
     aligned = messages.aligned(estimates)
     polled = any(e.params.get("waiting") == "polling" for e in aligned)
     return tuple(e for e in aligned if not polled or e.params.get("waiting", "polling") == "polling")
 
 
 def _few(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """Of more curves than a sheet takes those of messages as they usually are, where there are any.
+    """Keep the curves with default axes, if there are too many curves for one chart.
 
-    A sheet is to show ways beside each other; what buffers and calls make of each way the curves above show.
+    The chart compares networks and MPIs; the curves of other sections show the effect of buffers and calls.
     """
     if messages.fits(estimates):
         return estimates
@@ -47,7 +47,7 @@ def _few(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
 
 
 def _rate(estimate: Estimate, time: Quantity) -> Estimate:
-    """Bytes a second of one message; the ends of its interval change places."""
+    """Return the bytes per second of one message; the ends of its interval change places."""
     rate, hi, lo = (messages.size(estimate) / seconds for seconds in time)
     return msgspec.structs.replace(
         estimate,
@@ -64,10 +64,10 @@ def _anchor(name: str, number: int) -> str:
 
 
 def _sheet(rates: tuple[Estimate, ...], copies: tuple[Estimate, ...], part: str, number: int) -> Figure:
-    """Rates by size; copies as far as messages go."""
+    """Draw rates by size; copies up to the largest message."""
     name, copied = messages.series(rates), figures.series_of(copies, "bytes") if copies else None
     largest = max(map(messages.size, rates))
-    beside = tuple(e for e in copies if messages.size(e) <= largest)
+    shown = tuple(e for e in copies if messages.size(e) <= largest)
 
     def named(estimate: Estimate) -> str:
         if copied is None or estimate.benchmark != "memcpy":
@@ -75,11 +75,11 @@ def _sheet(rates: tuple[Estimate, ...], copies: tuple[Estimate, ...], part: str,
         return joined(", ", ["memcpy", copied(estimate)])
 
     title = figures.Title(text("Rate of one message"), part)
-    return figures.curves((*rates, *beside), _anchor("rate", number), title, series=named)
+    return figures.curves((*rates, *shown), _anchor("rate", number), title, series=named)
 
 
 def _signature(rates: tuple[Estimate, ...], part: str, number: int) -> Figure:
-    """The same rates over the time that a message takes."""
+    """Draw the same rates over the time of a message."""
     name = messages.series(rates)
     factor, unit = figures.scaled_middle(rates)
     points = []
@@ -89,7 +89,7 @@ def _signature(rates: tuple[Estimate, ...], part: str, number: int) -> Figure:
         time = 1e6 * messages.size(estimate) / (estimate.median or math.inf)
         curve_of, state = name(estimate) or text("one message"), selection.state(estimate)
         points.append(CurvePoint(x=time, curve=curve_of, state=state, size=f"{time:.4g} µs", **ends))
-    told_ends = [
+    ends_of_series = [
         text(
             "{series}: from {first} to {last}, maximum {best}",
             series=series,
@@ -100,20 +100,20 @@ def _signature(rates: tuple[Estimate, ...], part: str, number: int) -> Figure:
         for series, of_series in selection.grouped(points, lambda p: p.series).items()
         for first, last in [(min(of_series, key=lambda p: p.x), max(of_series, key=lambda p: p.x))]
     ]
-    told = text(
+    what = text(
         "Signature of one message: {part}: its rate over its one-way time, both axes logarithmic."
         if part
         else "Signature of one message: its rate over its one-way time, both axes logarithmic.",
         part=part,
     )
-    caption = joined(" ", (told, figures.whiskers(rates)))
+    caption = joined(" ", (what, figures.whiskers(rates)))
     spec = curve(
         points,
         (text("one-way time ({unit})", unit="µs"), text("Rate of one message ({unit})", unit=unit)),
         sizes=False,
         base=10,
     )
-    return Figure(_anchor("signature", number), caption, joined("; ", told_ends), spec)
+    return Figure(_anchor("signature", number), caption, joined("; ", ends_of_series), spec)
 
 
 declared = Declared(

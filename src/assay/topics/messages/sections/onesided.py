@@ -11,24 +11,24 @@ from assay.topics.messages import operations
 
 
 def _by_synchronisation(scene: Scene) -> Iterable[Table]:
-    """The small message: a row for each operation and place, a column for each way to synchronise."""
+    """Compare the small message: a row for each operation and place, a column for each synchronisation."""
     latencies = [e for e in scene.measured if e.metric == "latency"]
-    ways = list(dict.fromkeys(map(_way, latencies)))
-    if len(ways) <= 1:
+    modes = list(dict.fromkeys(map(_synchronisation, latencies)))
+    if len(modes) <= 1:
         return
     small = min(map(messages.size, latencies))
     groups = selection.grouped((e for e in latencies if messages.size(e) == small), _row)
-    of_way = {row: {_way(e): e for e in reversed(members)} for row, members in groups.items()}
-    rows = tuple((*row, *(formatting.shown(by.get(way)).short for way in ways)) for row, by in of_way.items())
-    columns = (*headings("Operation", "Between"), *ways)
+    by_mode = {row: {_synchronisation(e): e for e in reversed(members)} for row, members in groups.items()}
+    rows = tuple((*row, *(formatting.shown(by.get(mode)).short for mode in modes)) for row, by in by_mode.items())
+    columns = (*headings("Operation", "Between"), *modes)
     caption = text("Cost of each synchronisation: one transfer, one way, until the target sees it")
     numeric = frozenset(range(2, len(columns)))
     yield Table(joined(", ", (caption, formatting.param(small, "B"))), columns, rows, numeric)
 
 
-def _way(estimate: Estimate) -> str:
-    way = estimate.params.get("synchronisation")
-    return text("not stated") if way is None else str(way)
+def _synchronisation(estimate: Estimate) -> str:
+    mode = estimate.params.get("synchronisation")
+    return text("not stated") if mode is None else str(mode)
 
 
 def _row(estimate: Estimate) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The way that messages took: what was asked for, what the interfaces counted, how many machines there were."""
+"""Path of the messages: the requested network, the counters of the interfaces, the number of machines."""
 
 from assay.launch.starter import network_of
 from assay.model import benchmarks
@@ -11,34 +11,34 @@ from assay.report.section import headings
 
 
 def _proofs(scene: Scene) -> list[tuple[str, ...]]:
-    """Rows: the largest message between each two that shows the same, by everything that shows it."""
+    """Return the rows: the proof by the largest message between partners, once for all that have the same."""
     measured = [e for e in selection.measured(scene.analysis.estimates) if e.placement.proven]
     passed = tuple(e for e in measured if benchmarks.of(e.benchmark).message_size is not None)
-    way = messages.over(passed)
+    variant = messages.over(passed)
     groups = selection.grouped(
-        passed, lambda e: (e.benchmark, messages.where(e), way(e) or selection.title(e.benchmark))
+        passed, lambda e: (e.benchmark, messages.where(e), variant(e) or selection.title(e.benchmark))
     )
     proofs = selection.grouped(groups.items(), lambda each: _proof(scene, each[1]))
     return [
-        (proof[0], joined("; ", dict.fromkeys(name for (_, _, name), _ in alike)), *proof[1:])
-        for proof, alike in proofs.items()
+        (proof[0], joined("; ", dict.fromkeys(name for (_, _, name), _ in equal)), *proof[1:])
+        for proof, equal in proofs.items()
     ]
 
 
 def _proof(scene: Scene, members: tuple[Estimate, ...]) -> tuple[str, ...]:
-    """Between whom, what was asked for, how many machines, what sent, all of the largest message."""
+    """Return partners, requested network, machines, senders, MTUs and size of the largest message."""
     e = max(members, key=messages.size)
     proven = e.placement.proven or Proof((), {}, as_asked=False)
     sent = formatting.listed(f"{device} {formatting.percent(share)}" for device, share in proven.carried.items())
     mtus = formatting.listed(f"{mtu:,} B" for mtu in sorted(set(proven.mtus.values())))
     asked = network_of(scene.run.plan, scene.run.plan.case(e.case)) or text("nothing")
     machines, nodes = proven.machines, len(e.placement.hosts)
-    told = (
+    counted = (
         f"{machines}"
         if machines == nodes
         else text("{machines} for {nodes} nodes", machines=machines, nodes=nodes)
     )
-    return (messages.where(e), asked, told, sent or text("none: through memory"), mtus, messages.at(e))
+    return (messages.where(e), asked, counted, sent or text("none: through memory"), mtus, messages.at(e))
 
 
 declared = Declared(

@@ -18,26 +18,26 @@ FLOAT_BYTES = 4
 FLOPS = 34
 #: Each array ends 17 lines of 64 B after its last point.
 _STAGGER_BYTES = 17 * 64
-#: First touch and a look at each point, bytes per second: an assumption for plans only, on the slow side.
+#: First touch and a check of each point, bytes per second: a low assumption, for plans only.
 _SETUP_RATE = 1e9
-#: Of that, first touch.
+#: First touch alone, bytes per second.
 _TOUCH_RATE = 4e9
 
 
 def arrays_bytes(points: int) -> int:
-    """Memory of all arrays of a grid or block of so many points."""
+    """Return the memory of all arrays of a grid or block with this number of points."""
     return _ARRAYS * (FLOAT_BYTES * points + _STAGGER_BYTES)
 
 
 def grid(params: Params) -> tuple[int, int, int]:
-    """Its points; UsageError for a size that Himeno has not."""
+    """Return the points of a grid; UsageError for an unknown size."""
     if (size := str(params.get("size"))) not in GRIDS:
         raise UsageError(f"Himeno has no grid '{size}'", why=f"known: {', '.join(GRIDS)}")
     return GRIDS[size]
 
 
 def grid_bytes(params: Params) -> int:
-    """Memory of a whole grid."""
+    """Return the memory of a whole grid."""
     i, j, k = grid(params)
     return arrays_bytes(i * j * k)
 

@@ -8,38 +8,37 @@ from assay.model.declarations import coupling, sharing_ranks
 from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
 from assay.topics.stencil.benchmarks import himeno
-from assay.topics.stencil.shape import Shape, block_of, shape_of
+from assay.topics.stencil.shape import LINE_FLOATS, Shape, block_of, shape_of
 
-_LINE_FLOATS = 16
 #: Points of a grid over those of the next smaller one.
 _SIZE_FACTOR = 8
-#: First touch and two looks at each point, bytes per second: an assumption for plans only, on the slow side.
+#: First touch and two checks of each point, bytes per second: a low assumption, for plans only.
 _SETUP_RATE = 1e9
 
 
 def _shape(params: Params, placement: Placement) -> Shape | None:
-    """Ranks along the axes of the grid; None where it cannot be dealt so."""
+    """Return the ranks along the axes of the grid; None where the grid cannot be divided so."""
     wanted = int(params.get("i", 0)), int(params.get("j", 0)), int(params.get("k", 0))
     return shape_of(himeno.grid(params), sharing_ranks(params, placement), wanted)
 
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
-    """What the program refuses stays as it was asked for."""
+    """Choose the ranks along each axis; 0 where the program will refuse the grid."""
     shape = _shape(params, resources.placement)
     yield dict(zip("ijk", shape or (0, 0, 0), strict=True))
 
 
 def _memory_bytes(params: Params, placement: Placement) -> int:
-    """Of the rank with the largest block."""
+    """Return the memory of the rank with the largest block."""
     shape = _shape(params, placement) or (1, 1, 1)
     i, j, k = block_of(himeno.grid(params), shape)
-    return himeno.arrays_bytes(i * j * -(-k // _LINE_FLOATS) * _LINE_FLOATS)
+    return himeno.arrays_bytes(i * j * -(-k // LINE_FLOATS) * LINE_FLOATS)
 
 
 def _larger(problem: Values, times: float) -> Values | None:
-    """Of sizes each has eight times the points of the one before."""
+    """Return the size with `times` as many points; each size has eight times the points of the previous one."""
     sizes = tuple(himeno.GRIDS)
-    if problem.get("size") not in sizes:  # an import may name another
+    if problem.get("size") not in sizes:  # an import may have another size
         return None
     at = sizes.index(str(problem["size"]))
     steps = math.log(times, _SIZE_FACTOR)
@@ -49,13 +48,13 @@ def _larger(problem: Values, times: float) -> Values | None:
 
 
 def _exchange(params: Values, placement: Placement) -> Exchange | None:
-    """Of one sweep: the faces of a block, an axis after the other, then a sum over all ranks.
+    """Return the messages of one sweep: the faces of a block, one axis after the other, then a sum over all ranks.
 
-    The faces to both neighbours of an axis leave by one port, one after the other. The grid has ends: each of two
-    blocks has one neighbour.
+    The faces to both neighbours along an axis use one port in turn. The grid has ends: each of two blocks has one
+    neighbour.
     """
     grid, ranks = himeno.GRIDS.get(str(params.get("size"))), sharing_ranks(params, placement)
-    if grid is None:  # an import may name another
+    if grid is None:  # an import may have another size
         return None
     shape = _shape(params, placement)
     work = himeno.FLOPS * math.prod(points - 2 for points in grid)

@@ -1,4 +1,4 @@
-"""Dry air in a vertical plane, by the equations of miniWeather: a warm bubble rises, over ranks and threads."""
+"""Dry air in a vertical plane, by the equations of miniWeather: a warm bubble rises; ranks and threads."""
 
 from collections.abc import Iterable
 
@@ -7,28 +7,28 @@ from assay.model.declarations import coupling, phase_times, sharing_ranks, traff
 from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
 
-#: Of one cell in one step, as the program does it: docs/methods/weather.md counts them.
+#: Work of one cell in one step; see docs/methods/weather.md.
 FLOPS, TRAFFIC_BYTES = 540, 640
 #: Exchanges of a step, and bytes of a message for each row of cells: two columns of four numbers.
 EXCHANGES, ROW_BYTES = 3, 64
 
 #: Cells along x to choose from.
 _PLANES = (400, 1600, 6400)
-#: Updates of cells in a solution, more or less, and steps in which 400 s pass for each cell along x.
+#: Approximate updates of cells in a solution, and the steps of 400 s for each cell along x.
 _UPDATES, _STEPS_OF_CELL = 1.2e7, 6
-#: Rate of one core, update/s, and how long a solution of a plane may take by it, s: assumptions for plans only.
+#: Rate of one core, update/s, and longest time of a solution at this rate, s: assumptions for plans only.
 _RATE, _LONGEST_S = 1e7, 1.3
-#: The checks: steps on all cells, and on each row of two strips by a plain program, s.
+#: Checks: steps on all cells, and time per row of two strips in a plain program, s.
 _CHECKED_STEPS, _ROW_S = 4, 4e-4
 #: Numbers of a cell in three states.
 CELL_BYTES = 96
-#: Columns and rows around the cells of a rank, and bytes of a row in the strips of the checks.
+#: Columns and rows of the border of a rank, and bytes of a row in the strips of the checks.
 _AROUND, _STRIP_BYTES = (26, 4), 20_000
-#: Memory of a host that planes may fill.
+#: Share of the memory of a host that planes may fill.
 _SHARE = 0.8
 _FEWEST_COLUMNS = 8
 
-#: What a solution consists of.
+#: Parts of a solution.
 PHASES = {
     "tendencies": "what threads compute, the mean of those of a rank",
     "halo": "columns that neighbours pass each other, waiting included",
@@ -37,17 +37,17 @@ PHASES = {
 
 
 def cells(columns: int) -> int:
-    """Of a plane with so many along x."""
+    """Return the cells of a plane with this number of columns."""
     return columns * (columns // 2)
 
 
 def _steps(columns: int) -> int:
-    """As many as make some million updates, an even number; no more than 400 s have."""
+    """Return an even number of steps that make some million updates; at most those of 400 s."""
     return min(_STEPS_OF_CELL * columns, 2 * max(1, round(_UPDATES / cells(columns) / 2)))
 
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
-    """Planes as far as memory and patience go, with the steps of a short solution; one that is wanted stays."""
+    """Choose planes that fit memory and time, with the steps of a short solution; a requested one is kept."""
     placement = resources.placement
     cores = sum(map(len, placement.rank_cpus))
     for columns in (int(params["nx"]),) if "nx" in params else _PLANES:
@@ -64,26 +64,26 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
 
 
 def _memory_bytes(params: Params, placement: Placement) -> int:
-    """Of the rank with most columns."""
+    """Return the memory of the rank with most columns."""
     columns, rows = -(-int(params["nx"]) // sharing_ranks(params, placement)), int(params["nx"]) // 2
-    beside, above = _AROUND
-    return CELL_BYTES * (columns + beside) * (rows + above) + _STRIP_BYTES * rows
+    border_columns, border_rows = _AROUND
+    return CELL_BYTES * (columns + border_columns) * (rows + border_rows) + _STRIP_BYTES * rows
 
 
 def _setup_seconds(params: Params) -> float:
-    """A solution is made and checked before others count."""
+    """Return the seconds of a first solution, which is checked."""
     columns = int(params["nx"])
     steps = int(params["time-steps"]) + _CHECKED_STEPS
     return 0.1 + steps * cells(columns) / _RATE + _ROW_S * (columns // 2)
 
 
 def _larger(problem: Values, times: float) -> Values:
-    """A plane of so many times the cells; the number of columns is even."""
+    """Return the plane with `times` as many cells; the number of columns is even."""
     return {"nx": 2 * round(int(problem["nx"]) * times**0.5 / 2)}
 
 
 def _exchange(params: Values, placement: Placement) -> Exchange:
-    """Of one step: two columns to each of two neighbours in each stage along x, one after the other."""
+    """Return the messages of one step: two columns to each of two neighbours in each stage along x, in turn."""
     columns = int(params["nx"])
     several = sharing_ranks(params, placement) > 1
     message = Message(EXCHANGES, 2 * ROW_BYTES * (columns // 2))

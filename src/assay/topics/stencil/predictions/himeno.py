@@ -1,44 +1,42 @@
-"""Himeno's rate from the bandwidth of memory, measured by stream alone."""
+"""Himeno's rate predicted from the memory bandwidth of stream."""
 
 from collections.abc import Iterable, Sequence
 
 from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.curves import RunEstimates, figure
-from assay.model import benchmarks, roles
+from assay.model import benchmarks
 from assay.model.law import Prediction
 from assay.model.quantity import Quantity, distance
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_quantity, format_size
+from assay.topics.stencil.benchmarks.himeno import FLOPS
 
 LAW = "himeno"
-_FLOPS = 34
 #: Traffic of one point: 60 B of the stencil and 12 B of copying back; 80 B where planes fall out of the cache
 #: between their uses (the layer condition breaks). METHODS: docs/models.md.
 _BYTES, _MOST_BYTES = 72, 80
 
 
 def predict(known: RunEstimates) -> Iterable[Prediction]:
-    """For each rate of himeno in memory: [34/80, 34/72] x the traffic of stream's triad at the same placement."""
+    """Predict each rate of himeno in memory: [34/80, 34/72] x the traffic of the triad at the same placement."""
     triads = [each.estimate for each in known.of_role("memory-traffic", "triad")]
-    for each in known.measured:
+    for each in known.of_role("stencil-rate"):
         estimate = each.estimate
-        if roles.role(estimate) != "stencil-rate" or estimate.median is None:
-            continue
         if benchmarks.of(estimate.benchmark).launcher == "mpi":
-            continue  # messages, too, decide
+            continue  # messages limit the rate, too
         machine = known.machine(estimate)
         if machine and fits_caches(estimate, machine.topology):
             continue
-        alike = [triad for triad in triads if _alike(triad, estimate)]
-        # Ordinary stores come first: himeno has no others.
-        sources = [triad for triad in alike if triad.params.get("stores") == "ordinary"] or alike
+        equal = [triad for triad in triads if _is_equal(triad, estimate)]
+        # Ordinary stores are preferred: himeno has no others.
+        sources = [triad for triad in equal if triad.params.get("stores") == "ordinary"] or equal
         if sources:
             yield _prediction(estimate, sources, cached_bytes(estimate, machine.topology) if machine else 0)
 
 
-def _alike(triad: Estimate, estimate: Estimate) -> bool:
-    """Same cpus, hosts, memory policy, first touch, factors and state."""
+def _is_equal(triad: Estimate, estimate: Estimate) -> bool:
+    """Whether both have the same cpus, hosts, memory policy, first touch, factors and state."""
     one, other = (
         (e.placement.cpus, e.placement.hosts, e.placement.memory, e.params.get("touch", "parallel"), e.factors)
         for e in (triad, estimate)
@@ -47,9 +45,9 @@ def _alike(triad: Estimate, estimate: Estimate) -> bool:
 
 
 def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: int) -> Prediction:
-    """From one triad; from that of each state where the predicted figure pools the states."""
+    """Predict from one triad; from that of each state where the predicted figure pools the states."""
     slow, fast = min(figure(each).lo for each in sources), max(figure(each).hi for each in sources)
-    lower, upper = _FLOPS / _MOST_BYTES * slow, _FLOPS / _BYTES * fast
+    lower, upper = FLOPS / _MOST_BYTES * slow, FLOPS / _BYTES * fast
     middle = (lower + upper) / 2
     value = figure(estimate)
     predicted = Quantity(middle, lower, upper, estimate.unit, "derived")
@@ -57,7 +55,7 @@ def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: in
     traffic = text(
         "{flops} flops per point / {most} B to {least} B per point x the memory traffic of stream's triad at "
         "the same placement{state} ({slow} to {fast})",
-        flops=_FLOPS,
+        flops=FLOPS,
         most=_MOST_BYTES,
         least=_BYTES,
         state=text(", state {states}", states=states) if states else "",

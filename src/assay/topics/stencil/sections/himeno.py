@@ -1,4 +1,4 @@
-"""The stencil, and the ledger: what other measurements said that it would do, and what it did."""
+"""The stencil, and the ledger: its rate compared with the prediction from other measurements."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ from assay.topics.stencil.predictions.himeno import LAW
 
 
 def _name(e: Estimate) -> str:
-    """What was predicted: `himeno L, all`."""
+    """Name a predicted figure: `himeno L, all`."""
     name = f"{e.benchmark} {e.params.get('size', '')}".strip()
     touched = "" if selection.is_usual(e, "touch") else known_word(f"{e.params['touch']} touch")
     return joined(", ", [name, formatting.placed(e), touched, selection.state(e)])

@@ -1,4 +1,4 @@
-"""Dry air in a plane: its rate against what memory allows, the time of a step, and where that goes."""
+"""Dry air in a plane: its rate compared with the memory limit, and the time of a step by part."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ _PHASE = {"tendencies": text("computing"), "halo": text("messages"), "other": te
 
 
 def _name(e: Estimate) -> str:
-    """`1600 x 800, all`."""
+    """Return `1600 x 800, all`."""
     columns = int(e.params["nx"])
     copies = "" if works_together(e.params) else text("independent copies")
     return joined(", ", [f"{columns} x {columns // 2}", solution.placed(e, copies)])
