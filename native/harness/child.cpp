@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first look comes soon, later ones seldom: each costs the child some of its caches.
+/// The first check comes soon, later ones are rare: each check displaces some of the child's caches.
 constexpr int first_look_ms = 5;
 constexpr int rarest_look_ms = 500;
 constexpr const char* interposed_library = ".interposed.so";
@@ -36,7 +36,7 @@ constexpr const char* interposed_record = ".interposed.json";
 constexpr int exec_failed = 127;
 volatile std::sig_atomic_t asked_to_end = 0;
 
-/// A folder that is removed with all that is in it.
+/// A temporary folder, removed with its content.
 class Scratch {
   public:
     Scratch() {
@@ -78,7 +78,7 @@ void apply(const MemoryPolicy& policy) {
     syscall(SYS_set_mempolicy, mode, mask.data(), mask.size() * bits + 1);
 }
 
-/// `{0},{2}`: a place for each thread of OpenMP.
+/// OpenMP places of one cpu each: `{0},{2}`.
 std::string places(const std::vector<int>& cpus) {
     std::string text;
     for (const int cpu : cpus) {
@@ -87,7 +87,7 @@ std::string places(const std::vector<int>& cpus) {
     return text;
 }
 
-/// The folders under `prefix` that hold shared libraries, as a list for the loader.
+/// Folders under `prefix` with shared libraries, as a list for the loader.
 std::string library_folders(const fs::path& prefix) {
     std::set<std::string> found;
     for (const char* under : {"lib", "usr/lib"}) {
@@ -98,7 +98,7 @@ std::string library_folders(const fs::path& prefix) {
                 found.insert(file->path().parent_path().string());
             }
             if (file.depth() > 1) {
-                file.disable_recursion_pending();  // plugins lie deeper
+                file.disable_recursion_pending();  // plugins are deeper
             }
         }
     }
@@ -109,7 +109,7 @@ std::string library_folders(const fs::path& prefix) {
     return list;
 }
 
-/// `first` before what the variable holds already.
+/// Puts `first` in front of the variable's value.
 void prepend(const char* variable, const std::string& first) {
     const char* others = std::getenv(variable);
     if (!first.empty()) {
@@ -117,7 +117,7 @@ void prepend(const char* variable, const std::string& first) {
     }
 }
 
-/// In the child, up to its exec. It returns only where that fails.
+/// Sets up and executes the command, in the child. Returns only if that fails.
 void become(const Command& command, const std::vector<std::string>& spoken, const fs::path& folder, int out) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::signal(SIGPIPE, SIG_DFL);
@@ -145,7 +145,7 @@ void become(const Command& command, const std::vector<std::string>& spoken, cons
     execvp(words.front(), words.data());
 }
 
-/// Text with each byte that is no part of UTF-8 replaced.
+/// Replaces each byte that is not part of valid UTF-8.
 std::string readable(const std::string& bytes) {
     std::string text;
     for (std::size_t at = 0; at < bytes.size();) {
@@ -173,7 +173,7 @@ std::string describe(int status) {
     return code == 0 ? "" : "the command ended with exit code " + std::to_string(code);
 }
 
-/// Ends a process and all that it started.
+/// Kills a process and all its descendants.
 void end_family(int process) {
     for (const int each : family(process)) {
         kill(each, SIGKILL);
@@ -186,7 +186,7 @@ std::string seconds_text(double seconds) {
     return text.str();
 }
 
-/// Why a command that runs since `begin` must end now; empty where it may go on.
+/// Why a command that runs since `begin` must end now; empty if it may continue.
 std::string must_end(const Command& command, double begin) {
     if (asked_to_end != 0) {
         return "the launcher ended the command";
@@ -195,7 +195,7 @@ std::string must_end(const Command& command, double begin) {
     return late ? "the command was ended at its time limit of " + seconds_text(command.limit_s) : "";
 }
 
-/// Runs these words in the folder, placed as the command is, and waits for their end.
+/// Runs the words in the folder with the placement of the command, and waits for their end.
 Ended run_words(const Command& command, const std::vector<std::string>& words, const fs::path& folder) {
     std::array<int, 2> out{};
     std::array<int, 2> started{};  // closed by a successful exec
@@ -223,7 +223,7 @@ Ended run_words(const Command& command, const std::vector<std::string>& words, c
     }
     Observed observed(command.cpus);
     observed.look(child);
-    std::string forced;  // why it was ended before it was through
+    std::string forced;  // why it was ended early
     const auto end_where_due = [&] {
         if (forced.empty() && !(forced = must_end(command, begin)).empty()) {
             end_family(child);
@@ -247,7 +247,7 @@ Ended run_words(const Command& command, const std::vector<std::string>& words, c
     }
     close(out[0]);
     siginfo_t exited{};
-    // What has ended and nobody waited for can still be looked at. It may close its stdout and go on.
+    // An ended process stays visible until wait4. The command may close its stdout and continue.
     while (waitid(P_PID, static_cast<id_t>(child), &exited, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            exited.si_pid == 0) {
         end_where_due();
@@ -268,7 +268,7 @@ Ended run_words(const Command& command, const std::vector<std::string>& words, c
     return ended;
 }
 
-/// The files of the command in its folder.
+/// Writes the files of the command into its folder.
 void lay_out(const Command& command, const fs::path& folder) {
     for (const auto& [name, content] : command.inputs) {
         std::ofstream(folder / name) << content;
@@ -286,7 +286,7 @@ void lay_out(const Command& command, const fs::path& folder) {
     }
 }
 
-/// All of a file; nothing of one that is not there.
+/// The whole content of a file; empty if the file is missing.
 std::string content(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};

@@ -17,7 +17,7 @@ namespace {
                   "measure on a machine whose kernel offers a working CLOCK_MONOTONIC");
 }
 
-/// Smallest step between two different readings, nanoseconds.
+/// Smallest step between two different readings, in nanoseconds.
 std::int64_t resolution() {
     constexpr int steps = 1000;
     constexpr int patience = 10'000'000;
@@ -36,7 +36,7 @@ std::int64_t resolution() {
     return smallest;
 }
 
-/// Median over batches of the mean cost of a reading, nanoseconds.
+/// Median over batches of the mean cost of a reading, in nanoseconds.
 double overhead() {
     constexpr int readings = 1000;
     std::array<double, 11> batches{};

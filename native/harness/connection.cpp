@@ -26,9 +26,9 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t half_bytes = 16;  ///< of a token: what either side shows
+constexpr std::size_t half_bytes = 16;  ///< of a token: each side shows one half
 constexpr std::size_t token_bytes = 2 * half_bytes;
-constexpr std::size_t most_strangers = 64;  ///< that are listened to at once
+constexpr std::size_t most_strangers = 64;  ///< that are kept open at the same time
 
 using Half = std::array<unsigned char, half_bytes>;
 
@@ -36,7 +36,7 @@ int number_of(Family family) { return family == Family::ipv4 ? AF_INET : AF_INET
 
 const char* name_of(Family family) { return family == Family::ipv4 ? "IPv4" : "IPv6"; }
 
-/// An address as the kernel wants it.
+/// An address for the kernel.
 struct Place {
     sockaddr_storage address{};
     socklen_t bytes = 0;
@@ -51,7 +51,7 @@ std::string numeric(const sockaddr* address, Family family) {
     return text.data();
 }
 
-/// Failure (environment) where a name, or an address, means nothing here.
+/// Failure (environment) if a name or an address cannot be resolved here.
 Place resolve(const std::string& name, const std::string& port, int family, int flags) {
     addrinfo hints{};
     hints.ai_family = family;
@@ -108,7 +108,7 @@ Socket open_socket(const Place& place) {
     return socket;
 }
 
-/// Failure where the address is not one of this host.
+/// Failure if the address is not one of this host.
 void bind_to(const Socket& socket, const Place& place, const std::string& address) {
     if (bind(socket.get(), place.get(), place.bytes) != 0) {
         throw unfit(address + " cannot be used", reason());
@@ -117,7 +117,7 @@ void bind_to(const Socket& socket, const Place& place, const std::string& addres
 
 void let_block(const Socket& socket) { fcntl(socket.get(), F_SETFL, fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK); }
 
-/// Whether something happens before a time.
+/// Waits for an event; false if none comes before `until`.
 bool wait_for(std::vector<pollfd>& watched, double until) {
     while (true) {
         const double left = until - now();
@@ -140,7 +140,7 @@ bool ready(const Socket& socket, short events, double until) {
     return wait_for(watched, until);
 }
 
-/// Looks at every byte, whatever the first ones are: nobody learns from the time how many were right.
+/// Compares all bytes in constant time: the duration does not reveal how many were right.
 bool same(const Half& one, const Half& other) {
     unsigned int different = 0;
     for (std::size_t index = 0; index < half_bytes; ++index) {
@@ -163,7 +163,7 @@ std::string draw_token() {
     return text;
 }
 
-/// The half that who connects shows, or the one that is answered.
+/// The half that the connecting side shows, or the half of the answer.
 Half half_of(const std::string& token, bool answer) {
     Half half{};
     constexpr int hexadecimal = 16;
@@ -178,7 +178,7 @@ bool show(const Socket& socket, const Half& half) {
     return send(socket.get(), half.data(), half.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(half.size());
 }
 
-/// Somebody who came and has yet to show the token.
+/// A connection whose peer has not shown the token yet.
 struct Incoming {
     Socket socket;
     Half shown{};

@@ -1,4 +1,4 @@
-// What a program says of itself, for people and for programs.
+// How a program describes itself, to people and to programs.
 #include "harness/arguments.hpp"
 #include "harness/json.hpp"
 

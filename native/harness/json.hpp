@@ -1,4 +1,4 @@
-// Just enough JSON to write records: objects and arrays in the order given, doubles in shortest round-trip form.
+// A minimal JSON writer for records: members keep their order, doubles have the shortest round-trip form.
 #pragma once
 
 #include <concepts>
@@ -10,12 +10,12 @@
 
 namespace assay::json {
 
-/// A finished piece of JSON text.
+/// A complete piece of JSON text.
 struct Text {
     std::string text;
 };
 
-Text number(double value);  ///< std::domain_error if it is not finite
+Text number(double value);  ///< std::domain_error if not finite
 Text number(std::int64_t value);
 Text boolean(bool value);
 Text string(std::string_view value);

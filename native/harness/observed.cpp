@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// See Observed.
+/// See the class.
 constexpr double stayed_share = 0.05;
 constexpr double passed_share = 0.1;
 constexpr double passed_s = 0.2;
@@ -26,7 +26,7 @@ std::int64_t all_of(const PageNodes& pages) {
                            [](std::int64_t all, const auto& node) { return all + node.second; });
 }
 
-/// `N0=12` in each line of numa_maps that is no file's: pages of its own on node 0.
+/// Adds the process's own pages by node: `N0=12` in each line of numa_maps without a file.
 void add_pages(int process, PageNodes& pages) {
     std::ifstream maps("/proc/" + std::to_string(process) + "/numa_maps");
     for (std::string line; std::getline(maps, line);) {
@@ -46,7 +46,6 @@ void add_pages(int process, PageNodes& pages) {
 
 }  // namespace
 
-/// A process and all that it started.
 std::set<int> family(int process) {
     std::set<int> found{process};
     std::error_code gone;
@@ -147,15 +146,15 @@ void Observed::add_masks(int process, std::vector<std::vector<int>>& masks) {
     }
 }
 
-/// What the kernel counts of a task; where it counts nothing, how long it is watched.
+/// What the kernel accounts for a task; if nothing, the time since observation began.
 double Observed::worked_s(const fs::path& task) const {
     std::int64_t nanoseconds = 0;
     return std::ifstream(task / "schedstat") >> nanoseconds ? 1e-9 * static_cast<double>(nanoseconds)
                                                             : now() - begin_s_;
 }
 
-/// Notes a task's mask, and its work since the last look where the same strays were in its mask then. False where
-/// it ended meanwhile.
+/// Records a task's mask, and its work since the last check if the same unrequested cpus were in its mask then.
+/// False if the task has ended.
 bool Observed::look_at(int id, const fs::path& task) {
     const auto before = tasks_.find(id);
     Task seen = before == tasks_.end() ? Task{} : before->second;

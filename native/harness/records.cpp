@@ -58,7 +58,7 @@ json::Text entries(const std::vector<std::string>& entries) {
     return json::array(texts);
 }
 
-/// Of the output of a rank that is shown where it failed.
+/// Output of a failed rank that is shown.
 constexpr std::size_t last_bytes = 400;
 
 std::string line(const std::vector<json::Member>& members) { return json::object(members).text + "\n"; }
@@ -246,7 +246,7 @@ std::string placed_line(const std::string& entry, const std::string& host, const
                         const std::string& reason, const std::string& output) {
     std::size_t from = output.size() > last_bytes ? output.size() - last_bytes : 0;
     while (from < output.size() && (static_cast<unsigned char>(output[from]) & 0xC0U) == 0x80U) {
-        ++from;  // not in the middle of a letter
+        ++from;  // not inside a character
     }
     return "\n" + line({{"type", json::string("placed")},
                         {"rank", {entry}},

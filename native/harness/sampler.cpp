@@ -10,17 +10,18 @@
 namespace assay {
 namespace {
 
-constexpr double multiple_of_clock = 100;  ///< a sample lasts this many times the clock's resolution and overhead,
-constexpr double least_sample_s = 20e-6;   ///< and no less than this
-constexpr double least_sampled_s = 20e-3;  ///< of samples, before they may be precise enough
-constexpr double usual_samples = 50;       ///< in which that is reached
-constexpr double ample = 10;               ///< targets: no start is so slow that this might be too short
-constexpr int most_calibrations = 3;       ///< after the first, each once more warmed up
-constexpr double warm_up_share = 0.2;      ///< of the time, when it never gets steady
-constexpr std::size_t window = 5;          ///< samples in each of the two that are compared
-constexpr double steady = 0.01;            ///< their medians agree within this
+constexpr double multiple_of_clock =
+    100;  ///< a sample lasts at least this many times the clock's resolution and overhead,
+constexpr double least_sample_s = 20e-6;   ///< and at least this long
+constexpr double least_sampled_s = 20e-3;  ///< sampling time before the precision is checked
+constexpr double usual_samples = 50;       ///< in that time
+constexpr double ample = 10;               ///< times the target: even a slow first iteration is then long enough
+constexpr int most_calibrations = 3;       ///< after the first; each finds the code warmer
+constexpr double warm_up_share = 0.2;      ///< of the time, if the times never become steady
+constexpr std::size_t window = 5;          ///< samples in each of the two windows that are compared
+constexpr double steady = 0.01;            ///< largest difference of their medians
 
-/// Seconds of samples before they may be precise enough: half of the time where that is less.
+/// Sampling time before the precision is checked: at most half of the available time.
 double sampled_s(const Stopping& stopping) { return std::min(least_sampled_s, stopping.seconds / 2); }
 
 bool is_steady(const std::vector<double>& seconds) {
@@ -39,7 +40,7 @@ double latest(const std::vector<double>& seconds) {
     return median({seconds.end() - count, seconds.end()});
 }
 
-/// So that nothing is allocated between samples.
+/// Nothing is allocated between samples.
 void reserve(Series& series, std::vector<double>& agreed, std::size_t samples) {
     series.start_s.reserve(samples);
     series.seconds.reserve(samples);
@@ -48,7 +49,7 @@ void reserve(Series& series, std::vector<double>& agreed, std::size_t samples) {
 
 }  // namespace
 
-/// Samples one after the other: ranks meet before the first.
+/// Takes samples without a pause; ranks meet before the first.
 std::vector<Sampler::Interval> Sampler::time(std::size_t kernel, std::uint64_t iterations, std::size_t samples) {
     std::vector<Interval> taken(samples);
     std::vector<double> agreed(samples + 1);
@@ -78,7 +79,7 @@ std::vector<Sampler::Interval> Sampler::time(std::size_t kernel, std::uint64_t i
     agreed.back() = taken.back().start + 2 * elapsed - begin_;
     ranks_.allreduce_max(agreed);
     if (counts_) {
-        count_calls(false);  // who was early has waited in the maximum
+        count_calls(false);  // after the maximum, in which early ranks wait
     }
     for (std::size_t sample = 0; sample < samples; ++sample) {
         taken[sample].agreed = agreed[sample];
@@ -88,7 +89,7 @@ std::vector<Sampler::Interval> Sampler::time(std::size_t kernel, std::uint64_t i
     return taken;
 }
 
-/// How many samples of so many are taken without a pause, in the time until then.
+/// How many samples, of `wanted`, to take without a pause before `until`.
 std::size_t Sampler::in_a_row(std::size_t wanted, double until) const {
     if (!benchmark_.flows() || last_.agreed <= 0) {
         return 1;
@@ -97,17 +98,17 @@ std::size_t Sampler::in_a_row(std::size_t wanted, double until) const {
     return static_cast<std::size_t>(std::clamp(room, 1.0, static_cast<double>(wanted)));
 }
 
-/// Seconds that a sample lasts at the least.
+/// Shortest duration of a sample, in seconds.
 double Sampler::target(const Stopping& stopping) const {
     return std::max({least_sample_s, sampled_s(stopping) / usual_samples,
                      multiple_of_clock * std::max(clock_.resolution_s, clock_.overhead_s)});
 }
 
-/// Iterations, so many or more, that make samples last long enough, several in a row. What is run to find them out
-/// is no sample.
+/// The number of iterations, from a given one upwards, with which several samples in a row last long enough. The
+/// runs that find it are no samples.
 std::uint64_t Sampler::calibrate(std::size_t kernel, std::uint64_t iterations, double target) {
     constexpr int in_a_row = 5;
-    constexpr int twice = 2;  // once may have been an interruption
+    constexpr int twice = 2;  // a single one may be an interruption
     constexpr double most_growth = 100;
     constexpr double margin = 1.2;
     const std::uint64_t most_iterations = benchmark_.most_iterations();
@@ -137,7 +138,7 @@ Series Sampler::warm_up(std::size_t kernel, const Stopping& stopping) {
     if (first_.agreed > std::max(most_s, ample * target)) {
         return {"warmup", 1, "time", {first_.start}, {first_.seconds}, {}};
     }
-    // The first iterations are slow: so many as make a long sample then may be too few once they are warm.
+    // The first iterations are slow: the number that suits them may be too small after the warm-up.
     std::vector<double> agreed;
     Series series = warm_up(kernel, calibrate(kernel, 1, target), stopping, agreed);
     for (int again = 0; again < most_calibrations && latest(agreed) < target; ++again) {

@@ -20,7 +20,7 @@ std::size_t Layout::place(std::size_t index) const {
 }
 
 std::size_t Slots::stride(const Layout& layout, std::size_t alignment) {
-    // Neighbours share no line, nor the pair of lines that is fetched together.
+    // Neighbours share neither a cache line nor a pair of lines that is fetched together.
     const std::size_t grain = std::max(apart_bytes, 2 * alignment);
     return (std::max<std::size_t>(1, layout.extent()) + grain - 1) / grain * grain;
 }

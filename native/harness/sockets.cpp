@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-constexpr int most_options = 40;  ///< bytes of options that a segment of TCP may hold (RFC 9293, 3.1)
+constexpr int most_options = 40;  ///< TCP options of a segment may take so much (RFC 9293, 3.1)
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void prepare(const Socket& socket, const SocketOptions& options) {
         }
         setsockopt(socket.get(), SOL_SOCKET, name, &bytes, sizeof bytes);
         getsockopt(socket.get(), SOL_SOCKET, name, &granted, &length);
-        if (granted / 2 < bytes) {  // the kernel grants twice as much, for its own needs
+        if (granted / 2 < bytes) {  // the kernel grants twice as much, for its own use
             throw Failure(Exit::environment,
                           "a buffer of " + std::to_string(bytes) + " B is not granted to a socket",
                           "net.core." + limit + " allows " + std::to_string(granted / 2) + " B",

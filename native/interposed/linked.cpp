@@ -1,4 +1,4 @@
-// The same for programs of ours: linked into them, it counts while their samples are taken.
+// The same counters, linked into our own programs: they count while samples are taken.
 #include <cstdlib>
 
 #include "harness/counted.hpp"

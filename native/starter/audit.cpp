@@ -1,5 +1,5 @@
-// Takes the place of a program in its launch line, and says which ranks that line starts, how each of them is
-// placed, and whether messages pass between them.
+// Replaces a program in its launch line, and reports which ranks that line starts, how each of them is placed,
+// and whether messages pass between them.
 #include <mpi.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
@@ -37,17 +37,17 @@ namespace json = assay::json;
 constexpr const char* usage = "audit [--patience SECONDS]\n       audit --help | --describe";
 constexpr const char* summary = "says which ranks a launch line starts, and how each is placed";
 
-/// Of a start and of all messages together; who is not through by then is stuck.
+/// Time limit of the start and all messages; a rank that needs longer is stuck.
 constexpr unsigned usual_patience_s = 4;
-/// The others shall have said that they are stuck before the launcher ends them all.
+/// Other ranks shall report that they are stuck before the launcher kills them all.
 constexpr unsigned last_words_s = 1;
-/// Far above what any MPI sends without asking first.
+/// Far above the eager limit of any MPI.
 constexpr std::size_t message_bytes = 1U << 20U;
 constexpr int tag = 7;
 constexpr std::size_t touched_bytes = 1U << 20U;
 constexpr std::uint64_t mark = 0x6173736179;
 
-/// What launchers tell each rank of itself and of the others.
+/// Variables that launchers set for each rank.
 constexpr std::array<const char*, 12> told_by_launchers{
     "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",       "PMI_SIZE",    "PMIX_RANK",
     "SLURM_PROCID",         "SLURM_NTASKS",         "SLURM_MPI_TYPE", "PALS_RANKID", "FLUX_TASK_RANK",
@@ -101,7 +101,7 @@ json::Text counts_of(const Counts& counts) {
     return json::object(members);
 }
 
-/// The first line of a file, or what stands in it behind a word; empty where there is none.
+/// The first line of a file, or the text behind a word that begins a line; empty if there is none.
 std::string line_of(const std::string& path, const std::string& word = "") {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
@@ -113,7 +113,7 @@ std::string line_of(const std::string& path, const std::string& word = "") {
     return "";
 }
 
-/// What a host has, as far as ranks depend on it.
+/// What ranks depend on in a host.
 json::Text node() {
     std::map<std::string, std::string> facts{
         {"cpus", line_of("/sys/devices/system/cpu/online")},
@@ -134,7 +134,7 @@ json::Text node() {
     return map_of(facts);
 }
 
-/// How many cores some cpus are of: those that share one count once.
+/// Number of cores of these cpus: cpus that share a core count once.
 std::int64_t cores_of(const std::vector<int>& cpus) {
     std::set<std::string> cores;
     for (const int cpu : cpus) {
@@ -146,7 +146,7 @@ std::int64_t cores_of(const std::vector<int>& cpus) {
     return static_cast<std::int64_t>(cores.size());
 }
 
-/// The cpus that a thread may use -> how many threads may use just these, of those that OpenMP gives a region.
+/// Allowed cpus -> number of threads that may use exactly these, in an OpenMP region.
 std::map<std::string, std::int64_t> threads() {
     std::map<std::string, std::int64_t> masks;
 #ifdef _OPENMP
@@ -168,7 +168,7 @@ assay::PageNodes touched() {
     return memory.page_nodes();
 }
 
-/// One rank as the others see it.
+/// What the other ranks know of a rank.
 struct Peer {
     std::string key;
     std::string host;
@@ -191,8 +191,8 @@ std::vector<Peer> meet(assay::Ranks& ranks, const std::uint64_t& own) {
     return peers;
 }
 
-/// Whether a rank may copy out of the memory of the next one on its host (cross-memory attach): `ok`, or why not;
-/// empty for a rank that is alone there.
+/// Whether a rank may copy from the memory of the next one on its host (cross-memory attach): `ok`, or why not;
+/// empty for a rank that is alone on its host.
 std::string copies(int rank, const std::vector<Peer>& peers) {
     const auto size = static_cast<int>(peers.size());
     for (int step = 1; step < size; ++step) {
@@ -210,7 +210,7 @@ std::string copies(int rank, const std::vector<Peer>& peers) {
     return "";
 }
 
-/// The ranks that pass messages: the first of each host, or all where there is one host only.
+/// The ranks that pass messages: the first of each host, or all of them on a single host.
 std::vector<int> speakers(const std::vector<Peer>& peers) {
     std::vector<int> first;
     std::vector<int> all;
@@ -224,7 +224,7 @@ std::vector<int> speakers(const std::vector<Peer>& peers) {
     return first.size() > 1 ? first : all;
 }
 
-/// Each speaker sends the next one a message; `ok`, `wrong`, or nothing where this rank is none.
+/// Each of these ranks sends the next one a message: `ok`, `wrong`, or empty if this rank is none of them.
 std::string pass_messages(int rank, const std::vector<Peer>& peers) {
     const std::vector<int> ring = speakers(peers);
     const auto self = std::find(ring.begin(), ring.end(), rank);

@@ -1,4 +1,4 @@
-// Collective operations among all ranks, each repetition behind a barrier of its own.
+// Collective operations among all ranks; each repetition starts with its own barrier.
 #include <memory>
 
 #include "benchmarks/collectives/collective_calls.hpp"

@@ -1,4 +1,4 @@
-// Collective operations that are begun, computed beside and waited for: how much of them stays hidden.
+// Non-blocking collective operations with computation before the wait: how much of the operation is hidden.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -16,7 +16,7 @@ using assay::collective::Chain;
 using assay::collective::Repetitions;
 using assay::collective::TimeOf;
 
-/// Those of MPI.
+/// Operations of MPI itself.
 std::vector<std::string> operation_words() {
     std::vector<std::string> words = assay::collective::operation_words;
     std::erase(words, "dissemination");
@@ -41,7 +41,7 @@ class Overlap : public assay::Benchmark {
           team_(setting.team),
           pieces_(static_cast<std::uint64_t>(setting.params.number("tests")) + 1) {}
 
-    /// Computing shall last as long as the operation takes alone.
+    /// The computation shall take as long as the operation alone.
     void connect() override {
         calls_.connect();
         constexpr std::size_t tries = 21;
@@ -96,7 +96,7 @@ class Overlap : public assay::Benchmark {
         return repetitions_.run(iterations, TimeOf::slowest, both, [this] { calls_.count(); });
     }
 
-    /// All steps, with something between their pieces.
+    /// All steps, with a call of `between` after each piece but the last.
     template <class Between>
     void compute(const Between& between) {
         std::uint64_t done = 0;

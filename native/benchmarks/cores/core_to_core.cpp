@@ -1,5 +1,5 @@
-// The time a cache line takes from one core to another: two pinned threads hand a flag to and fro. The probe that
-// stands before and after every launch.
+// The time of a cache line from one core to another: two pinned threads pass a flag to and fro. It is also the
+// probe before and after every launch.
 #include <unistd.h>
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 using assay::Setting;
 
 constexpr std::uint64_t stop = ~std::uint64_t{0};
-constexpr double patience_s = 1;  ///< a partner that does not answer for so long does not run
+constexpr double patience_s = 1;  ///< a partner that does not answer within it is not running
 
 const assay::Declaration declaration{
     .name = "core_to_core",
@@ -29,8 +29,8 @@ const assay::Declaration declaration{
     .own_threads = true,
 };
 
-/// Reads the flag until it differs from `old`; gives up (returns `old`) when `patient` says so, which is asked
-/// rarely.
+/// Reads the flag until it differs from `old`. Gives up, and returns `old`, when `patient()` is false, which is
+/// checked rarely.
 template <class Patient>
 std::uint64_t await_change(const std::atomic<std::uint64_t>& flag, std::uint64_t old, const Patient& patient) {
     constexpr int often = 1 << 16;
@@ -44,7 +44,7 @@ std::uint64_t await_change(const std::atomic<std::uint64_t>& flag, std::uint64_t
     return old;
 }
 
-/// A deadline that starts at the first question, so that a quick answer costs no reading of the clock.
+/// A deadline that starts with its first check: a quick answer costs no reading of the clock.
 class Patience {
   public:
     bool operator()() const {
@@ -58,7 +58,8 @@ class Patience {
     mutable double deadline_ = 0;
 };
 
-/// What both threads see. The flag has its lines for itself; the rest is written rarely, or by the partner alone.
+/// What both threads share. The flag has its own cache lines; the rest is written rarely, or by the partner
+/// only.
 struct Shared {
     std::shared_ptr<assay::Memory> memory;
     std::atomic<std::uint64_t>* flag = nullptr;
@@ -67,7 +68,7 @@ struct Shared {
     std::atomic<bool> finished{false};
 };
 
-/// Answers each odd value with the even one that follows it.
+/// Answers each odd value with the next even one.
 void partner(const std::shared_ptr<Shared>& shared, int cpu) {
     assay::pin({cpu});
     shared->thread_id.store(gettid(), std::memory_order_release);
@@ -107,7 +108,7 @@ class CoreToCore : public assay::Benchmark {
         while (!shared_->finished.load(std::memory_order_acquire) && patience()) {
             std::this_thread::yield();
         }
-        // A partner that still does not run is left behind with all that it shares.
+        // A partner that still does not run is left behind with all shared data.
         if (shared_->finished.load(std::memory_order_acquire)) {
             thread_.join();
         } else {
@@ -131,7 +132,7 @@ class CoreToCore : public assay::Benchmark {
         }
     }
 
-    /// Hand-overs that the partner saw, against those that were made.
+    /// Difference between the hand-overs that the partner counted and those that were made.
     double verify(std::size_t /*kernel*/) override {
         const std::uint64_t answered = shared_->answers.load(std::memory_order_relaxed) - answered_before_;
         return std::abs(static_cast<double>(answered) - static_cast<double>(asked_));

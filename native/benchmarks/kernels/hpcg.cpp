@@ -33,7 +33,7 @@ const assay::Declaration declaration{
     .solves = true,
 };
 
-/// Failure (usage) where boxes of this edge cannot be halved three times, or have more points than can be counted.
+/// Failure (usage) if boxes of this edge cannot be halved three times, or have too many points.
 int edge_of(const Params& params) {
     constexpr std::int64_t grain = 1 << (assay::hpcg::levels - 1);
     constexpr std::int64_t least = 2 * grain;
@@ -77,7 +77,8 @@ class Hpcg : public assay::Benchmark {
         solver_.solve({iterations_});
     }
 
-    /// The largest of the errors of HPCG's tests. The symmetry and the spectral test are of the operators: once.
+    /// The largest error of HPCG's tests. The tests of symmetry and spectrum concern the operators: they run
+    /// once.
     double verify(std::size_t /*kernel*/) override {
         if (!plain_) {
             plain_.emplace(place_, n_, MPI_COMM_WORLD);
@@ -115,7 +116,7 @@ class Hpcg : public assay::Benchmark {
     }
 
   private:
-    /// Of the plain definition: it is slow.
+    /// With the plain definition, which is slow.
     static constexpr int plain_iterations = 2;
 
     const assay::Team& team_;

@@ -1,4 +1,4 @@
-// HPCG's tests of a solver, each as an error that is at most 1 where it passes.
+// HPCG's tests of a solver; each returns an error that is at most 1 if it passes.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,12 @@
 
 namespace assay::hpcg {
 
-/// What a number is of the most that it may be; the largest error there is where it is not finite.
 inline double error_of(double value, double most) {
     const double error = std::abs(value) / most;
     return std::isfinite(error) ? error : std::numeric_limits<double>::max();
 }
 
-/// A number in [1, 2) of each row of the whole, other ones for another seed.
+/// A pseudo-random number in [1, 2) for each row of this rank.
 inline std::vector<double> drawn(std::size_t rows, std::uint64_t seed) {
     std::vector<double> numbers(rows);
     std::uint64_t state = seed;
@@ -28,8 +27,8 @@ inline std::vector<double> drawn(std::size_t rows, std::uint64_t seed) {
     return numbers;
 }
 
-/// Departure from symmetry of the matrix and of the V-cycle: |x' M y - y' M x| / (2 ||x|| ||A|| ||y|| eps) with
-/// ||A|| = 52, the larger one.
+/// Departure from symmetry of the matrix and of the V-cycle, the larger one: |x' M y - y' M x| / (2 ||x|| ||A||
+/// ||y|| eps) with ||A|| = 52.
 inline double asymmetry(Solver& solver, int rank) {
     const auto rows = static_cast<std::size_t>(solver.finest().domain().rows());
     const std::vector<double> x = drawn(rows, 2 * static_cast<std::uint64_t>(rank) + 1);
@@ -49,8 +48,8 @@ inline double asymmetry(Solver& solver, int rank) {
     return std::max(error, error_of(difference, most));
 }
 
-/// The diagonal gets ten distinct values, millions of times as large as all else: conjugate gradients then need no
-/// more than 12 iterations, and 2 with the V-cycle. The larger share of them.
+/// With ten distinct values on the diagonal, millions of times larger than all others, conjugate gradients need
+/// at most 12 iterations, and 2 with the V-cycle. Returns the larger ratio to these limits.
 inline double spectral_excess(Solver& solver) {
     constexpr int first_rows = 9;
     constexpr double large = 1e6;
@@ -83,8 +82,8 @@ inline double spectral_excess(Solver& solver) {
     return error;
 }
 
-/// How far the residuals of the last solution lie from those of the plain definition, over its first iterations,
-/// and its last one from that of its x.
+/// Deviation of the last solution's residuals from those of the plain definition, over its first iterations, and
+/// of the last residual from that of its x.
 inline double deviation(const Solver& solver, const double* x, Plain& plain, const Vector& expected) {
     constexpr double tolerance = 1e-9;
     const std::vector<double>& found = solver.residuals();

@@ -1,4 +1,4 @@
-// The processes of an LU as a grid P x Q, and how a panel passes along a row of it.
+// The P x Q process grid of an LU, and the broadcast of a panel along one of its rows.
 #pragma once
 
 #include <mpi.h>
@@ -9,10 +9,10 @@
 
 namespace assay::hpl {
 
-/// A message, and another one of the same kind at once: MPI counts in int.
+/// Count of a message: MPI counts in int.
 inline int count_of(std::int64_t numbers) { return static_cast<int>(numbers); }
 
-/// Processes by rows, as HPL's row-major mapping: rank r is at row r / Q and column r % Q.
+/// HPL's row-major mapping: rank r is at row r / Q and column r % Q.
 class Grid {
   public:
     Grid(MPI_Comm all, int p, int q) : p_(p), q_(q) {
@@ -36,13 +36,13 @@ class Grid {
     [[nodiscard]] int columns() const { return q_; }
     [[nodiscard]] int row() const { return row_; }
     [[nodiscard]] int column() const { return column_; }
-    /// The processes of this row: the rank there is the column.
+    /// The processes of this row: the rank in it is the column.
     [[nodiscard]] MPI_Comm along_row() const { return along_row_; }
     [[nodiscard]] MPI_Comm along_column() const { return along_column_; }
 
-    /// Notes that this process sends so many numbers.
+    /// Counts numbers that this process sends.
     void count_sent(std::int64_t numbers) const { sent_ += numbers; }
-    /// Of all messages of this process so far.
+    /// Bytes of all messages of this process so far.
     [[nodiscard]] double sent_bytes() const { return static_cast<double>(sent_) * sizeof(double); }
 
   private:
@@ -65,12 +65,12 @@ inline Way way_named(const std::string& word) {
                                      : Way::shared;
 }
 
-/// A panel on its way along a row of the grid: it goes on whenever `progress` is called.
+/// The broadcast of a panel along a row of the grid; each call of `progress` advances it.
 ///
-/// Ring: each process passes it to the next one. Modified ring: the first process passes it to the second, which
-/// keeps it (it factors the next panel), and to the third, from where it goes on. Long: it is spread in as many
-/// pieces as there are processes, and these roll round a ring: no process sends much more than a panel. Library:
-/// MPI_Ibcast. Shared: the processes read it where it is; a message says that it is there.
+/// Ring: each process passes it to the next one. Modified ring: the first process sends it to the second, which
+/// keeps it (it factors the next panel), and to the third, which passes it on. Long (spread-roll): it is
+/// scattered in one piece per process, and the pieces roll round a ring: no process sends much more than one
+/// panel. Library: MPI_Ibcast. Shared: the processes read it in shared memory; a message says that it is ready.
 class Broadcast {
   public:
     Broadcast(const Grid& grid, Way way)
@@ -87,7 +87,7 @@ class Broadcast {
     Broadcast& operator=(const Broadcast&) = delete;
     Broadcast(Broadcast&&) = delete;
     Broadcast& operator=(Broadcast&&) = delete;
-    /// Where a case ends before its panels came, nobody waits for them.
+    /// If a case ends before its panels arrive, nothing waits for them.
     ~Broadcast() = default;
 
     void start(int root, double* numbers, std::int64_t count) {
@@ -101,7 +101,8 @@ class Broadcast {
         }
         if (way_ == Way::library) {
             MPI_Ibcast(numbers_, count_of(count_), MPI_DOUBLE, root, comm_, receive_.data());
-            grid_.count_sent(at_ == root ? count_ * (size_ - 1) : 0);  // who passes it on the library alone knows
+            grid_.count_sent(at_ == root ? count_ * (size_ - 1)
+                                         : 0);  // only the library knows which others pass it on
             expected_ = 1;
         } else if (distance_ == 0) {
             send_all();
@@ -110,7 +111,7 @@ class Broadcast {
         }
     }
 
-    /// Gives MPI the processor for a moment, and passes on what has come. Whether nothing is on its way any more.
+    /// Lets MPI make progress, and passes on what has arrived. Returns whether nothing is in flight any more.
     bool progress() {
         int done = 0;
         for (; arrived_ < expected_; came()) {
@@ -123,14 +124,14 @@ class Broadcast {
         return done != 0;
     }
 
-    /// Until the panel is here.
+    /// Waits until the panel is here.
     void wait() {
         for (; arrived_ < expected_; came()) {
             MPI_Wait(&receive_[arrived_], MPI_STATUS_IGNORE);
         }
     }
 
-    /// Until the panel's place may be used anew.
+    /// Waits until the panel's memory may be reused.
     void finish() {
         MPI_Waitall(sending_, send_.data(), MPI_STATUSES_IGNORE);
         sending_ = 0;
@@ -139,7 +140,7 @@ class Broadcast {
   private:
     static constexpr int tag = 7;
 
-    /// First number of a piece.
+    /// Offset of a piece.
     [[nodiscard]] std::int64_t begin(int piece) const { return count_ * piece / pieces_; }
     [[nodiscard]] int length(int piece) const { return count_of(begin(piece + 1) - begin(piece)); }
 
@@ -157,7 +158,7 @@ class Broadcast {
         ++sending_;
     }
 
-    /// What the process with the panel passes on.
+    /// What the process with the panel sends.
     void send_all() {
         const bool everybody = way_ == Way::shared || way_ == Way::spread_roll;
         for (int to = 1; to < size_; ++to) {
@@ -165,7 +166,7 @@ class Broadcast {
                 send(pieces_ > 1 ? to : 0, at_ + to);
             }
         }
-        for (int turn = 0; turn + 2 <= pieces_; ++turn) {  // all but the next one's own piece
+        for (int turn = 0; turn + 2 <= pieces_; ++turn) {  // all except the next process's own piece
             send((size_ - turn) % size_, at_ + 1);
         }
     }
@@ -182,7 +183,7 @@ class Broadcast {
         }
     }
 
-    /// What has come goes on to the next process.
+    /// Passes what has arrived to the next process.
     void came() {
         const int piece = arrivals_[arrived_];
         ++arrived_;
@@ -203,9 +204,9 @@ class Broadcast {
     double* numbers_ = nullptr;
     std::int64_t count_ = 0;
     int distance_ = 0;          ///< from the process with the panel
-    std::size_t expected_ = 0;  ///< pieces
+    std::size_t expected_ = 0;  ///< number of pieces
     std::size_t arrived_ = 0;
-    std::vector<int> arrivals_;  ///< pieces in the order in which they come
+    std::vector<int> arrivals_;  ///< pieces in the order of their arrival
     std::vector<MPI_Request> receive_;
     std::vector<MPI_Request> send_;
     int sending_ = 0;

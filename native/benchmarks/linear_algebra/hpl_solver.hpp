@@ -18,7 +18,7 @@
 
 namespace assay::hpl {
 
-/// What decides how a system is solved.
+/// How a system is solved.
 struct Options {
     Index n;
     Index block;
@@ -28,10 +28,10 @@ struct Options {
     bool lapack;
 };
 
-/// One process of those that solve A x = b. All of its public functions are called by all of them at once.
+/// One of the processes that solve A x = b. All processes call its public functions at once.
 class Solver {
   public:
-    /// Numbers that a process needs, for the matrix and for two panels, largest process first.
+    /// Numbers that the process with the largest part needs, for the matrix and two panels.
     static std::size_t room(const Options& options, int p, int q) {
         const Deal rows(options.block, 0, p);
         const Deal columns(options.block, 0, q);
@@ -41,7 +41,7 @@ class Solver {
         return static_cast<std::size_t>(height * stride_of(width) + 2 * Panel::room(height, options.block) + u);
     }
 
-    /// `crew`: the threads of this process; each of them calls the library, for itself. `numbers` has `room`.
+    /// `crew`: the threads of this process; each may call the library. `numbers` has `room`.
     Solver(const Options& options, const Grid& grid, const Level3& blas, Crew& crew, double* numbers)
         : options_(options),
           grid_(grid),
@@ -58,7 +58,7 @@ class Solver {
           y_(static_cast<std::size_t>(a_.rows)),
           part_(static_cast<std::size_t>(options.block)),
           times_(crew, static_cast<std::size_t>((options.n + options.block - 1) / options.block)) {
-        // Panels that cannot be shared go the usual way.
+        // If panels cannot be shared, they are broadcast.
         const bool passed = options.way == Way::shared && !places_.shared();
         for (auto& each : broadcasts_) {
             each = std::make_unique<Broadcast>(grid, passed ? Way::modified_ring : options.way);
@@ -69,17 +69,18 @@ class Solver {
         std::fill(places_.shared() ? u_ : panels, u_ + u_room, 0.);  // first touch
         rows_.reserve(options.n, options.block, a_.columns);
         factor_.use_lapack(options.lapack);
-        // All processes exchange the same messages in the same order, however many threads each has.
+        // All processes exchange the same messages in the same order, whatever their numbers of threads.
         int fewest = crew.size();
         for (MPI_Comm along : {grid.along_row(), grid.along_column()}) {
             MPI_Allreduce(MPI_IN_PLACE, &fewest, 1, MPI_INT, MPI_MIN, along);
         }
         apart_ = fewest > 1;
-        // One thread in one column of the grid never waits for a panel: columns that are updated apart only cost.
+        // A single thread in a single grid column never waits for a panel: separate updates would only cost
+        // time.
         options_.look_ahead = options.look_ahead && (grid.columns() > 1 || apart_);
     }
 
-    /// Writes the system anew.
+    /// Writes the system.
     void generate() { hpl::generate(options_.n, row_deal_, column_deal_, a_); }
 
     /// Replaces the system by its factors and finds x.
@@ -102,14 +103,14 @@ class Solver {
     /// Seconds of each phase of the last solution, on this process.
     [[nodiscard]] Phases phases() const { return times_.sum(); }
 
-    /// The same of each step: a panel's updates, with the panel that is factored meanwhile.
+    /// The same for each step: the updates of a panel, with the factorisation of the next one.
     [[nodiscard]] const std::vector<Phases>& steps() const { return times_.steps(); }
 
-    /// Whether the processes of a grid row read panels where they are.
+    /// Whether the processes of a grid row read panels in shared memory.
     [[nodiscard]] bool shares_panels() const { return places_.shared(); }
 
-    /// HPL's scaled residual, ||A x - b|| / (eps (||A|| ||x|| + ||b||) N) in maximum norms, with A and b generated
-    /// anew; the largest number there is where it is not finite. The factors are lost.
+    /// HPL's scaled residual, ||A x - b|| / (eps (||A|| ||x|| + ||b||) N) in maximum norms, with regenerated A
+    /// and b; the largest number if it is not finite. The factors are lost.
     double residual() {
         generate();
         const Index own_columns = column_deal_.before(options_.n);
@@ -156,32 +157,32 @@ class Solver {
     /// ||A|| of the last residual.
     [[nodiscard]] double norm_of_a() const { return norm_of_a_; }
 
-    /// The solution, whole, on every process.
+    /// The whole solution, on every process.
     [[nodiscard]] std::vector<double>& x() { return x_; }
 
   private:
-    /// Pieces of an update, between which messages get on as long as there are any.
+    /// Pieces of an update; between them MPI makes progress while messages are in flight.
     static constexpr Index pieces = 4;
-    /// Columns that a thread takes at the least: fewer cost the library more than others wait.
+    /// Fewest columns that a thread takes: with fewer, the library loses more time than others wait.
     static constexpr Index fewest_columns = 128;
 
     [[nodiscard]] Panel& panel(Index k) { return panels_.at(static_cast<std::size_t>(k % 2)); }
     [[nodiscard]] Broadcast& broadcast(Index k) { return *broadcasts_.at(static_cast<std::size_t>(k % 2)); }
 
-    /// The first and the number of those that a thread gets of so many rows or columns.
+    /// Offset and number of the rows or columns of a thread, of so many in all.
     [[nodiscard]] std::pair<Index, Index> share_of(Index size, int thread) const {
         const auto [begin, end] = part_of(static_cast<std::size_t>(size), thread, crew_.size(), line);
         return {static_cast<Index>(begin), static_cast<Index>(end - begin)};
     }
 
-    /// Factors panel k where it is, and sends it along the rows of the grid.
+    /// Factors panel k in place, and broadcasts it along the rows of the grid.
     void begin_panel(Index k) {
         take_panel(k, {});
         send_panel(k);
     }
 
-    /// Takes the columns of panel k out of the matrix, where they are here. `u`: what panel k - 1 has made of the
-    /// top of them, where the rest is not updated yet.
+    /// Takes the local columns of panel k out of the matrix. `u`: their top rows as panel k - 1 has changed
+    /// them, if the rest is not updated yet.
     void take_panel(Index k, const RowView& u) {
         const Index first = k * options_.block;
         const Index columns = std::min(options_.block, options_.n - first);
@@ -200,14 +201,15 @@ class Solver {
             const RowView mine = part.part(top, 0, rows, columns);
             const View to = panel.rows().part(top, 0, rows, columns);
             times_.add(Phase::panel, thread, [&] { copy_rows(mine, to); });
-            if (u.columns > 0) {  // only now: a library packs L faster for a product that lies by columns as well
+            if (u.columns >
+                0) {  // only now: a library packs L faster for a product that is also stored by columns
                 const View l = this->panel(k - 1).below().part(top, 0, rows, u.rows);
                 times_.add(Phase::update, thread, [&] { blas_.subtract_product(l, u, to); });
             }
         });
     }
 
-    /// Factors panel k where it was taken out, and sends it along the rows of the grid; by the calling thread.
+    /// Factors panel k where it was copied, and broadcasts it along the rows of the grid; by the calling thread.
     void send_panel(Index k) {
         Panel& panel = this->panel(k);
         const int holder = column_deal_.holder(panel.first_row());
@@ -225,14 +227,14 @@ class Solver {
         });
     }
 
-    /// What panel k does to the columns right of it. With look-ahead those of the next panel come first: it is
-    /// factored, and on its way, while the others are updated.
+    /// Updates the columns right of panel k. With look-ahead those of the next panel come first: it is factored
+    /// and broadcast while the others are updated.
     void step(Index k, Index blocks) {
         const Index after = (k + 1) * options_.block;
         const bool more = k + 1 < blocks;
         times_.add(Phase::broadcast, [&] {
             broadcast(k).wait();
-            if (!options_.look_ahead) {  // nobody gives MPI the processor again before the next panel
+            if (!options_.look_ahead) {  // MPI makes no progress before the next panel
                 broadcast(k).finish();
             }
             places_.agree();
@@ -259,7 +261,7 @@ class Solver {
         }
     }
 
-    /// Whether a panel is on its way, to this process or from it; gives MPI the processor for a moment.
+    /// Whether a panel is in flight, to or from this process; lets MPI make progress.
     bool passing() {
         bool none = true;
         for (const auto& each : broadcasts_) {
@@ -268,8 +270,7 @@ class Solver {
         return !none;
     }
 
-    /// Where U of the columns [begin, end) here is to be found: their topmost rows, or those of the pivots as the
-    /// processes that hold them send them.
+    /// U of the local columns [begin, end): their top rows, or the rows of the pivots that other processes send.
     RowView bring_u(Index k, Index begin, Index end) {
         const Panel& panel = this->panel(k);
         if (grid_.rows() == 1 || begin == end) {
@@ -280,7 +281,7 @@ class Solver {
         return u;
     }
 
-    /// Rows swapped, where no messages did that, and U = L^-1 U, of the columns here from `begin` on.
+    /// Swaps rows, if that needs no messages, and computes U = L^-1 U, for the local columns from `begin` on.
     void find_u(Index k, Index begin, const RowView& u, int thread) {
         constexpr Index strip = 512;  // still in the caches when it is solved
         const Panel& panel = this->panel(k);
@@ -299,8 +300,8 @@ class Solver {
         }
     }
 
-    /// What panel k does to the columns from `begin` on. Each thread takes some of them, again and again, fewer as
-    /// they come to an end; the calling one may first factor the next panel (`ahead`), and gives MPI the processor
+    /// Applies panel k to the columns from `begin` on. Each thread repeatedly takes some columns, fewer towards
+    /// the end. The calling thread may first factor the next panel (`ahead`), and lets MPI make progress in
     /// between.
     void update(Index k, Index begin, bool ahead) {
         const RowView u = bring_u(k, begin, a_.columns);
@@ -322,8 +323,8 @@ class Solver {
         });
     }
 
-    /// A -= L U below panel k, in the columns from `begin` on. As long as messages are on their way, some rows at
-    /// a time: a library packs U, by rows, faster than L.
+    /// A -= L U below panel k, in the columns from `begin` on. While messages are in flight, some rows at a
+    /// time: a library packs U, by rows, faster than L.
     void subtract(Index k, Index begin, const RowView& u, int thread) {
         const View l = this->panel(k).below();
         const RowView rest = a_.part(a_.rows - l.rows, begin, l.rows, u.columns);
@@ -341,7 +342,7 @@ class Solver {
         }
     }
 
-    /// U x = y from the last block to the first. What the columns of a process take from y it keeps for itself
+    /// Solves U x = y from the last block to the first. A process keeps the contribution of its columns to y
     /// until the row's turn comes.
     void substitute() {
         const Index n = options_.n;
@@ -404,16 +405,16 @@ class Solver {
     Deal column_deal_;
     PanelFactor factor_;
     Rows rows_;
-    RowView a_;            ///< row by row: rows are what pivoting moves
-    double* u_ = nullptr;  ///< U of the columns here, where several processes hold its rows
+    RowView a_;            ///< row by row: pivoting moves rows
+    double* u_ = nullptr;  ///< U of the local columns, if several processes have its rows
     Panels places_;
     std::array<Panel, 2> panels_;
     std::array<std::unique_ptr<Broadcast>, 2> broadcasts_;
     std::vector<double> x_;
-    std::vector<double> y_;     ///< right side of the substitution
+    std::vector<double> y_;     ///< right-hand side of the substitution
     std::vector<double> part_;  ///< a block of x
     Times times_;
-    bool apart_ = false;  ///< a thread factors panels while the others update
+    bool apart_ = false;  ///< one thread factors panels while others update
     double norm_of_a_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The LINPACK benchmark of order 100 and 1000 on one core: a dense system of equations by plain loops, or by a
-// library.
+// The LINPACK benchmark of order 100 and 1000 on one core: a dense system of equations, solved by plain loops or
+// by a library.
 #include <optional>
 
 #include "benchmarks/linear_algebra/linpack_solution.hpp"

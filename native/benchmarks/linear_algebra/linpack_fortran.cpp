@@ -1,4 +1,4 @@
-// The LINPACK benchmark of order 100 and 1000 on one core, by the loops of a Fortran compiler
+// The LINPACK benchmark of order 100 and 1000 on one core, with the loops of a Fortran compiler
 // (linpack_fortran.f90).
 #include "benchmarks/linear_algebra/linpack_solution.hpp"
 #include "harness/program.hpp"

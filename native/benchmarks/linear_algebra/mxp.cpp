@@ -75,7 +75,7 @@ class Mxp : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return threshold; }
 
-    /// 2 n^3 / 3 + 3 n^2 / 2, as the benchmark counts, whatever was done to refine.
+    /// 2 n^3 / 3 + 3 n^2 / 2, as the benchmark counts, whatever the refinement needs.
     [[nodiscard]] assay::Solution solution(double seconds) override {
         const auto n = static_cast<double>(options_.n);
         assay::Solution solution{"rate", "flop/s", (2 * n / 3 + 1.5) * n * n / seconds, seconds, {}, {}};

@@ -1,4 +1,4 @@
-// Transfers into and from the memory of another rank, timed until they are seen there.
+// Transfers into and from the memory of another rank, timed until they are visible there.
 #include <mpi.h>
 
 #include <memory>
@@ -84,14 +84,14 @@ class Onesided : public assay::Benchmark {
   private:
     [[nodiscard]] bool gets() const { return options_.operation == Operation::get; }
 
-    /// What the other shall have: of a get it lies in the window.
+    /// What the partner shall receive; for a get it is in the window.
     [[nodiscard]] std::byte* given() const { return gets() ? window_->slots() : buffer_; }
     [[nodiscard]] std::byte* got() const { return gets() ? buffer_ : window_->slots(); }
 
     [[nodiscard]] bool receives() const { return options_.both_ways() || gets() == (rank_ == 0); }
     [[nodiscard]] bool sends() const { return options_.both_ways() || gets() != (rank_ == 0); }
 
-    /// A round trip that is not timed; it also ends the wait of a target that has nothing to do.
+    /// An untimed round trip; it also ends the wait of a passive target.
     void meet() const {
         constexpr int tag = 1;
         if (rank_ == 0) {

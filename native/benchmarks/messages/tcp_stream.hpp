@@ -1,4 +1,4 @@
-// Messages of known sizes over one TCP connection.
+// Messages of known size over one TCP connection.
 #pragma once
 
 #include <poll.h>
@@ -15,15 +15,15 @@
 
 namespace assay::tcp {
 
-/// Passes bytes in timed regions, so nothing is thrown: a connection that broke, or over which nothing moved for
-/// `patience_s`, is `broken` from then on and passes nothing more.
+/// Transfers bytes in timed regions, so it throws nothing: after an error, or `patience_s` without progress, a
+/// connection is `broken` and transfers nothing more.
 class Stream {
   public:
     static constexpr double patience_s = 20;
 
     Stream() = default;
 
-    /// `polling`: asks the kernel again and again, where else it is left to wake this thread.
+    /// `polling`: calls the kernel repeatedly; otherwise the kernel wakes this thread.
     Stream(Socket socket, bool polling) : socket_(std::move(socket)), polling_(polling), broken_(false) {
         if (!polling) {
             const timeval patience{static_cast<time_t>(patience_s), 0};
@@ -46,7 +46,7 @@ class Stream {
         });
     }
 
-    /// Sends and receives so many messages at once, each as far as the connection takes and gives.
+    /// Sends and receives so many messages at the same time, as far as the connection allows.
     template <class NextToSend, class NextToReceive>
     void exchange(std::uint64_t messages, std::size_t bytes, const NextToSend& to_send,
                   const NextToReceive& to_receive) {
@@ -71,7 +71,7 @@ class Stream {
     }
 
   private:
-    /// One direction of an exchange: messages that are left, and how far the one at hand is.
+    /// One direction of an exchange: messages that are left, and the state of the current one.
     struct Half {
         std::uint64_t messages;
         std::byte* at_hand;
@@ -128,7 +128,7 @@ class Stream {
         }
     }
 
-    /// Now and then only: it takes longer than to ask the kernel is wanted to.
+    /// Only now and then: reading the clock takes longer than calling the kernel.
     void look_at_clock(std::uint64_t spins, double& until) {
         constexpr std::uint64_t between = 1024;
         if (spins == 0) {
@@ -138,7 +138,7 @@ class Stream {
         }
     }
 
-    /// The peer learns of it at once.
+    /// The peer notices it at once.
     void give_up() {
         broken_ = true;
         shutdown(socket_.get(), SHUT_RDWR);

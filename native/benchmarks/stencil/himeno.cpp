@@ -67,8 +67,8 @@ class Himeno : public assay::Benchmark {
         }
     }
 
-    /// Largest error of a pressure, or of the root mean square of its changes: of those that GOSA tells, and of
-    /// those that are still to come.
+    /// Largest error of a pressure, or of the root mean square of its changes: of those that GOSA reports, and
+    /// of those of the next sweep.
     double verify(std::size_t /*kernel*/) override {
         double gosa = 0;
         for (const Sum& sum : gosa_) {

@@ -1,5 +1,5 @@
-// R. Himeno's benchmark over MPI: the grid dealt to ranks along its three axes, with the same sweep as on one
-// node.
+// R. Himeno's benchmark over MPI: the grid is distributed over ranks along its three axes; the sweep is that of
+// one node.
 #include <array>
 #include <optional>
 
@@ -46,7 +46,7 @@ const assay::Declaration declaration{
 
 bool is_sharing(const Params& params) { return params.word("coupling") == "sharing"; }
 
-/// Failure (usage) where there is no such shape.
+/// Failure (usage) if there is no such shape.
 Shape shape_of(const Params& params, int ranks) {
     const himeno::Size& size = himeno::size_named(params.word("size"));
     Shape wanted{};
@@ -146,7 +146,7 @@ class HimenoMpi : public assay::Benchmark {
 
     [[nodiscard]] Part part(int thread) const { return assay::part_of(grid_.rows(), thread, team_.size(), 1); }
 
-    /// The sum of GOSA over all threads and ranks, and the points around each block.
+    /// The sum of GOSA over all threads and ranks, and the halo exchange of each block.
     void pass_messages() {
         whole_gosa_ = 0;
         for (const Sum& sum : gosa_) {
