@@ -42,11 +42,11 @@ Value parse_value(const Axis& axis, const std::string& text) {
     const std::string option = "--" + axis.name;
     if (axis.words.empty()) {
         const std::int64_t value = parse_size(text, option);
-        if (value < axis.least) {
-            throw bad_value(option, text, "the least is " + std::to_string(axis.least));
+        if (value < axis.min) {
+            throw bad_value(option, text, "the least is " + std::to_string(axis.min));
         }
-        if (value > axis.most) {
-            throw bad_value(option, text, "the most is " + std::to_string(axis.most));
+        if (value > axis.max) {
+            throw bad_value(option, text, "the most is " + std::to_string(axis.max));
         }
         return value;
     }

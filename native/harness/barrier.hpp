@@ -13,7 +13,7 @@
 namespace assay {
 
 /// Distance that avoids false sharing: processors fetch cache lines in pairs.
-inline constexpr std::size_t apart_bytes = 128;
+inline constexpr std::size_t interference_bytes = 128;
 
 /// Tells the core that this thread spins.
 inline void relax() {
@@ -28,10 +28,10 @@ inline void relax() {
 /// threads.
 template <class Ready>
 void wait_until(const Ready& ready) {
-    constexpr int patience = 1 << 14;
-    for (int looks = 0; !ready();) {
-        if (looks < patience) {
-            ++looks;
+    constexpr int checks_before_yield = 1 << 14;
+    for (int checks = 0; !ready();) {
+        if (checks < checks_before_yield) {
+            ++checks;
             relax();
         } else {
             sched_yield();
@@ -62,8 +62,8 @@ class Barrier {
 
   private:
     int threads_;
-    alignas(apart_bytes) std::atomic<int> arrived_{0};
-    alignas(apart_bytes) std::atomic<std::uint64_t> generation_{0};
+    alignas(interference_bytes) std::atomic<int> arrived_{0};
+    alignas(interference_bytes) std::atomic<std::uint64_t> generation_{0};
 };
 
 }  // namespace assay

@@ -38,12 +38,22 @@ struct Axis {
     std::vector<std::string> words;  ///< empty for numbers
     Value default_value;
     std::string unit;
-    std::int64_t least = 1;                                        ///< of numbers
-    std::int64_t most = std::numeric_limits<std::int64_t>::max();  ///< of numbers
+    std::int64_t min = 1;                                         ///< of numbers
+    std::int64_t max = std::numeric_limits<std::int64_t>::max();  ///< of numbers
 };
 
 /// Kernel -> quantity -> amount in one iteration.
 using Work = std::map<std::string, std::map<std::string, double>>;
+
+/// Work of a program that solves: amounts for one unit of its rate, and its phases.
+template <class Names>
+Work solution_work(const std::map<std::string, double>& rate, const Names& phases) {
+    Work work{{"rate", rate}};
+    for (const char* phase : phases) {
+        work[phase] = {};
+    }
+    return work;
+}
 
 struct Declaration {
     std::string name;
@@ -117,7 +127,7 @@ class Benchmark {
     [[nodiscard]] virtual bool times() const { return true; }
 
     /// Largest number of iterations in a sample; a sample after a pause has only one.
-    [[nodiscard]] virtual std::uint64_t most_iterations() const { return std::uint64_t{1} << 40U; }
+    [[nodiscard]] virtual std::uint64_t max_iterations() const { return std::uint64_t{1} << 40U; }
 
     /// Seconds that the last `iterate` measured itself, where only the benchmark can separate work from waiting.
     /// Without a value the harness times the whole call.

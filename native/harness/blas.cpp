@@ -26,7 +26,7 @@ constexpr std::array<Naming, 6> namings{{{"", "", false},
                                          {"scipy_", "64_", true},
                                          {"", "_64", true},
                                          {"", "_64_", true}}};
-constexpr std::array<const char*, 3> usual_files{"libopenblas.so.0", "libblis.so.4", "libblas.so.3"};
+constexpr std::array<const char*, 3> default_files{"libopenblas.so.0", "libblis.so.4", "libblas.so.3"};
 
 /// CBLAS: row-major, not transposed.
 constexpr int row_major = 101;
@@ -68,7 +68,7 @@ struct MklVersion {
 /// of other vendors also get; empty if none is loaded.
 std::string mkl_kernel() {
     std::string found;
-    const auto look = [](dl_phdr_info* info, std::size_t, void* to) {
+    const auto visit = [](dl_phdr_info* info, std::size_t, void* to) {
         constexpr std::array<std::array<std::string_view, 2>, 7> kernels{{{"libmkl_def.so", "def"},
                                                                           {"libmkl_mc3.so", "SSE4_2"},
                                                                           {"libmkl_avx.so", "AVX"},
@@ -84,7 +84,7 @@ std::string mkl_kernel() {
         }
         return 0;
     };
-    dl_iterate_phdr(look, &found);
+    dl_iterate_phdr(visit, &found);
     return found;
 }
 
@@ -111,8 +111,8 @@ Blas::Blas(const std::string& path, const std::vector<int>& cpus) : cpus_(cpus) 
     if (!path.empty()) {
         load(path.c_str());
     }
-    for (std::size_t each = 0; path.empty() && library_ == nullptr && each < usual_files.size(); ++each) {
-        load(usual_files.at(each));
+    for (std::size_t each = 0; path.empty() && library_ == nullptr && each < default_files.size(); ++each) {
+        load(default_files.at(each));
     }
     if (library_ == nullptr) {
         throw Failure(Exit::environment, "no BLAS can be loaded", why, "--library blas=/path/to/libopenblas.so");

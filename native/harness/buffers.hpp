@@ -22,7 +22,7 @@ class Buffers {
           visited_(walk_) {
         sent_.fill(static_cast<std::uint64_t>(rank));
         for (std::size_t slot = 0; slot < received_.count(); ++slot) {
-            received_.spoil(slot);
+            received_.overwrite(slot);
         }
     }
 
@@ -41,7 +41,7 @@ class Buffers {
 
     /// Overwrites what was received since the last call.
     void prepare() {
-        for_visited([&](std::size_t slot) { received_.spoil(slot); });
+        for_visited([&](std::size_t slot) { received_.overwrite(slot); });
         visited_ = walk_;
         visits_ = 0;
     }

@@ -27,7 +27,7 @@ struct Command {
 };
 
 /// How a command ran.
-struct Ended {
+struct Outcome {
     std::string output;  ///< whole; invalid UTF-8 is replaced
     std::string reason;  ///< why it failed; empty after exit code 0
     double seconds = 0;  ///< from start to end
@@ -44,6 +44,6 @@ void end_command_on_sigterm();
 
 /// Starts the command, waits for its end and returns what was observed. Failure (environment) if it cannot be
 /// started.
-Ended run_child(const Command& command);
+Outcome run_child(const Command& command);
 
 }  // namespace assay

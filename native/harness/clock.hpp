@@ -23,6 +23,9 @@ constexpr double to_seconds(std::int64_t nanoseconds) { return static_cast<doubl
 /// `nanoseconds` in seconds.
 inline double now() { return to_seconds(nanoseconds()); }
 
+/// `2.5 s`.
+std::string format_seconds(double seconds);
+
 /// Measures the clock. Failure (environment) if it stands still, goes back or cannot be read.
 Clock measure_clock();
 

@@ -116,8 +116,8 @@ class Crew {
     Between between_;
     const void* body_ = nullptr;
     void (*call_)(const void* body, int thread) = nullptr;
-    alignas(apart_bytes) std::atomic<int> round_{0};
-    alignas(apart_bytes) std::atomic<int> working_;
+    alignas(interference_bytes) std::atomic<int> round_{0};
+    alignas(interference_bytes) std::atomic<int> working_;
     std::vector<int> ids_;
     std::vector<std::thread> threads_;  // last: they use all other members
 };

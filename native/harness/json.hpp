@@ -3,7 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
-#include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,5 +43,8 @@ Text numbers(const Range& values) {
 }
 
 Text strings(const std::vector<std::string>& values);
+
+/// An object of strings.
+Text strings(const std::map<std::string, std::string>& values);
 
 }  // namespace assay::json

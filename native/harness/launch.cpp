@@ -73,9 +73,9 @@ std::vector<int> choose_cpus(const Declaration& declaration, const Request& requ
 
 /// Usage of the hosts' cpus since construction, and traffic of their interfaces if messages are passed. One rank
 /// of each host reads the counters.
-class Watch {
+class UsageMonitor {
   public:
-    Watch(Ranks& ranks, const Benchmark& benchmark)
+    UsageMonitor(Ranks& ranks, const Benchmark& benchmark)
         : ranks_(ranks),
           benchmark_(benchmark),
           reads_(is_first_with_key(ranks, host_key())),
@@ -90,7 +90,7 @@ class Watch {
     void record(Records& records) const {
         const double seconds = now() - start_;
         const CpuTimes cpus = reads_ ? spent(cpus_before_, read_cpu_times()) : CpuTimes{};
-        const double own_s = of_this_host(own_cpu_s() - own_before_s_);
+        const double own_s = sum_over_host(own_cpu_s() - own_before_s_);
         std::vector<std::string> hosts =
             ranks_.gather(reads_ ? host_entry(counts_ ? carried(before_, read_counters()) : Counters{},
                                               counts_ ? read_mtus() : FrameSizes{}, cpus, own_s)
@@ -105,7 +105,7 @@ class Watch {
 
   private:
     /// Sum over the ranks of this host.
-    [[nodiscard]] double of_this_host(double seconds) const {
+    [[nodiscard]] double sum_over_host(double seconds) const {
         const std::string own = ' ' + host_key();
         double sum = 0;
         for (const std::string& each : allgather(ranks_, std::to_string(seconds) + own)) {
@@ -175,7 +175,7 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
         benchmark = factory_({request.params, team_, memory, cpus_, ranks_, request_.network, request_.libraries});
     });
     all_or_none(ranks_, [&] { benchmark->connect(); });
-    PlacementReadback readback = find(*benchmark, *memory);
+    PlacementReadback readback = read_placement(*benchmark, *memory);
     std::map<std::string, std::string> library = ranks_.library();
     if (!request_.network.empty()) {
         library["network"] = request_.network;
@@ -188,27 +188,27 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
     }
     Header header{declaration_,       request, benchmark->work(), clock_, library, benchmark->libraries(),
                   benchmark->facts(), {}};
-    const auto open = [&](const std::string& calls) {
+    const auto add_header = [&](const std::string& calls) {
         readback.mpi = calls;
         header.ranks = ranks_.gather(rank_entry(ranks_.rank(), readback));
         records.header(header);
     };
-    const Watch watch(ranks_, *benchmark);
+    const UsageMonitor monitor(ranks_, *benchmark);
     double error = 0;
     forget_calls();
     try {
         error = allreduce_max(ranks_, sample(request, *benchmark, records));
     } catch (const Failure&) {
-        open("");
+        add_header("");
         throw;
     }
-    watch.record(records);
-    open(counted_calls());
+    monitor.record(records);
+    add_header(counted_calls());
     const bool passed = error <= benchmark->tolerance();
     records.verdict(passed, error, benchmark->tolerance());
     std::string misplaced = misplacement(readback, *memory);
     if (misplaced.empty()) {
-        const PlacementReadback after = find(*benchmark, *memory);
+        const PlacementReadback after = read_placement(*benchmark, *memory);
         misplaced = misplacement(after, *memory);
         // The kernel may have moved pages since their first touch: then the buffers are not kept.
         if (passed && misplaced.empty() && after.page_nodes == readback.page_nodes) {
@@ -219,7 +219,7 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
 }
 
 /// Reads back where threads and pages are.
-PlacementReadback Launch::find(const Benchmark& benchmark, const Memory& memory) const {
+PlacementReadback Launch::read_placement(const Benchmark& benchmark, const Memory& memory) const {
     const bool pinned = benchmark.threads_pinned();
     std::vector<int> found = pinned ? team_.cpus() : std::vector<int>{};
     const std::vector<int> own = benchmark.own_cpus();
@@ -263,9 +263,9 @@ double Launch::solve(const Stopping& stopping, Benchmark& benchmark, Records& re
     std::vector<double> counted;
     std::vector<Solution> solutions;
     double error = 0;
-    bool room = true;
+    bool time_left = true;
     bool warmed_up = false;
-    while (room) {
+    while (time_left) {
         const double last = now();
         benchmark.prepare(0);
         ranks_.barrier();
@@ -279,8 +279,8 @@ double Launch::solve(const Stopping& stopping, Benchmark& benchmark, Records& re
         // The next one takes as long as this one with preparation and check, on the latest rank.
         std::array<double, 1> next{2 * now() - last - begin};
         ranks_.allreduce_max(next);
-        room = next[0] <= stopping.seconds;
-        if (solutions.size() == 1 && room) {
+        time_left = next[0] <= stopping.seconds;
+        if (solutions.size() == 1 && time_left) {
             warmed_up = true;
             forget_calls();
             continue;
@@ -288,7 +288,7 @@ double Launch::solve(const Stopping& stopping, Benchmark& benchmark, Records& re
         counted.push_back(seconds);
         const bool enough =
             schedule.due(counted.size()) && relative_half_width(counted).value_or(HUGE_VAL) <= stopping.precision;
-        room = room && !enough && counted.size() < static_cast<std::size_t>(stopping.max_samples);
+        time_left = time_left && !enough && counted.size() < static_cast<std::size_t>(stopping.max_samples);
     }
     for (std::size_t each = 0; each < solutions.size(); ++each) {
         records.figure(solutions[each], each == 0 && warmed_up);

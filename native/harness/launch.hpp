@@ -29,7 +29,7 @@ class Launch {
     Exit measure(const CaseRequest& request, Records& records) const;
 
   private:
-    [[nodiscard]] PlacementReadback find(const Benchmark& benchmark, const Memory& memory) const;
+    [[nodiscard]] PlacementReadback read_placement(const Benchmark& benchmark, const Memory& memory) const;
     double sample(const CaseRequest& request, Benchmark& benchmark, Records& records) const;
     double solve(const Stopping& stopping, Benchmark& benchmark, Records& records) const;
     double check(Benchmark& benchmark, std::size_t kernel) const;

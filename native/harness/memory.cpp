@@ -27,7 +27,7 @@ constexpr int mpol_interleave = 3;
 constexpr unsigned long mpol_f_addr = 2;
 constexpr int max_nodes = 1024;  // no kernel is built for more (NODES_SHIFT is at most 10)
 
-constexpr std::size_t usual_huge_page = std::size_t{1} << 21U;
+constexpr std::size_t default_huge_page = std::size_t{1} << 21U;
 constexpr double nearly_all = 0.99;  ///< required share of huge pages: a single small page changes nothing
 const char* const huge_pages = "/sys/kernel/mm/transparent_hugepage/";
 constexpr std::size_t sampled_pages = 65536;
@@ -44,7 +44,7 @@ std::size_t round_up(std::size_t value, std::size_t multiple) {
 std::size_t huge_page_size() {
     std::size_t size = 0;
     std::ifstream(std::string(huge_pages) + "hpage_pmd_size") >> size;
-    return std::max(size, usual_huge_page);
+    return std::max(size, default_huge_page);
 }
 
 /// Bit mask for the kernel: node n is bit n.
@@ -77,7 +77,7 @@ std::vector<int> nodes_of_policy(std::byte* page) {
 /// Makes the beginning of a mapping the buffer. The rest is left out of core dumps: the kernel then accounts for
 /// the two parts separately (smaps), and the proof of huge pages covers the buffer only. They meet at the border
 /// of a huge page, so that none is split.
-void separate_from_rest(Mapping& mapping, std::size_t bytes) {
+void split_mapping(Mapping& mapping, std::size_t bytes) {
     const std::size_t whole = round_up(mapping.whole, page_size());
     const std::size_t ahead = std::min(round_up(bytes, huge_page_size()), whole);
     madvise(mapping.buffer, ahead, MADV_DODUMP);
@@ -167,7 +167,7 @@ std::byte* Memory::allocate(std::size_t bytes, const std::optional<Touch>& touch
     const Mapping asked{nullptr, 0, nullptr, wanted, wanted, pages_, policy_.text, touch};
     std::optional<Mapping> taken = touch && kept_ != nullptr ? kept_->take(asked) : std::nullopt;
     if (taken) {
-        separate_from_rest(*taken, wanted);
+        split_mapping(*taken, wanted);
     } else {
         taken = map(asked);
     }
@@ -177,7 +177,7 @@ std::byte* Memory::allocate(std::size_t bytes, const std::optional<Touch>& touch
 
 /// Maps fresh memory.
 Mapping Memory::map(Mapping wanted) {
-    const std::size_t huge_page = pages_ == Pages::huge ? huge_page_size() : usual_huge_page;
+    const std::size_t huge_page = pages_ == Pages::huge ? huge_page_size() : default_huge_page;
     const std::size_t mapped = wanted.bytes + huge_page;
     MemoryLimit limit = memory_limit();
     if (mapped > limit.bytes && kept_ != nullptr) {
@@ -270,7 +270,7 @@ std::optional<double> Memory::huge_page_share() const {
     std::ifstream smaps("/proc/self/smaps");
     double huge = 0;
     bool ours = false;
-    bool told = false;
+    bool reported = false;
     for (std::string line; std::getline(smaps, line);) {
         std::uintptr_t begin = 0;
         std::uintptr_t end = 0;
@@ -282,22 +282,22 @@ std::optional<double> Memory::huge_page_share() const {
             });
         } else if (ours && std::sscanf(line.c_str(), "AnonHugePages: %lu kB", &kibibytes) == 1) {
             huge += static_cast<double>(kibibytes) * 1024;
-            told = true;
+            reported = true;
         }
     }
     double all = 0;
     for (const Mapping& mapping : mappings_) {
         all += static_cast<double>(mapping.bytes);
     }
-    return told ? std::optional(std::min(1.0, huge / all)) : std::nullopt;
+    return reported ? std::optional(std::min(1.0, huge / all)) : std::nullopt;
 }
 
 std::string Memory::misplaced(const PageNodes& found, std::optional<double> huge_page_share) const {
-    const std::string elsewhere = on_other_nodes(found);
-    return elsewhere.empty() ? of_other_size(huge_page_share) : elsewhere;
+    const std::string wrong = wrong_nodes(found);
+    return wrong.empty() ? wrong_page_size(huge_page_share) : wrong;
 }
 
-std::string Memory::of_other_size(std::optional<double> huge_page_share) const {
+std::string Memory::wrong_page_size(std::optional<double> huge_page_share) const {
     const std::string percent = std::to_string(std::lround(100 * huge_page_share.value_or(0))) + " %";
     if (pages_ == Pages::small && huge_page_share.value_or(0) > 0) {
         return percent + " of the buffers lie in huge pages, small ones were asked for";
@@ -314,7 +314,7 @@ std::string Memory::of_other_size(std::optional<double> huge_page_share) const {
     return {};
 }
 
-std::string Memory::on_other_nodes(const PageNodes& found) const {
+std::string Memory::wrong_nodes(const PageNodes& found) const {
     if (policy_.kind == MemoryPolicy::Kind::first_touch) {
         return {};
     }

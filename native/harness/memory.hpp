@@ -29,7 +29,7 @@ using PageNodes = std::map<int, std::int64_t>;
 
 /// Page size of buffers. By default they are huge where the kernel offers it; a benchmark that requests one kind
 /// must get it.
-enum class Pages { as_offered, small, huge };
+enum class Pages { any, small, huge };
 
 /// Where limits of memory are read; tests have folders of their own.
 struct KernelFiles {
@@ -138,11 +138,11 @@ class Memory {
   private:
     [[nodiscard]] Mapping map(Mapping wanted);
     void apply_policy(std::byte* buffer, std::size_t bytes) const;
-    [[nodiscard]] std::string on_other_nodes(const PageNodes& found) const;
-    [[nodiscard]] std::string of_other_size(std::optional<double> huge_page_share) const;
+    [[nodiscard]] std::string wrong_nodes(const PageNodes& found) const;
+    [[nodiscard]] std::string wrong_page_size(std::optional<double> huge_page_share) const;
 
     MemoryPolicy policy_;
-    Pages pages_ = Pages::as_offered;
+    Pages pages_ = Pages::any;
     std::vector<Mapping> mappings_;
     std::shared_ptr<KeptBuffers> kept_;
     bool keep_ = false;

@@ -23,11 +23,11 @@ class Observed {
   public:
     explicit Observed(const std::vector<int>& wanted) : wanted_(wanted.begin(), wanted.end()) {}
 
-    void look(int process);
+    void observe(int process);
 
     /// Call it when the command has ended and nobody has waited for it: records the final mask of its first
     /// thread.
-    void look_at_end(int process);
+    void observe_end(int process);
 
     /// Whether, when there were most threads, each was on one cpu and all cpus were taken. On a single cpu any
     /// number of threads may run.
@@ -51,7 +51,7 @@ class Observed {
     [[nodiscard]] std::set<int> strays() const;  ///< unrequested cpus that it used too long
     [[nodiscard]] double worked_s(const std::filesystem::path& task) const;
     void add_masks(int process, std::vector<std::vector<int>>& masks);
-    bool look_at(int id, const std::filesystem::path& task);
+    bool observe_task(int id, const std::filesystem::path& task);
 
     std::vector<std::vector<int>> masks_;  ///< of all tasks, when there were most of them and none had strayed
     std::set<int> wanted_;

@@ -16,8 +16,8 @@ namespace assay {
 namespace {
 
 constexpr std::size_t timed_lines = std::size_t{1} << 14U;  ///< shorter walks are too fast to be timed
-constexpr std::size_t most_groups = 4;  ///< of laps; each has twice as many laps as the one before
-constexpr double agree = 0.01;          ///< times of a lap that differ by no more are equal
+constexpr std::size_t max_groups = 4;  ///< of laps; each has twice as many laps as the one before
+constexpr double agree = 0.01;         ///< times of a lap that differ by no more are equal
 
 }  // namespace
 
@@ -104,7 +104,7 @@ std::size_t PointerCycle::settle() const {
     bool right = true;
     double before = 0;
     std::size_t laps = std::max(std::size_t{1}, timed_lines / lines_);
-    for (std::size_t group = 0; group < most_groups; ++group, laps *= 2) {
+    for (std::size_t group = 0; group < max_groups; ++group, laps *= 2) {
         const double begin = now();
         for (std::size_t lap = 0; lap < laps; ++lap) {
             right = returns_to_start() && right;

@@ -30,7 +30,7 @@ void report(const std::string& program, const std::string& what, const std::stri
 }
 
 /// The more severe of two: an unfit environment outranks a failed case.
-Exit graver(Exit one, Exit other) { return static_cast<int>(one) > static_cast<int>(other) ? one : other; }
+Exit more_severe(Exit one, Exit other) { return static_cast<int>(one) > static_cast<int>(other) ? one : other; }
 
 /// Rank 0 writes the records of a case.
 void write(Records& records, Ranks& ranks) {
@@ -44,13 +44,13 @@ void write(Records& records, Ranks& ranks) {
 Exit measure_case(const Launch& launch, const CaseRequest& request, const std::string& program, Ranks& ranks) {
     Records records;
     Exit exit = Exit::complete;
-    const std::string about =
+    const std::string prefix =
         request.id == program ? "" : request.id + ": ";  // a single case has the program's name
     try {
         exit = launch.measure(request, records);
     } catch (const Failure& failure) {
         if (ranks.rank() == 0) {
-            report(program, about + failure.what(), failure.why, failure.next);
+            report(program, prefix + failure.what(), failure.why, failure.next);
         }
         records.end("failed", std::string(failure.what()) + ": " + failure.why, failure.cause);
         exit = failure.exit;
@@ -112,7 +112,7 @@ Exit measure_all(const Declaration& declaration, Factory factory, const Request&
     }
     Exit exit = Exit::complete;
     for (const CaseRequest& each : request.cases) {
-        exit = graver(exit, measure_case(*launch, each, declaration.name, ranks));
+        exit = more_severe(exit, measure_case(*launch, each, declaration.name, ranks));
     }
     return exit;
 }

@@ -20,4 +20,16 @@ int run_ranks(const Declaration& declaration, Factory factory, Join join, int ar
 /// Reads the command line, measures each case and writes the records. Returns the exit code.
 int run_program(const Declaration& declaration, Factory factory, int argc, char** argv);
 
+/// The factory of a benchmark class that is constructed from a Setting.
+template <class Type>
+std::unique_ptr<Benchmark> create(const Setting& setting) {
+    return std::make_unique<Type>(setting);
+}
+
+/// The same for such a class.
+template <class Type>
+int run_program(const Declaration& declaration, int argc, char** argv) {
+    return run_program(declaration, create<Type>, argc, argv);
+}
+
 }  // namespace assay

@@ -51,8 +51,8 @@ class Sampler {
     struct Interval {
         double start;
         double seconds;
-        double agreed;  ///< maximum over the ranks that count
-        double next;    ///< end of one more sample, in seconds since sampling began, on the latest rank
+        double slowest;  ///< maximum over the ranks that count
+        double next;     ///< end of one more sample, in seconds since sampling began, on the latest rank
     };
 
     std::vector<Interval> time(std::size_t kernel, std::uint64_t iterations, std::size_t samples = 1);
@@ -61,7 +61,7 @@ class Sampler {
     std::uint64_t calibrate(std::size_t kernel, std::uint64_t iterations, double target);
     Series warm_up(std::size_t kernel, const Stopping& stopping);
     Series warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping,
-                   std::vector<double>& agreed);
+                   std::vector<double>& slowest);
     Series measure(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping);
 
     const Clock& clock_;

@@ -46,7 +46,7 @@ class Slots {
     void fill(std::uint64_t sender) const;
 
     /// Overwrites a slot: what is found there later was received since.
-    void spoil(std::size_t slot) const;
+    void overwrite(std::size_t slot) const;
 
     /// Whether a slot holds what `sender` sends from it, and its gaps are unchanged.
     [[nodiscard]] bool right(std::size_t slot, std::uint64_t sender) const;

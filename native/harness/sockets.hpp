@@ -35,10 +35,10 @@ class Socket {
 };
 
 /// (environment) The network cannot do what is needed.
-Failure unfit(const std::string& what, const std::string& why);
+Failure network_failure(const std::string& what, const std::string& why);
 
 /// The system's text of its last error.
-std::string reason();
+std::string last_error();
 
 /// Sets the options that a connection needs from its start, and checks that they are granted. Failure
 /// (environment, or usage for an impossible segment length) if not.

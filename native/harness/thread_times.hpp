@@ -37,7 +37,7 @@ class ThreadTimes {
     }
 
   private:
-    struct alignas(apart_bytes) Own {
+    struct alignas(interference_bytes) Own {
         std::int64_t nanoseconds = 0;
     };
 

@@ -32,13 +32,13 @@ struct Form {
     int comm;   ///< which argument
 };
 
-constexpr int most_sizes = 48;
+constexpr int max_sizes = 48;
 
 struct Tally {
     std::uint64_t calls;
     std::uint64_t nanoseconds;
     std::uint64_t bytes;
-    std::uint64_t sizes[most_sizes];  ///< calls of up to 2^i bytes
+    std::uint64_t sizes[max_sizes];  ///< calls of up to 2^i bytes
 };
 
 #define WORDS_1 Word a
@@ -129,7 +129,7 @@ enum Id : int {
 };
 
 /// Calls that create persistent requests, and whether these send.
-#define LASTING_CALLS(X)            \
+#define PERSISTENT_CALLS(X)         \
     X(Send_init, send_init, true)   \
     X(Ssend_init, ssend_init, true) \
     X(Bsend_init, bsend_init, true) \
@@ -149,7 +149,7 @@ std::uint64_t begin_ns = 0;    ///< start of the counted time; 0 while nothing i
 std::uint64_t counted_ns = 0;  ///< counted time that is over
 double overhead_s = 0;
 /// Whether a call is inside another one: some MPIs implement their Fortran calls by those of C.
-thread_local bool within __attribute__((tls_model("initial-exec"))) = false;
+thread_local bool inside_call __attribute__((tls_model("initial-exec"))) = false;
 
 std::uint64_t now_ns() {
     timespec time{};
@@ -215,7 +215,7 @@ void add_message(Tally& tally, std::uint64_t bytes) {
     if (bytes > 0) {
         add(tally.bytes, bytes);
         const int size = bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0;
-        add(tally.sizes[size < most_sizes ? size : most_sizes - 1], 1);
+        add(tally.sizes[size < max_sizes ? size : max_sizes - 1], 1);
     }
 }
 
@@ -224,15 +224,15 @@ struct Persistent {
     std::uint64_t request;
     std::uint64_t bytes;
 };
-constexpr std::uint64_t most_persistent = 4096;
-constexpr std::uint64_t most_probes = 64;
-Persistent persistent[most_persistent];
+constexpr std::uint64_t max_persistent = 4096;
+constexpr std::uint64_t max_probes = 64;
+Persistent persistent[max_persistent];
 
 /// Place of a request in the table, or a free one; null if there is no room.
 Persistent* place_of(std::uint64_t request) {
     const std::uint64_t first = request * 0x9E3779B97F4A7C15ULL >> 40U;
-    for (std::uint64_t probe = 0; probe < most_probes; ++probe) {
-        Persistent& place = persistent[(first + probe) % most_persistent];
+    for (std::uint64_t probe = 0; probe < max_probes; ++probe) {
+        Persistent& place = persistent[(first + probe) % max_persistent];
         const std::uint64_t there = __atomic_load_n(&place.request, __ATOMIC_ACQUIRE);
         if (there == 0 || there == request) {
             return &place;
@@ -250,7 +250,7 @@ std::uint64_t request_at(Word address, std::size_t index, bool fortran) {
 
 /// A call that creates a persistent request, at its seventh argument. Requests that receive send nothing.
 template <class... Words>
-int lasting(bool sends, void* function, bool fortran, Words... words) {
+int persistent_call(bool sends, void* function, bool fortran, Words... words) {
     const int result = reinterpret_cast<int (*)(Words...)>(function)(words...);
     const Word given[] = {words...};
     const std::uint64_t request = request_at(given[6], 0, fortran);
@@ -280,17 +280,17 @@ void add_messages(const Form& form, Tally& tally, const Word* words, bool fortra
 template <class... Words>
 int timed(const Form& form, Tally& tally, void* found, bool fortran, Words... words) {
     auto* function = reinterpret_cast<int (*)(Words...)>(found);
-    if (within || begin_ns == 0) {
+    if (inside_call || begin_ns == 0) {
         return function(words...);
     }
-    within = true;
+    inside_call = true;
     const Word given[] = {words...};
     add_messages(form, tally, given, fortran);
     const std::uint64_t begin = now_ns();
     const int result = function(words...);
     add(tally.nanoseconds, now_ns() - begin);
     add(tally.calls, 1);
-    within = false;
+    inside_call = false;
     return result;
 }
 
@@ -333,7 +333,7 @@ void print(std::FILE* file) {
                      static_cast<unsigned long long>(tally.calls), 1e-9 * static_cast<double>(tally.nanoseconds),
                      static_cast<unsigned long long>(tally.bytes));
         comma = "";
-        for (int size = 0; size < most_sizes; ++size) {
+        for (int size = 0; size < max_sizes; ++size) {
             if (tally.sizes[size] > 0) {
                 std::fprintf(file, "%s\"%llu\":%llu", comma, 1ULL << static_cast<unsigned>(size),
                              static_cast<unsigned long long>(tally.sizes[size]));

@@ -76,10 +76,10 @@ void close_window() {
 /// A call that starts MPI.
 template <class... Words>
 int opening(Next& next, Words... words) {
-    const bool outer = !within;
-    within = true;
+    const bool outer = !inside_call;
+    inside_call = true;
     const int result = reinterpret_cast<int (*)(Words...)>(next.get())(words...);
-    within = !outer;
+    inside_call = !outer;
     if (outer) {
         measure_overhead();
         begin();
@@ -90,13 +90,13 @@ int opening(Next& next, Words... words) {
 /// The call that ends MPI.
 template <class... Words>
 int closing(Next& next, Words... words) {
-    const bool outer = !within;
+    const bool outer = !inside_call;
     if (outer) {
         close_window();
     }
-    within = true;
+    inside_call = true;
     const int result = reinterpret_cast<int (*)(Words...)>(next.get())(words...);
-    within = !outer;
+    inside_call = !outer;
     return result;
 }
 
@@ -120,20 +120,20 @@ int closing(Next& next, Words... words) {
 CALLS(X)
 #undef X
 
-#define X(Name, lower, sends)                               \
-    EXPORTED int MPI_##Name(WORDS_7) {                      \
-        static Next next("MPI_" #Name);                     \
-        return lasting(sends, next.get(), false, PASS_7);   \
-    }                                                       \
-    EXPORTED void mpi_##lower##_(WORDS_7, Word error) {     \
-        static Next next("mpi_" #lower "_");                \
-        lasting(sends, next.get(), true, PASS_7, error);    \
-    }                                                       \
-    EXPORTED void mpi_##lower##_f08_(WORDS_7, Word error) { \
-        static Next next("mpi_" #lower "_f08_");            \
-        lasting(sends, next.get(), true, PASS_7, error);    \
+#define X(Name, lower, sends)                                     \
+    EXPORTED int MPI_##Name(WORDS_7) {                            \
+        static Next next("MPI_" #Name);                           \
+        return persistent_call(sends, next.get(), false, PASS_7); \
+    }                                                             \
+    EXPORTED void mpi_##lower##_(WORDS_7, Word error) {           \
+        static Next next("mpi_" #lower "_");                      \
+        persistent_call(sends, next.get(), true, PASS_7, error);  \
+    }                                                             \
+    EXPORTED void mpi_##lower##_f08_(WORDS_7, Word error) {       \
+        static Next next("mpi_" #lower "_f08_");                  \
+        persistent_call(sends, next.get(), true, PASS_7, error);  \
     }
-LASTING_CALLS(X)
+PERSISTENT_CALLS(X)
 #undef X
 
 EXPORTED int MPI_Init(Word a, Word b) {

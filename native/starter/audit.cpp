@@ -38,9 +38,9 @@ constexpr const char* usage = "audit [--patience SECONDS]\n       audit --help |
 constexpr const char* summary = "says which ranks a launch line starts, and how each is placed";
 
 /// Time limit of the start and all messages; a rank that needs longer is stuck.
-constexpr unsigned usual_patience_s = 4;
+constexpr unsigned default_timeout_s = 4;
 /// Other ranks shall report that they are stuck before the launcher kills them all.
-constexpr unsigned last_words_s = 1;
+constexpr unsigned report_time_s = 1;
 /// Far above the eager limit of any MPI.
 constexpr std::size_t message_bytes = 1U << 20U;
 constexpr int tag = 7;
@@ -48,7 +48,7 @@ constexpr std::size_t touched_bytes = 1U << 20U;
 constexpr std::uint64_t mark = 0x6173736179;
 
 /// Variables that launchers set for each rank.
-constexpr std::array<const char*, 12> told_by_launchers{
+constexpr std::array<const char*, 12> launcher_variables{
     "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",       "PMI_SIZE",    "PMIX_RANK",
     "SLURM_PROCID",         "SLURM_NTASKS",         "SLURM_MPI_TYPE", "PALS_RANKID", "FLUX_TASK_RANK",
     "FLUX_JOB_SIZE",        "OMP_NUM_THREADS"};
@@ -69,7 +69,7 @@ void write_line(const std::string& line) {
 
 void give_up(int /*signal*/) {
     write_line(stuck);
-    sleep(last_words_s);
+    sleep(report_time_s);
     _exit(static_cast<int>(assay::Exit::failed));
 }
 
@@ -80,14 +80,6 @@ void enter(const std::string& phase, const std::string& partner) {
                           {"partner", json::string(partner)}})
                 .text +
             "\n";
-}
-
-json::Text map_of(const std::map<std::string, std::string>& values) {
-    std::vector<json::Member> members;
-    for (const auto& [key, value] : values) {
-        members.push_back({key, json::string(value)});
-    }
-    return json::object(members);
 }
 
 template <class Counts>
@@ -131,7 +123,7 @@ json::Text node() {
         const std::string name = "node" + std::to_string(number);
         facts["cpus of " + name] = line_of("/sys/devices/system/node/" + name + "/cpulist");
     }
-    return map_of(facts);
+    return json::strings(facts);
 }
 
 /// Number of cores of these cpus: cpus that share a core count once.
@@ -181,11 +173,11 @@ std::vector<Peer> meet(assay::Ranks& ranks, const std::uint64_t& own) {
     text << getpid() << ' ' << reinterpret_cast<std::uintptr_t>(&own) << ' ' << assay::host() << '\n'
          << assay::host_key();
     std::vector<Peer> peers;
-    for (const std::string& told : allgather(ranks, text.str())) {
-        std::istringstream words(told);
+    for (const std::string& each : allgather(ranks, text.str())) {
+        std::istringstream words(each);
         Peer peer{};
         words >> peer.process >> peer.mark >> peer.host;
-        peer.key = told.substr(told.find('\n') + 1);
+        peer.key = each.substr(each.find('\n') + 1);
         peers.push_back(std::move(peer));
     }
     return peers;
@@ -211,7 +203,7 @@ std::string copies(int rank, const std::vector<Peer>& peers) {
 }
 
 /// The ranks that pass messages: the first of each host, or all of them on a single host.
-std::vector<int> speakers(const std::vector<Peer>& peers) {
+std::vector<int> messaging_ranks(const std::vector<Peer>& peers) {
     std::vector<int> first;
     std::vector<int> all;
     std::set<std::string> keys;
@@ -226,7 +218,7 @@ std::vector<int> speakers(const std::vector<Peer>& peers) {
 
 /// Each of these ranks sends the next one a message: `ok`, `wrong`, or empty if this rank is none of them.
 std::string pass_messages(int rank, const std::vector<Peer>& peers) {
-    const std::vector<int> ring = speakers(peers);
+    const std::vector<int> ring = messaging_ranks(peers);
     const auto self = std::find(ring.begin(), ring.end(), rank);
     if (ring.size() < 2 || self == ring.end()) {
         return "";
@@ -245,10 +237,10 @@ std::string pass_messages(int rank, const std::vector<Peer>& peers) {
 }
 
 void audit(const std::vector<int>& launched) {
-    std::map<std::string, std::string> told;
-    for (const char* name : told_by_launchers) {
+    std::map<std::string, std::string> variables;
+    for (const char* name : launcher_variables) {
         if (const char* value = std::getenv(name)) {
-            told[name] = value;
+            variables[name] = value;
         }
     }
     const std::map<std::string, std::int64_t> masks = threads();
@@ -275,8 +267,8 @@ void audit(const std::vector<int>& launched) {
                       {"size", json::number(std::int64_t{world.size()})},
                       {"host", json::string(assay::host())},
                       {"boot_id", json::string(assay::boot_id())},
-                      {"told", map_of(told)},
-                      {"library", map_of(world.library())},
+                      {"told", json::strings(variables)},
+                      {"library", json::strings(world.library())},
                       {"launched_cpus", json::string(assay::format_list(launched))},
                       {"cpus", json::string(assay::format_list(cpus))},
                       {"cores", json::number(cores_of(cpus))},
@@ -296,9 +288,9 @@ void audit(const std::vector<int>& launched) {
     world.leave(assay::Exit::complete);
 }
 
-unsigned patience_of(int argc, char** argv) {
+unsigned timeout_of(int argc, char** argv) {
     const bool asked = argc == 3 && std::string(argv[1]) == "--patience";
-    return asked ? static_cast<unsigned>(assay::parse_size(argv[2], "--patience")) : usual_patience_s;
+    return asked ? static_cast<unsigned>(assay::parse_size(argv[2], "--patience")) : default_timeout_s;
 }
 
 }  // namespace
@@ -319,7 +311,7 @@ int main(int argc, char** argv) {
         write_line(json::object({{"type", json::string("began")}, {"host", json::string(assay::host())}}).text +
                    "\n");
         std::signal(SIGALRM, give_up);
-        alarm(patience_of(argc, argv));
+        alarm(timeout_of(argc, argv));
         audit(assay::affinity());
     } catch (const assay::Failure& failure) {
         std::cerr << "audit: " << failure.what() << '\n';

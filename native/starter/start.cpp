@@ -43,7 +43,7 @@ struct Request {
 };
 
 /// Variables in which launchers give each rank its number, and the number of ranks.
-constexpr std::array<std::pair<const char*, const char*>, 4> told_by_launchers{{
+constexpr std::array<std::pair<const char*, const char*>, 4> launcher_variables{{
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"PMI_RANK", "PMI_SIZE"},
     {"SLURM_PROCID", "SLURM_NTASKS"},
@@ -53,7 +53,7 @@ constexpr std::array<std::pair<const char*, const char*>, 4> told_by_launchers{{
 /// Number of this process among so many ranks. Failure (environment) if no launcher gives it, or there is
 /// another number of ranks.
 int rank_of(int ranks) {
-    for (const auto& [rank, size] : told_by_launchers) {
+    for (const auto& [rank, size] : launcher_variables) {
         const char* number = std::getenv(rank);
         const char* count = std::getenv(size);
         if (number == nullptr) {
@@ -156,8 +156,8 @@ Request parse(const std::vector<std::string>& arguments) {
 }
 
 /// Why the placement is not as requested; empty if all threads ran on the cpus of the rank only.
-std::string misplaced(const Request& request, const assay::Ended& ended) {
-    for (const int cpu : ended.cpus) {
+std::string misplaced(const Request& request, const assay::Outcome& outcome) {
+    for (const int cpu : outcome.cpus) {
         if (std::find(request.command.cpus.begin(), request.command.cpus.end(), cpu) ==
             request.command.cpus.end()) {
             return "a thread of the command ran on cpu " + std::to_string(cpu) + ", which was not asked for";
@@ -172,25 +172,25 @@ Exit measure(const Request& request) {
     const double begin = assay::now();
     const double own_before_s = assay::own_cpu_s();
     const assay::CpuTimes cpus_before = assay::read_cpu_times();
-    const assay::Ended ended = assay::run_child(request.command);
+    const assay::Outcome outcome = assay::run_child(request.command);
     const std::string host = assay::host_entry({}, {}, assay::spent(cpus_before, assay::read_cpu_times()),
                                                assay::own_cpu_s() - own_before_s);
     const double seconds = assay::now() - begin;
-    assay::PlacementReadback readback{request.command.cpus, ended.cpus,      request.command.memory.text,
-                                      ended.page_nodes,     std::nullopt,    ended.threads_pinned,
-                                      ended.usage,          ended.interposed};
-    if (!ended.threads_pinned && misplaced(request, ended).empty()) {
+    assay::PlacementReadback readback{request.command.cpus, outcome.cpus,      request.command.memory.text,
+                                      outcome.page_nodes,   std::nullopt,      outcome.threads_pinned,
+                                      outcome.usage,        outcome.interposed};
+    if (!outcome.threads_pinned && misplaced(request, outcome).empty()) {
         readback.cpus = request.command.cpus;  // the mask of the rank, in which all threads stayed
         std::sort(readback.cpus.begin(), readback.cpus.end());
     }
     const std::string entry = assay::rank_entry(request.rank, readback);
-    const std::string stray = misplaced(request, ended);
-    const std::string status = !ended.reason.empty() ? "failed" : !stray.empty() ? "invalid" : "complete";
+    const std::string stray = misplaced(request, outcome);
+    const std::string status = !outcome.reason.empty() ? "failed" : !stray.empty() ? "invalid" : "complete";
     const Exit exit = status == "complete" ? Exit::complete : Exit::failed;
     assay::Records records;
     if (request.rank > 0) {  // launchers may mix the stdout of several ranks within a line
-        std::cerr << assay::placed_line(entry, host, status, ended.reason.empty() ? stray : ended.reason,
-                                        ended.output)
+        std::cerr << assay::placed_line(entry, host, status, outcome.reason.empty() ? stray : outcome.reason,
+                                        outcome.output)
                   << std::flush;
         return exit;
     }
@@ -207,9 +207,9 @@ Exit measure(const Request& request) {
                     {{"command", words}},
                     {entry}});
     records.traffic(seconds, 0, {host});
-    records.output(ended.output);
-    records.figure("elapsed", "s", ended.seconds);
-    records.end(status, ended.reason.empty() ? stray : ended.reason);
+    records.output(outcome.output);
+    records.figure("elapsed", "s", outcome.seconds);
+    records.end(status, outcome.reason.empty() ? stray : outcome.reason);
     records.flush();
     return exit;
 }

@@ -37,7 +37,7 @@ class Blocks {
         sent_ = memory.allocate(std::max<std::size_t>(1, (to_each_ ? all : 1) * options.bytes));
         received_ = memory.allocate(std::max<std::size_t>(1, received_bytes()));
         fill_sent();
-        spoil();
+        overwrite();
     }
 
     [[nodiscard]] std::byte* sent() const { return sent_; }
@@ -48,7 +48,7 @@ class Blocks {
     [[nodiscard]] const std::vector<int>& portions() const { return portions_; }
 
     /// Overwrites the receive buffer: what is found there later was received since.
-    void spoil() {
+    void overwrite() {
         std::fill_n(received_, received_bytes(), std::byte{0xA5});
         root_.reset();
     }
@@ -60,7 +60,7 @@ class Blocks {
         }
     }
 
-    /// Share of the data that should have been received since `spoil` and is wrong.
+    /// Share of the data that should have been received since `overwrite` and is wrong.
     [[nodiscard]] double wrong() const {
         if (!root_ || options_.bytes == 0) {
             return 0;

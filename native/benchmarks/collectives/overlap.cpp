@@ -1,6 +1,5 @@
 // Non-blocking collective operations with computation before the wait: how much of the operation is hidden.
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include "benchmarks/collectives/collective_calls.hpp"
@@ -57,7 +56,7 @@ class Overlap : public assay::Benchmark {
         return {{"pure", {}}, {"computing", {}}, {"overlapped", {}}};
     }
 
-    void prepare(std::size_t /*kernel*/) override { calls_.blocks().spoil(); }
+    void prepare(std::size_t /*kernel*/) override { calls_.blocks().overwrite(); }
 
     void iterate(std::size_t kernel, std::uint64_t iterations, int thread) override {
         if (thread == 0) {

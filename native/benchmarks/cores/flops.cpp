@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cfloat>
 #include <cstring>
 #include <utility>
 
 #include "benchmarks/cores/flops_mixes.hpp"
+#include "harness/error.hpp"
 #include "harness/failure.hpp"
 #include "harness/program.hpp"
 
@@ -36,13 +36,13 @@ constexpr std::size_t few_chains = 6;
 constexpr std::size_t widest_bytes = 64;
 
 /// Integer adds for each operation of the few chains, so that the adds take the time and not the operations.
-constexpr int adds_beside(Operation operation) {
+constexpr int adds_per_operation(Operation operation) {
     const int for_each = operation == Operation::divide || operation == Operation::root ? 64 : 2;
     return for_each * static_cast<int>(few_chains);
 }
 
 /// The data of one thread.
-struct alignas(assay::apart_bytes) Slot {
+struct alignas(assay::interference_bytes) Slot {
     std::array<std::byte, flops::chains * widest_bytes> values;
     std::uint64_t sum;    ///< of the dependent adds
     std::uint64_t turns;  ///< done; some mixes end with the values with which they began
@@ -77,7 +77,7 @@ FLOPS_INLINE void operate_all(typename Vector::Register* x, Lanes<Vector>& of, s
     (operate<Vector, mix, position>(x[chain], of), ...);
     flops::keep_all<sizeof...(chain)>(x);
     if constexpr (loaded) {
-        flops::dependent_adds<adds_beside(order<mix>[position])>(sum, 1);
+        flops::dependent_adds<adds_per_operation(order<mix>[position])>(sum, 1);
     }
 }
 
@@ -278,7 +278,7 @@ class Flops : public assay::Benchmark {
         for (int thread = 0; thread < team_.size(); ++thread) {
             worst += slots_[thread].sum == adds && slots_[thread].turns == turned ? 0 : 1;
         }
-        return std::isfinite(worst) ? worst : DBL_MAX;
+        return assay::finite_error(worst);
     }
 
     [[nodiscard]] double tolerance() const override { return unit_.number_bytes == sizeof(double) ? 1e-13 : 1e-5; }
@@ -293,7 +293,7 @@ class Flops : public assay::Benchmark {
         int adds = 0;
         const auto turn = flops::order_of(mixes[mix_]);
         for (int position = 0; position < mixes[mix_].operations(); ++position) {
-            adds += adds_beside(turn[static_cast<std::size_t>(position)]);
+            adds += adds_per_operation(turn[static_cast<std::size_t>(position)]);
         }
         return static_cast<std::uint64_t>(adds);
     }
@@ -338,11 +338,4 @@ class Flops : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Flops>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Flops>(declaration, argc, argv); }

@@ -2,10 +2,10 @@
 #include "benchmarks/cores/flops_plain.hpp"
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <utility>
 
+#include "harness/error.hpp"
 #include "harness/program.hpp"
 
 namespace {
@@ -47,7 +47,7 @@ constexpr auto sums = sums_of(std::make_index_sequence<mixes.size()>{});
 constexpr auto checks = checks_of(std::make_index_sequence<mixes.size()>{});
 
 /// The data of one thread.
-struct alignas(assay::apart_bytes) Slot {
+struct alignas(assay::interference_bytes) Slot {
     double total;
 };
 
@@ -90,7 +90,7 @@ class FlopsPlain : public assay::Benchmark {
             const auto error = static_cast<double>(std::abs(slots_[thread].total / right - 1));
             worst = error <= worst ? worst : error;  // also takes NaN
         }
-        return std::isfinite(worst) ? worst : DBL_MAX;
+        return assay::finite_error(worst);
     }
 
     [[nodiscard]] double tolerance() const override { return 1e-11; }
@@ -109,11 +109,4 @@ class FlopsPlain : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<FlopsPlain>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<FlopsPlain>(declaration, argc, argv); }

@@ -8,13 +8,9 @@
 
 #include "benchmarks/kernels/hpcg_plain.hpp"
 #include "benchmarks/kernels/hpcg_solver.hpp"
+#include "harness/error.hpp"
 
 namespace assay::hpcg {
-
-inline double error_of(double value, double most) {
-    const double error = std::abs(value) / most;
-    return std::isfinite(error) ? error : std::numeric_limits<double>::max();
-}
 
 /// A pseudo-random number in [1, 2) for each row of this rank.
 inline std::vector<double> drawn(std::size_t rows, std::uint64_t seed) {
@@ -35,17 +31,17 @@ inline double asymmetry(Solver& solver, int rank) {
     const std::vector<double> y = drawn(rows, 2 * static_cast<std::uint64_t>(rank) + 1000003);
     std::vector<double> product(rows);
     const double norms = std::sqrt(solver.dot(x.data(), x.data()) * solver.dot(y.data(), y.data()));
-    const double most = 2 * 2 * own_value * norms * std::numeric_limits<double>::epsilon();
+    const double limit = 2 * 2 * own_value * norms * std::numeric_limits<double>::epsilon();
     solver.multiply(y.data(), product.data());
     double difference = solver.dot(x.data(), product.data());
     solver.multiply(x.data(), product.data());
     difference -= solver.dot(y.data(), product.data());
-    double error = error_of(difference, most);
+    double error = error_of(difference, limit);
     solver.precondition(y.data(), product.data());
     difference = solver.dot(x.data(), product.data());
     solver.precondition(x.data(), product.data());
     difference -= solver.dot(y.data(), product.data());
-    return std::max(error, error_of(difference, most));
+    return std::max(error, error_of(difference, limit));
 }
 
 /// With ten distinct values on the diagonal, millions of times larger than all others, conjugate gradients need
@@ -54,7 +50,7 @@ inline double spectral_excess(Solver& solver) {
     constexpr int first_rows = 9;
     constexpr double large = 1e6;
     constexpr double reduction = 1e-12;
-    constexpr int most = 50;
+    constexpr int limit = 50;
     const Domain& domain = solver.finest().domain();
     const Triple& at = domain.place().at();
     const bool begins = at[0] == 0 && at[1] == 0 && at[2] == 0;
@@ -69,7 +65,7 @@ inline double spectral_excess(Solver& solver) {
     double error = 0;
     for (const bool preconditioned : {false, true}) {
         solver.reset();
-        solver.solve({most, reduction, preconditioned});
+        solver.solve({limit, reduction, preconditioned});
         const double took = static_cast<double>(solver.residuals().size()) - 1;
         const bool reached = solver.residuals().back() <= reduction * solver.residuals().front();
         error = std::max(error,

@@ -84,13 +84,13 @@ class Domain {
             return -1;
         }
         const Triple extent = extent_of(step);
-        const auto within = [&](std::size_t axis, int at) { return step.at(axis) == 0 ? at : 0; };
-        return static_cast<Column>(first + within(0, x) +
-                                   extent[0] * (within(1, y) + Index{extent[1]} * within(2, z)));
+        const auto local = [&](std::size_t axis, int at) { return step.at(axis) == 0 ? at : 0; };
+        return static_cast<Column>(first + local(0, x) +
+                                   extent[0] * (local(1, y) + Index{extent[1]} * local(2, z)));
     }
 
     /// Points of the box that touch the neighbour in this direction, in the order of its numbering.
-    [[nodiscard]] std::vector<Column> met(const Triple& step) const {
+    [[nodiscard]] std::vector<Column> touching(const Triple& step) const {
         const Triple extent = extent_of(step);
         const auto begin = [&](std::size_t axis) { return step.at(axis) > 0 ? n_ - 1 : 0; };
         std::vector<Column> points;
@@ -127,7 +127,7 @@ class Exchange {
             if (domain.first(number) >= 0) {
                 const Triple step = step_of(number);
                 neighbours_.push_back(
-                    {domain.place().neighbour(step), domain.first(number), domain.met(step), {}});
+                    {domain.place().neighbour(step), domain.first(number), domain.touching(step), {}});
                 neighbours_.back().values.resize(neighbours_.back().points.size());
             }
         }

@@ -24,9 +24,9 @@ inline constexpr int near = 2;
 inline constexpr int far = others - near;
 
 /// Allocates pieces of a buffer; each begins at a cache line.
-class Pieces {
+class Arena {
   public:
-    explicit Pieces(std::byte* first) : next_(first) {}
+    explicit Arena(std::byte* first) : next_(first) {}
 
     /// Bytes of a piece with so many numbers.
     template <class Number>
@@ -65,23 +65,23 @@ class Level {
   public:
     static std::size_t room(const Domain& domain) {
         const Index rows = domain.rows();
-        return Pieces::room<double>(others * rows) + Pieces::room<Column>(others * rows) +
-               4 * Pieces::room<double>(rows) + Pieces::room<double>(domain.columns());
+        return Arena::room<double>(others * rows) + Arena::room<Column>(others * rows) +
+               4 * Arena::room<double>(rows) + Arena::room<double>(domain.columns());
     }
 
-    Level(const Domain& domain, const Team& team, MPI_Comm comm, Pieces& pieces)
+    Level(const Domain& domain, const Team& team, MPI_Comm comm, Arena& arena)
         : domain_(domain),
           team_(team),
           exchange_(domain, comm),
           n_(domain.n()),
           active_(std::min(team.size(), n_)),
-          values_(pieces.take<double>(others * domain.rows())),
-          columns_(pieces.take<Column>(others * domain.rows())),
-          diagonal_(pieces.take<double>(domain.rows())),
-          inverse_(pieces.take<double>(domain.rows())),
-          r_(pieces.take<double>(domain.rows())),
-          product_(pieces.take<double>(domain.rows())),
-          x_(pieces.take<double>(domain.columns())),
+          values_(arena.take<double>(others * domain.rows())),
+          columns_(arena.take<Column>(others * domain.rows())),
+          diagonal_(arena.take<double>(domain.rows())),
+          inverse_(arena.take<double>(domain.rows())),
+          r_(arena.take<double>(domain.rows())),
+          product_(arena.take<double>(domain.rows())),
+          x_(arena.take<double>(domain.columns())),
           forward_(static_cast<std::size_t>(active_)),
           backward_(static_cast<std::size_t>(active_)) {
         for (int number = 0; number < steps; ++number) {
@@ -189,7 +189,7 @@ class Level {
 
   private:
     /// Lines of a sweep that a thread has finished.
-    struct alignas(apart_bytes) Progress {
+    struct alignas(interference_bytes) Progress {
         std::atomic<Index> lines{0};
     };
 

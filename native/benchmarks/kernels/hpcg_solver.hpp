@@ -62,20 +62,20 @@ class Solver {
             bytes += Level::room(Domain(place, n >> level));
         }
         const Domain finest(place, n);
-        return bytes + 3 * Pieces::room<double>(finest.rows()) + Pieces::room<double>(finest.columns());
+        return bytes + 3 * Arena::room<double>(finest.rows()) + Arena::room<double>(finest.columns());
     }
 
     Solver(const Place& place, int n, const Team& team, MPI_Comm comm, std::byte* memory)
         : team_(team), comm_(comm), partial_(static_cast<std::size_t>(team.size())) {
-        Pieces pieces(memory);
+        Arena arena(memory);
         for (int level = 0; level < levels; ++level) {
-            levels_.push_back(std::make_unique<Level>(Domain(place, n >> level), team, comm, pieces));
+            levels_.push_back(std::make_unique<Level>(Domain(place, n >> level), team, comm, arena));
         }
         const Domain& finest = levels_.front()->domain();
-        b_ = pieces.take<double>(finest.rows());
-        x_ = pieces.take<double>(finest.rows());
-        product_ = pieces.take<double>(finest.rows());
-        p_ = pieces.take<double>(finest.columns());
+        b_ = arena.take<double>(finest.rows());
+        x_ = arena.take<double>(finest.rows());
+        product_ = arena.take<double>(finest.rows());
+        p_ = arena.take<double>(finest.columns());
     }
 
     /// Writes the matrices and b, each thread its own rows: first touch.
@@ -159,7 +159,7 @@ class Solver {
     }
 
   private:
-    struct alignas(apart_bytes) Partial {
+    struct alignas(interference_bytes) Partial {
         double value = 0;
     };
 

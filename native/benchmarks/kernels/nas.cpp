@@ -38,9 +38,9 @@ const assay::Declaration declaration{
 void require_work(const std::string& problem, Class size, int ranks) {
     const auto count = static_cast<std::size_t>(ranks);
     const bool enough = problem == "mg"   ? Mg::has_room(size, ranks)
-                        : problem == "is" ? count <= Is::most_ranks(size)
-                        : problem == "cg" ? count <= Cg::most_ranks(size)
-                        : problem == "ft" ? count <= Ft::most_ranks(size)
+                        : problem == "is" ? count <= Is::max_ranks(size)
+                        : problem == "cg" ? count <= Cg::max_ranks(size)
+                        : problem == "ft" ? count <= Ft::max_ranks(size)
                                           : true;
     if (!enough) {
         throw assay::Failure(assay::Exit::usage,

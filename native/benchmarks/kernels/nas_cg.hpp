@@ -95,14 +95,14 @@ class SparseRows {
                 room[row_of(element)] += all.size();
             }
         });
-        std::size_t most = 0;
+        std::size_t place_count = 0;
         for (std::size_t row = 0; row < rows; ++row) {
-            starts_[row] = most;
-            most += whole(room[row]);
+            starts_[row] = place_count;
+            place_count += whole(room[row]);
         }
-        starts_[rows] = most;
-        values_ = reinterpret_cast<double*>(memory.allocate((most + 1) * sizeof(double)));
-        columns_ = reinterpret_cast<std::int32_t*>(memory.allocate((most + lanes) * sizeof(std::int32_t)));
+        starts_[rows] = place_count;
+        values_ = reinterpret_cast<double*>(memory.allocate((place_count + 1) * sizeof(double)));
+        columns_ = reinterpret_cast<std::int32_t*>(memory.allocate((place_count + lanes) * sizeof(std::int32_t)));
         std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
         const double ratio = std::pow(smallest, 1 / static_cast<double>(order));
         double scale = 1;
@@ -125,9 +125,6 @@ class SparseRows {
     }
 
     [[nodiscard]] std::size_t rows() const { return starts_.size() - 1; }
-    /// With the zeros.
-    [[nodiscard]] std::size_t stored() const { return starts_.back(); }
-
     /// y = A x; x is the whole vector.
     void multiply(const double* x, double* y) const {
         for (std::size_t row = 0; row < rows(); ++row) {
@@ -241,7 +238,7 @@ class Cg final : public Problem {
         }
     }
 
-    static std::size_t most_ranks(Class size) { return of_class(published, size).order; }
+    static std::size_t max_ranks(Class size) { return of_class(published, size).order; }
 
     void prepare() override {
         zeta_ = 0;

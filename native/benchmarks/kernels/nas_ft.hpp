@@ -57,7 +57,7 @@ class Ft final : public Problem {
         }
     }
 
-    static std::size_t most_ranks(Class size) {
+    static std::size_t max_ranks(Class size) {
         return std::min(of_class(published, size).nz, of_class(published, size).ny);
     }
 
@@ -84,13 +84,13 @@ class Ft final : public Problem {
         if (checksums_.size() != published_.checksums.size()) {
             return 1;
         }
-        double most = 0;
+        double largest = 0;
         for (std::size_t each = 0; each < checksums_.size(); ++each) {
             const Checksum right{published_.checksums[each][0], published_.checksums[each][1]};
             const double share = std::abs(checksums_[each] - right) / std::abs(right);
-            most = std::max(most, share <= 1 ? share : 1);
+            largest = std::max(largest, share <= 1 ? share : 1);
         }
-        return most;
+        return largest;
     }
     [[nodiscard]] double tolerance() const override { return 1e-12; }
 
@@ -148,7 +148,7 @@ class Ft final : public Problem {
     /// Real and imaginary parts are consecutive random numbers.
     void write_start() {
         for (std::size_t z = 0; z < planes(); ++z) {
-            Random random(usual_seed, 2 * (planes_.begin + z) * published_.ny * published_.nx);
+            Random random(default_seed, 2 * (planes_.begin + z) * published_.ny * published_.nx);
             for (std::size_t y = 0; y < published_.ny; ++y) {
                 double* to = line(z, y);
                 for (std::size_t x = 0; x < published_.nx; x += group, to += 2 * group) {

@@ -29,20 +29,21 @@ using Box = std::array<Range, 3>;
 class Boxes {
   public:
     /// Borders of the boxes in a cube of n points a side are multiples of `grain`.
-    Boxes(const Messages& messages, Index n, Index grain) : n_(n), grain_(grain), ranks_(dealt(messages.ranks())) {
+    Boxes(const Messages& messages, Index n, Index grain)
+        : n_(n), grain_(grain), ranks_(ranks_along(messages.ranks())) {
         place_ = place_of(messages.rank());
     }
 
     /// Whether so many ranks all get points of a cube of n points a side.
-    static bool has_room(int ranks, Index n) { return least_grain * dealt(ranks)[0] <= n; }
+    static bool has_room(int ranks, Index n) { return min_grain * ranks_along(ranks)[0] <= n; }
 
     /// The grain with which no rank has many more points than others. The larger it is, the coarser the grids
     /// that can be distributed.
     static Index grain_for(int ranks, Index n) {
         constexpr Index grains_of_rank = 4;
-        const Index most = dealt(ranks)[0];
+        const Index most = ranks_along(ranks)[0];
         Index grain = n;
-        while (most > 1 && grain > least_grain && grain * grains_of_rank * most > n) {
+        while (most > 1 && grain > min_grain && grain * grains_of_rank * most > n) {
             grain /= 2;
         }
         return grain;
@@ -62,10 +63,10 @@ class Boxes {
     }
 
   private:
-    static constexpr Index least_grain = 2;
+    static constexpr Index min_grain = 2;
 
     /// Ranks along z, y and x: most along z, whose borders are contiguous.
-    static std::array<int, 3> dealt(int ranks) {
+    static std::array<int, 3> ranks_along(int ranks) {
         const auto [x, y, z] = grid_of(ranks);
         return {z, y, x};
     }

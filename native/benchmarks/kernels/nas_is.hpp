@@ -24,7 +24,7 @@ class Is final : public Problem {
           bucket_bits_(bucket_bits(messages.ranks(), published_.log_values)),
           sizes_(buckets() * interleaved),
           totals_(buckets()),
-          holders_(buckets()),
+          owners_(buckets()),
           next_(static_cast<std::size_t>(messages.ranks()) * interleaved) {
         const std::size_t count = own_.end - own_.begin;
         keys_ = touched<Key>(memory, count);
@@ -44,7 +44,7 @@ class Is final : public Problem {
     /// Writes the keys: each is the sum of four random numbers.
     void prepare() override {
         constexpr std::size_t summands = 4;
-        Random random(usual_seed, summands * own_.begin);
+        Random random(default_seed, summands * own_.begin);
         const auto scale = static_cast<double>(values() / summands);
         for (std::size_t key = 0; key < own_.end - own_.begin; ++key) {
             double sum = random.next();
@@ -72,7 +72,7 @@ class Is final : public Problem {
             if (messages_.ranks() > 1) {
                 count_buckets();
                 share_buckets();
-                sort_by_holders();
+                sort_by_owners();
                 exchange();
             }
             count_values();
@@ -91,14 +91,14 @@ class Is final : public Problem {
     /// One for each key and iteration.
     [[nodiscard]] double operations() const override { return static_cast<double>(iterations * keys()); }
 
-    static std::size_t most_ranks(Class size) {
+    static std::size_t max_ranks(Class size) {
         return std::size_t{1} << (of_class(published, size).log_values - buckets_of_rank_bits);
     }
 
   private:
     static constexpr std::size_t tests = 5;
     static constexpr int iterations = 10;
-    static constexpr unsigned least_bucket_bits = 8;
+    static constexpr unsigned min_bucket_bits = 8;
     static constexpr unsigned buckets_of_rank_bits = 4;
     /// Counters of a bucket, used in turn: a single counter would wait for its own last value.
     static constexpr std::size_t interleaved = 4;
@@ -166,7 +166,7 @@ class Is final : public Problem {
     static unsigned bucket_bits(int ranks, unsigned log_values) {
         const auto bits =
             static_cast<unsigned>(std::bit_width(static_cast<unsigned>(ranks))) + buckets_of_rank_bits;
-        return std::min(std::max(bits, least_bucket_bits), log_values);
+        return std::min(std::max(bits, min_bucket_bits), log_values);
     }
 
     [[nodiscard]] std::size_t keys() const { return std::size_t{1} << published_.log_keys; }
@@ -215,12 +215,12 @@ class Is final : public Problem {
         below_own_ = 0;
         for (std::size_t bucket = 0; bucket < buckets(); ++bucket) {
             const auto ranks = static_cast<std::uint64_t>(messages_.ranks());
-            const std::uint64_t holder = std::min(before * ranks / keys(), ranks - 1);
-            holders_[bucket] = static_cast<std::uint32_t>(holder);
+            const std::uint64_t owner = std::min(before * ranks / keys(), ranks - 1);
+            owners_[bucket] = static_cast<std::uint32_t>(owner);
             for (std::size_t turn = 0; turn < interleaved; ++turn) {
-                next_[holder * interleaved + turn] += sizes_[bucket * interleaved + turn];
+                next_[owner * interleaved + turn] += sizes_[bucket * interleaved + turn];
             }
-            if (holder == static_cast<std::uint64_t>(messages_.rank())) {
+            if (owner == static_cast<std::uint64_t>(messages_.rank())) {
                 if (first_bucket_ == buckets()) {
                     first_bucket_ = bucket;
                     below_own_ = before;
@@ -234,7 +234,7 @@ class Is final : public Problem {
 
     /// Sorts the keys of this rank by the ranks that own them; those of its own buckets stay here. Keys of four
     /// turns have separate places, so that a key need not wait for the place of the previous one.
-    void sort_by_holders() {
+    void sort_by_owners() {
         std::uint32_t start = 0;
         for (std::size_t rank = 0; rank < send_counts_.size(); ++rank) {
             const std::uint32_t first = start;
@@ -251,11 +251,11 @@ class Is final : public Problem {
         const unsigned shift = published_.log_values - bucket_bits_;
         const Key* const from = keys_;
         Key* const to = sorted_;
-        const std::uint32_t* const holders = holders_.data();
+        const std::uint32_t* const owners = owners_.data();
         std::uint32_t* const next = next_.data();
         for (std::size_t key = 0; key < count; ++key) {
-            const std::uint32_t holder = holders[static_cast<std::size_t>(from[key]) >> shift];
-            to[next[holder * interleaved + key % interleaved]++] = from[key];
+            const std::uint32_t owner = owners[static_cast<std::size_t>(from[key]) >> shift];
+            to[next[owner * interleaved + key % interleaved]++] = from[key];
         }
     }
 
@@ -341,7 +341,7 @@ class Is final : public Problem {
     unsigned bucket_bits_;
     std::vector<std::uint32_t> sizes_;   ///< of the buckets on this rank, by turn
     std::vector<std::uint32_t> totals_;  ///< of the buckets on all ranks
-    std::vector<std::uint32_t> holders_;
+    std::vector<std::uint32_t> owners_;
     std::vector<std::uint32_t> next_;  ///< place of the next key for each rank, by turn
     Key* keys_ = nullptr;
     Key* sorted_ = nullptr;    ///< by the ranks that own them

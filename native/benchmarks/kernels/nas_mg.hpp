@@ -165,7 +165,7 @@ class Mg final : public Problem {
         for (Index z = v_->z().begin; z < v_->z().end; ++z) {
             for (Index y = v_->y().begin; y < v_->y().end; ++y) {
                 const Index first = (z * n_ + y) * n_ + v_->x().begin;
-                Random random(usual_seed, static_cast<std::uint64_t>(first));
+                Random random(default_seed, static_cast<std::uint64_t>(first));
                 for (Index x = 0; x < v_->x().count(); ++x) {
                     const Charge found{random.next(), first + x};
                     keep(largest, found, of_each, larger);
@@ -188,8 +188,8 @@ class Mg final : public Problem {
 
     /// Keeps the first ones in an order, each point of the cube once.
     template <class Before>
-    static void keep(std::vector<Charge>& kept, const Charge& found, std::size_t most, const Before& before) {
-        if (kept.size() == most && !before(found, kept.back())) {
+    static void keep(std::vector<Charge>& kept, const Charge& found, std::size_t max_count, const Before& before) {
+        if (kept.size() == max_count && !before(found, kept.back())) {
             return;
         }
         const auto place = std::find_if(kept.begin(), kept.end(), [&](const Charge& each) {
@@ -199,7 +199,7 @@ class Mg final : public Problem {
             return;
         }
         kept.insert(place, found);
-        if (kept.size() > most) {
+        if (kept.size() > max_count) {
             kept.pop_back();
         }
     }
@@ -298,9 +298,9 @@ class Mg final : public Problem {
                 const double* centre = r.row(z, y) + r.x().begin;
                 double* __restrict to = u.row(z, y) + u.x().begin;
                 for (Index x = 0; x < count; ++x) {
-                    const double beside = centre[x - 1] + centre[x + 1] + faces[x];
+                    const double face_sum = centre[x - 1] + centre[x + 1] + faces[x];
                     const double edges = corners[x] + faces[x - 1] + faces[x + 1];
-                    to[x] += c0 * centre[x] + (c1 * beside + c2 * edges);
+                    to[x] += c0 * centre[x] + (c1 * face_sum + c2 * edges);
                 }
             }
         }
@@ -321,10 +321,10 @@ class Mg final : public Problem {
                 double* __restrict to = coarse.row(z, y);
                 for (Index x = part[2].begin; x < part[2].end; ++x) {
                     const Index at = 2 * x + 1;
-                    const double beside = centre[at - 1] + centre[at + 1] + faces[at];
+                    const double face_sum = centre[at - 1] + centre[at + 1] + faces[at];
                     const double edges = corners[at] + faces[at - 1] + faces[at + 1];
                     const double tips = corners[at - 1] + corners[at + 1];
-                    to[x] = .5 * centre[at] + .25 * beside + .125 * edges + .0625 * tips;
+                    to[x] = .5 * centre[at] + .25 * face_sum + .125 * edges + .0625 * tips;
                 }
             }
         }

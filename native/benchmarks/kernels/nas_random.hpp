@@ -9,7 +9,7 @@ namespace assay::nas {
 inline constexpr std::uint64_t modulus_mask = (std::uint64_t{1} << 46U) - 1;
 inline constexpr std::uint64_t multiplier = 1'220'703'125;
 /// For all problems except EP.
-inline constexpr std::uint64_t usual_seed = 314'159'265;
+inline constexpr std::uint64_t default_seed = 314'159'265;
 
 /// So many steps in one: the power of the factor. 64-bit integers are exact here, because 2^46 divides 2^64.
 constexpr std::uint64_t steps(std::uint64_t count, std::uint64_t factor = multiplier) {
@@ -27,7 +27,7 @@ constexpr std::uint64_t steps(std::uint64_t count, std::uint64_t factor = multip
 class Random {
   public:
     /// The first number returned is number `skipped` of the sequence, from 0.
-    explicit Random(std::uint64_t seed = usual_seed, std::uint64_t skipped = 0)
+    explicit Random(std::uint64_t seed = default_seed, std::uint64_t skipped = 0)
         : state_(seed * steps(skipped) & modulus_mask) {}
 
     double next() {

@@ -39,7 +39,7 @@ const assay::Declaration declaration{
 /// Some libraries start their threads with the first product of at most this order.
 constexpr std::int64_t first_order = 1024;
 /// Finite in both formats, and far above any sum of products.
-constexpr double spoilt = 1e30;
+constexpr double invalid_value = 1e30;
 
 /// A number in [-1/2, 1/2) that depends on its place.
 double entry(std::uint64_t place) {
@@ -87,7 +87,7 @@ class Product : public assay::Benchmark {
 
     void prepare(std::size_t /*kernel*/) override {
         for (const Matrices& each : products_) {
-            std::fill_n(each.c, size_, static_cast<Number>(spoilt));
+            std::fill_n(each.c, size_, static_cast<Number>(invalid_value));
         }
     }
 

@@ -81,7 +81,7 @@ struct Shape {
 Options options_of(const Params& params) {
     return {params.number("n"),
             std::min(params.number("nb"), params.number("n")),
-            assay::hpl::way_named(params.word("broadcast")),
+            assay::hpl::algorithm_named(params.word("broadcast")),
             params.word("exchange") == "ring" ? assay::hpl::Exchange::ring : assay::hpl::Exchange::binary,
             params.word("look-ahead") == "one",
             params.word("panel-lu") == "lapack"};
@@ -89,10 +89,10 @@ Options options_of(const Params& params) {
 
 /// Failure (usage) if a message would have more numbers than MPI can count.
 void require_countable(const Options& options, const Shape& shape) {
-    const Index rows = assay::hpl::Deal(options.block, 0, shape.p).before(options.n);
-    const Index columns = assay::hpl::Deal(options.block, 0, shape.q).before(options.n + 1);
-    const Index most = std::max(assay::hpl::Panel::room(rows, options.block), options.block * columns);
-    if (shape.p * shape.q > 1 && most > std::numeric_limits<int>::max()) {
+    const Index rows = assay::hpl::BlockCyclic(options.block, 0, shape.p).before(options.n);
+    const Index columns = assay::hpl::BlockCyclic(options.block, 0, shape.q).before(options.n + 1);
+    const Index largest_message = std::max(assay::hpl::Panel::room(rows, options.block), options.block * columns);
+    if (shape.p * shape.q > 1 && largest_message > std::numeric_limits<int>::max()) {
         throw Failure(Exit::usage, "blocks of " + std::to_string(options.block) + " columns are too wide",
                       "a message would have more numbers than MPI can count", "--nb 256");
     }
@@ -150,11 +150,7 @@ class Hpl : public assay::Benchmark {
     }
 
     [[nodiscard]] assay::Work work() const override {
-        assay::Work work{{"rate", {{"solution", 1.}}}};
-        for (const char* phase : assay::hpl::phase_names) {
-            work[phase] = {};
-        }
-        return work;
+        return assay::solution_work({{"solution", 1.}}, assay::hpl::phase_names);
     }
 
     void prepare(std::size_t /*kernel*/) override { solver_->generate(); }

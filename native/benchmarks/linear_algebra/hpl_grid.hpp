@@ -55,14 +55,14 @@ class Grid {
     mutable std::int64_t sent_ = 0;
 };
 
-enum class Way { ring, modified_ring, spread_roll, library, shared };
+enum class Algorithm { ring, modified_ring, spread_roll, library, shared };
 
-inline Way way_named(const std::string& word) {
-    return word == "ring"            ? Way::ring
-           : word == "modified-ring" ? Way::modified_ring
-           : word == "long"          ? Way::spread_roll
-           : word == "library"       ? Way::library
-                                     : Way::shared;
+inline Algorithm algorithm_named(const std::string& word) {
+    return word == "ring"            ? Algorithm::ring
+           : word == "modified-ring" ? Algorithm::modified_ring
+           : word == "long"          ? Algorithm::spread_roll
+           : word == "library"       ? Algorithm::library
+                                     : Algorithm::shared;
 }
 
 /// The broadcast of a panel along a row of the grid; each call of `progress` advances it.
@@ -73,13 +73,13 @@ inline Way way_named(const std::string& word) {
 /// panel. Library: MPI_Ibcast. Shared: the processes read it in shared memory; a message says that it is ready.
 class Broadcast {
   public:
-    Broadcast(const Grid& grid, Way way)
+    Broadcast(const Grid& grid, Algorithm algorithm)
         : grid_(grid),
           comm_(grid.along_row()),
           size_(grid.columns()),
           at_(grid.column()),
-          way_(way),
-          pieces_(way == Way::spread_roll ? size_ : 1),
+          algorithm_(algorithm),
+          pieces_(algorithm == Algorithm::spread_roll ? size_ : 1),
           arrivals_(static_cast<std::size_t>(pieces_)),
           receive_(arrivals_.size(), MPI_REQUEST_NULL),
           send_(2 * static_cast<std::size_t>(size_), MPI_REQUEST_NULL) {}
@@ -92,14 +92,14 @@ class Broadcast {
 
     void start(int root, double* numbers, std::int64_t count) {
         numbers_ = numbers;
-        count_ = way_ == Way::shared ? 0 : count;
+        count_ = algorithm_ == Algorithm::shared ? 0 : count;
         distance_ = (at_ - root + size_) % size_;
         expected_ = 0;
         arrived_ = 0;
         if (size_ == 1) {
             return;
         }
-        if (way_ == Way::library) {
+        if (algorithm_ == Algorithm::library) {
             MPI_Ibcast(numbers_, count_of(count_), MPI_DOUBLE, root, comm_, receive_.data());
             grid_.count_sent(at_ == root ? count_ * (size_ - 1)
                                          : 0);  // only the library knows which others pass it on
@@ -114,7 +114,7 @@ class Broadcast {
     /// Lets MPI make progress, and passes on what has arrived. Returns whether nothing is in flight any more.
     bool progress() {
         int done = 0;
-        for (; arrived_ < expected_; came()) {
+        for (; arrived_ < expected_; arrive()) {
             MPI_Test(&receive_[arrived_], &done, MPI_STATUS_IGNORE);
             if (done == 0) {
                 return false;
@@ -126,7 +126,7 @@ class Broadcast {
 
     /// Waits until the panel is here.
     void wait() {
-        for (; arrived_ < expected_; came()) {
+        for (; arrived_ < expected_; arrive()) {
             MPI_Wait(&receive_[arrived_], MPI_STATUS_IGNORE);
         }
     }
@@ -160,9 +160,9 @@ class Broadcast {
 
     /// What the process with the panel sends.
     void send_all() {
-        const bool everybody = way_ == Way::shared || way_ == Way::spread_roll;
+        const bool to_all = algorithm_ == Algorithm::shared || algorithm_ == Algorithm::spread_roll;
         for (int to = 1; to < size_; ++to) {
-            if (everybody || to == 1 || (to == 2 && way_ == Way::modified_ring)) {
+            if (to_all || to == 1 || (to == 2 && algorithm_ == Algorithm::modified_ring)) {
                 send(pieces_ > 1 ? to : 0, at_ + to);
             }
         }
@@ -173,23 +173,26 @@ class Broadcast {
 
     void receive_all(int root) {
         const int before = (at_ + size_ - 1) % size_;
-        if (way_ == Way::spread_roll) {
+        if (algorithm_ == Algorithm::spread_roll) {
             receive(distance_, root);
             for (int turn = 1; turn < size_; ++turn) {
                 receive((distance_ - turn + size_) % size_, before);
             }
         } else {
-            receive(0, way_ == Way::shared || (way_ == Way::modified_ring && distance_ == 2) ? root : before);
+            receive(0,
+                    algorithm_ == Algorithm::shared || (algorithm_ == Algorithm::modified_ring && distance_ == 2)
+                        ? root
+                        : before);
         }
     }
 
     /// Passes what has arrived to the next process.
-    void came() {
+    void arrive() {
         const int piece = arrivals_[arrived_];
         ++arrived_;
-        const bool keeps = way_ == Way::library || way_ == Way::shared || distance_ + 1 == size_ ||
-                           (way_ == Way::modified_ring && distance_ == 1) ||
-                           (way_ == Way::spread_roll && piece == distance_ + 1);
+        const bool keeps = algorithm_ == Algorithm::library || algorithm_ == Algorithm::shared ||
+                           distance_ + 1 == size_ || (algorithm_ == Algorithm::modified_ring && distance_ == 1) ||
+                           (algorithm_ == Algorithm::spread_roll && piece == distance_ + 1);
         if (!keeps) {
             send(piece, at_ + 1);
         }
@@ -199,7 +202,7 @@ class Broadcast {
     MPI_Comm comm_;
     int size_;
     int at_;
-    Way way_;
+    Algorithm algorithm_;
     int pieces_;
     double* numbers_ = nullptr;
     std::int64_t count_ = 0;

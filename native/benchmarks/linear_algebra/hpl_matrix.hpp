@@ -41,9 +41,9 @@ inline constexpr std::uint64_t first_state = Steps{}.from(100);
 inline double entry(std::uint64_t state) { return .5 - static_cast<double>(state) * 0x1p-64; }
 
 /// Block-cyclic distribution of rows, or of columns, over the processes of one grid dimension.
-class Deal {
+class BlockCyclic {
   public:
-    Deal(Index block, int place, int places) : block_(block), place_(place), places_(places) {}
+    BlockCyclic(Index block, int place, int places) : block_(block), place_(place), places_(places) {}
 
     /// Number of local indices below the global index `end`; also the local index of the first one from `end`
     /// on.
@@ -60,9 +60,9 @@ class Deal {
     }
 
     /// The process that owns a global index.
-    [[nodiscard]] int holder(Index whole) const { return static_cast<int>(whole / block_ % places_); }
+    [[nodiscard]] int owner(Index whole) const { return static_cast<int>(whole / block_ % places_); }
 
-    [[nodiscard]] bool here(Index whole) const { return holder(whole) == place_; }
+    [[nodiscard]] bool here(Index whole) const { return owner(whole) == place_; }
     [[nodiscard]] int place() const { return place_; }
     [[nodiscard]] int places() const { return places_; }
     [[nodiscard]] Index block() const { return block_; }
@@ -83,7 +83,7 @@ inline Index stride_of(Index numbers) {
 }
 
 /// Writes the local part of [A b]: N rows and N + 1 columns, distributed in blocks.
-inline void generate(Index n, const Deal& rows, const Deal& columns, const RowView& part) {
+inline void generate(Index n, const BlockCyclic& rows, const BlockCyclic& columns, const RowView& part) {
     constexpr Steps step{};
     constexpr Index together = 16;  // columns, whose numbers are independent
     const Index block = rows.block();

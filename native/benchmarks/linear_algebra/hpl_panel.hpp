@@ -56,7 +56,7 @@ class Panel {
 /// Factors panels. All processes of the column call it at once; each keeps a copy of the topmost square.
 class PanelFactor {
   public:
-    PanelFactor(const Grid& grid, const Level3& blas, const Deal& rows, Index block)
+    PanelFactor(const Grid& grid, const Level3& blas, const BlockCyclic& rows, Index block)
         : grid_(grid),
           blas_(blas),
           rows_(rows),
@@ -126,7 +126,7 @@ class PanelFactor {
         }
         const Index row = from(c);
         subtract(row, begin, c);
-        choose(row, c);
+        pivot_column(row, c);
         const double pivot = top_.at(c, c);
         double* numbers = a_.column(c);
         const double inverse = 1 / pivot;
@@ -163,7 +163,7 @@ class PanelFactor {
 
     /// Finds the pivot of a column, brings its row to the top on every process, and moves the row that it
     /// replaces.
-    void choose(Index row, Index c) {
+    void pivot_column(Index row, Index c) {
         const Index width = a_.columns;
         const bool replaced_here = rows_.here(start_ + c);
         Index own = -1;
@@ -181,7 +181,7 @@ class PanelFactor {
             gather(row, &message_[static_cast<std::size_t>(head + width)]);
         }
         if (rows_.places() > 1) {
-            agree(head + 2 * width);
+            exchange_candidates(head + 2 * width);
         }
         const auto pivot = static_cast<Index>(message_[1]);
         panel_->set_pivot(c, pivot);
@@ -207,7 +207,7 @@ class PanelFactor {
 
     /// Binary exchange: after ceil(log2 P) rounds every process knows the largest candidate, the first of equal
     /// ones, and the row that it replaces.
-    void agree(Index count) {
+    void exchange_candidates(Index count) {
         const int size = rows_.places();
         const int at = rows_.place();
         const Index width = a_.columns;
@@ -231,7 +231,7 @@ class PanelFactor {
 
     const Grid& grid_;
     const Level3& blas_;
-    Deal rows_;
+    BlockCyclic rows_;
     bool lapack_ = false;
     View a_;
     View top_;

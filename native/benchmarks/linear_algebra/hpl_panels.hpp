@@ -86,9 +86,9 @@ class Panels {
 
     [[nodiscard]] bool shared() const { return !row_.empty(); }
 
-    /// Memory of panel k, which the process at `holder` of the grid row factors.
-    [[nodiscard]] double* place(Index k, int holder) const {
-        return shared() ? row_[static_cast<std::size_t>(holder)].first() + k / columns_ % 2 * numbers_
+    /// Memory of panel k, which the process at `owner` of the grid row factors.
+    [[nodiscard]] double* place(Index k, int owner) const {
+        return shared() ? row_[static_cast<std::size_t>(owner)].first() + k / columns_ % 2 * numbers_
                         : places_.at(static_cast<std::size_t>(k % 2));
     }
 
@@ -115,14 +115,14 @@ class Panels {
     /// shares.
     void share_panels() {
         const std::string stem = "/assay-hpl-" + std::to_string(agreed_number()) + "-";
-        const auto name = [&](int holder) { return stem + std::to_string(holder); };
+        const auto name = [&](int owner) { return stem + std::to_string(owner); };
         SharedNumbers own(name(here_), 2 * numbers_, true);
         const bool made = own.first() != nullptr;
         bool whole = all_of_row(made);
         std::vector<SharedNumbers> row(static_cast<std::size_t>(columns_));
-        for (int holder = 0; holder < columns_ && whole; ++holder) {
-            SharedNumbers& of = row[static_cast<std::size_t>(holder)];
-            of = holder == here_ ? std::move(own) : SharedNumbers(name(holder), 2 * numbers_, false);
+        for (int owner = 0; owner < columns_ && whole; ++owner) {
+            SharedNumbers& of = row[static_cast<std::size_t>(owner)];
+            of = owner == here_ ? std::move(own) : SharedNumbers(name(owner), 2 * numbers_, false);
         }
         whole = all_of_row(whole && std::all_of(row.begin(), row.end(), [](const SharedNumbers& each) {
                                return each.first() != nullptr;

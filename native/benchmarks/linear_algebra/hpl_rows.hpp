@@ -19,30 +19,30 @@ enum class Exchange { binary, ring };
 /// Swaps the rows of one panel after another.
 class Rows {
   public:
-    Rows(const Grid& grid, const Deal& rows, Exchange exchange, Crew& crew)
+    Rows(const Grid& grid, const BlockCyclic& rows, Exchange exchange, Crew& crew)
         : grid_(grid), rows_(rows), exchange_(exchange), crew_(crew) {}
 
     /// Room for panels of so many columns of a system of order n: nothing is allocated during a solution.
     void reserve(Index n, Index block, Index columns) {
         const auto places = static_cast<std::size_t>(rows_.places());
-        const auto most = static_cast<std::size_t>(block);
-        swaps_.reserve(most);
+        const auto width = static_cast<std::size_t>(block);
+        swaps_.reserve(width);
         if (places == 1) {
             return;
         }
-        held_.resize(static_cast<std::size_t>(n));
-        std::iota(held_.begin(), held_.end(), Index{0});
-        sources_.reserve(most);
-        targets_.reserve(most);
-        gathered_places_.resize(most);
+        original_.resize(static_cast<std::size_t>(n));
+        std::iota(original_.begin(), original_.end(), Index{0});
+        sources_.reserve(width);
+        targets_.reserve(width);
+        gathered_places_.resize(width);
         pivots_.resize(places);
         for (auto& each : pivots_) {
-            each.reserve(most);
+            each.reserve(width);
         }
         replaced_.resize(places + 1);
         begins_.resize(places + 1);
         requests_.reserve(places);
-        gathered_.resize(most * static_cast<std::size_t>(columns));
+        gathered_.resize(width * static_cast<std::size_t>(columns));
         replacing_.resize(gathered_.size());
     }
 
@@ -74,7 +74,7 @@ class Rows {
         const auto columns = static_cast<std::size_t>(a.columns);
         const std::size_t places = pivots_.size();
         const auto here = static_cast<std::size_t>(rows_.place());
-        const int top = rows_.holder(start_);
+        const int top = rows_.owner(start_);
         // Place in the buffer for the pivot rows of each process, starting with this process.
         std::size_t next = 0;
         for (std::size_t turn = 0; turn < places; ++turn) {
@@ -120,7 +120,7 @@ class Rows {
     /// the panel's top always came from that top.
     void plan_messages() {
         for (const auto& [row, pivot] : swaps_) {
-            std::swap(held(row), held(pivot));
+            std::swap(original(row), original(pivot));
         }
         for (auto& each : pivots_) {
             each.clear();
@@ -128,30 +128,30 @@ class Rows {
         sources_.clear();
         targets_.clear();
         for (Index c = 0; c < count_; ++c) {
-            const Index source = held(start_ + c);
+            const Index source = original(start_ + c);
             sources_.push_back(source);
-            pivots_[static_cast<std::size_t>(rows_.holder(source))].push_back(c);
-            held(start_ + c) = start_ + c;
+            pivots_[static_cast<std::size_t>(rows_.owner(source))].push_back(c);
+            original(start_ + c) = start_ + c;
         }
         for (const auto& [row, pivot] : swaps_) {
-            if (held(pivot) != pivot) {  // below the panel's top, and new
-                targets_.emplace_back(held(pivot), pivot);
-                held(pivot) = pivot;
+            if (original(pivot) != pivot) {  // below the panel's top, and new
+                targets_.emplace_back(original(pivot), pivot);
+                original(pivot) = pivot;
             }
         }
-        const auto holder = [&](const auto& target) { return rows_.holder(target.second); };
+        const auto owner = [&](const auto& target) { return rows_.owner(target.second); };
         std::sort(targets_.begin(), targets_.end(), [&](const auto& one, const auto& other) {
-            return std::pair{holder(one), one} < std::pair{holder(other), other};
+            return std::pair{owner(one), one} < std::pair{owner(other), other};
         });
         std::fill(replaced_.begin(), replaced_.end(), std::size_t{0});
         for (const auto& target : targets_) {
-            ++replaced_[static_cast<std::size_t>(holder(target)) + 1];
+            ++replaced_[static_cast<std::size_t>(owner(target)) + 1];
         }
         std::partial_sum(replaced_.begin(), replaced_.end(), replaced_.begin());
     }
 
     /// The original row that is now in a row of the matrix.
-    [[nodiscard]] Index& held(Index row) { return held_[static_cast<std::size_t>(row)]; }
+    [[nodiscard]] Index& original(Index row) { return original_[static_cast<std::size_t>(row)]; }
 
     /// Puts the rows that this process receives in place of pivots where they belong.
     void unpack(const RowView& a, const double* numbers) const {
@@ -215,7 +215,7 @@ class Rows {
     }
 
     const Grid& grid_;
-    Deal rows_;
+    BlockCyclic rows_;
     Exchange exchange_;
     Crew& crew_;
     Index start_ = 0;
@@ -226,7 +226,7 @@ class Rows {
     std::vector<std::size_t> replaced_;             ///< process -> the first of `targets_` that goes to it
     std::vector<std::vector<Index>> pivots_;        ///< process -> rows of U that it holds
     std::vector<std::size_t> gathered_places_;      ///< row of U -> its position in `gathered_`
-    std::vector<Index> held_;
+    std::vector<Index> original_;
     std::vector<std::size_t>
         begins_;  ///< of the pivot rows of each process in `gathered_`, starting with this process
     std::vector<MPI_Request> requests_;

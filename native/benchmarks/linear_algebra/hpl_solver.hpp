@@ -15,6 +15,7 @@
 #include "benchmarks/linear_algebra/hpl_panels.hpp"
 #include "benchmarks/linear_algebra/hpl_rows.hpp"
 #include "benchmarks/linear_algebra/hpl_times.hpp"
+#include "harness/error.hpp"
 
 namespace assay::hpl {
 
@@ -22,7 +23,7 @@ namespace assay::hpl {
 struct Options {
     Index n;
     Index block;
-    Way way;
+    Algorithm algorithm;
     Exchange exchange;
     bool look_ahead;
     bool lapack;
@@ -33,8 +34,8 @@ class Solver {
   public:
     /// Numbers that the process with the largest part needs, for the matrix and two panels.
     static std::size_t room(const Options& options, int p, int q) {
-        const Deal rows(options.block, 0, p);
-        const Deal columns(options.block, 0, q);
+        const BlockCyclic rows(options.block, 0, p);
+        const BlockCyclic columns(options.block, 0, q);
         const Index height = rows.before(options.n);
         const Index width = columns.before(options.n + 1);
         const Index u = p > 1 ? options.block * width : 0;
@@ -47,21 +48,22 @@ class Solver {
           grid_(grid),
           blas_(blas),
           crew_(crew),
-          row_deal_(options.block, grid.row(), grid.rows()),
-          column_deal_(options.block, grid.column(), grid.columns()),
-          factor_(grid, blas, row_deal_, options.block),
-          rows_(grid, row_deal_, options.exchange, crew),
-          a_{numbers, row_deal_.before(options.n), column_deal_.before(options.n + 1),
-             stride_of(column_deal_.before(options.n + 1))},
-          places_(grid, options.way == Way::shared, a_.row(a_.rows), Panel::room(a_.rows, options.block)),
+          row_distribution_(options.block, grid.row(), grid.rows()),
+          column_distribution_(options.block, grid.column(), grid.columns()),
+          factor_(grid, blas, row_distribution_, options.block),
+          rows_(grid, row_distribution_, options.exchange, crew),
+          a_{numbers, row_distribution_.before(options.n), column_distribution_.before(options.n + 1),
+             stride_of(column_distribution_.before(options.n + 1))},
+          places_(grid, options.algorithm == Algorithm::shared, a_.row(a_.rows),
+                  Panel::room(a_.rows, options.block)),
           x_(static_cast<std::size_t>(options.n)),
           y_(static_cast<std::size_t>(a_.rows)),
           part_(static_cast<std::size_t>(options.block)),
           times_(crew, static_cast<std::size_t>((options.n + options.block - 1) / options.block)) {
         // If panels cannot be shared, they are broadcast.
-        const bool passed = options.way == Way::shared && !places_.shared();
+        const bool passed = options.algorithm == Algorithm::shared && !places_.shared();
         for (auto& each : broadcasts_) {
-            each = std::make_unique<Broadcast>(grid, passed ? Way::modified_ring : options.way);
+            each = std::make_unique<Broadcast>(grid, passed ? Algorithm::modified_ring : options.algorithm);
         }
         double* panels = a_.row(a_.rows);
         u_ = panels + 2 * Panel::room(a_.rows, options.block);
@@ -74,14 +76,14 @@ class Solver {
         for (MPI_Comm along : {grid.along_row(), grid.along_column()}) {
             MPI_Allreduce(MPI_IN_PLACE, &fewest, 1, MPI_INT, MPI_MIN, along);
         }
-        apart_ = fewest > 1;
+        factors_apart_ = fewest > 1;
         // A single thread in a single grid column never waits for a panel: separate updates would only cost
         // time.
-        options_.look_ahead = options.look_ahead && (grid.columns() > 1 || apart_);
+        options_.look_ahead = options.look_ahead && (grid.columns() > 1 || factors_apart_);
     }
 
     /// Writes the system.
-    void generate() { hpl::generate(options_.n, row_deal_, column_deal_, a_); }
+    void generate() { hpl::generate(options_.n, row_distribution_, column_distribution_, a_); }
 
     /// Replaces the system by its factors and finds x.
     void solve() {
@@ -113,7 +115,7 @@ class Solver {
     /// and b; the largest number if it is not finite. The factors are lost.
     double residual() {
         generate();
-        const Index own_columns = column_deal_.before(options_.n);
+        const Index own_columns = column_distribution_.before(options_.n);
         std::vector<double> r(static_cast<std::size_t>(a_.rows), 0.);
         std::vector<double> sums(r.size(), 0.);
         double b_norm = 0;
@@ -125,7 +127,7 @@ class Solver {
         }
         std::vector<double> x(static_cast<std::size_t>(own_columns));
         for (std::size_t j = 0; j < x.size(); ++j) {
-            x[j] = x_[static_cast<std::size_t>(column_deal_.whole(static_cast<Index>(j)))];
+            x[j] = x_[static_cast<std::size_t>(column_distribution_.whole(static_cast<Index>(j)))];
         }
         for (std::size_t i = 0; i < r.size(); ++i) {
             const double* row = a_.row(static_cast<Index>(i));
@@ -147,15 +149,10 @@ class Solver {
         }
         largest(norms, grid_.along_row());
         largest(norms, grid_.along_column());
-        norm_of_a_ = norms[1];
         const double scale = std::numeric_limits<double>::epsilon() / 2 * (norms[1] * x_norm + norms[2]) *
                              static_cast<double>(options_.n);
-        const double scaled = norms[0] / scale;
-        return std::isfinite(scaled) ? scaled : std::numeric_limits<double>::max();
+        return finite_error(norms[0] / scale);
     }
-
-    /// ||A|| of the last residual.
-    [[nodiscard]] double norm_of_a() const { return norm_of_a_; }
 
     /// The whole solution, on every process.
     [[nodiscard]] std::vector<double>& x() { return x_; }
@@ -186,16 +183,16 @@ class Solver {
     void take_panel(Index k, const RowView& u) {
         const Index first = k * options_.block;
         const Index columns = std::min(options_.block, options_.n - first);
-        const Index row = row_deal_.before(first);
-        const Index top_rows = row_deal_.before(first + columns) - row;
-        const int holder = column_deal_.holder(first);
+        const Index row = row_distribution_.before(first);
+        const Index top_rows = row_distribution_.before(first + columns) - row;
+        const int owner = column_distribution_.owner(first);
         Panel& panel = this->panel(k);
         times_.add(Phase::broadcast, [&] { broadcast(k).finish(); });
-        panel.shape(places_.place(k, holder), first, columns, a_.rows - row, top_rows);
-        if (grid_.column() != holder) {
+        panel.shape(places_.place(k, owner), first, columns, a_.rows - row, top_rows);
+        if (grid_.column() != owner) {
             return;
         }
-        const RowView part = a_.part(row, column_deal_.before(first), a_.rows - row, columns);
+        const RowView part = a_.part(row, column_distribution_.before(first), a_.rows - row, columns);
         times_.together(Phase::panel, [&](int thread) {
             const auto [top, rows] = share_of(part.rows, thread);
             const RowView mine = part.part(top, 0, rows, columns);
@@ -212,18 +209,19 @@ class Solver {
     /// Factors panel k where it was copied, and broadcasts it along the rows of the grid; by the calling thread.
     void send_panel(Index k) {
         Panel& panel = this->panel(k);
-        const int holder = column_deal_.holder(panel.first_row());
-        if (grid_.column() == holder) {
+        const int owner = column_distribution_.owner(panel.first_row());
+        if (grid_.column() == owner) {
             times_.add(Phase::panel, [&] {
                 factor_.factor(panel);
                 const Index top_rows = panel.rows().rows - panel.below().rows;
-                const RowView here = a_.slice(column_deal_.before(panel.first_row()), panel.columns());
-                copy_upper(panel.top(), here.part(row_deal_.before(panel.first_row()), 0, top_rows, here.columns));
+                const RowView here = a_.slice(column_distribution_.before(panel.first_row()), panel.columns());
+                copy_upper(panel.top(),
+                           here.part(row_distribution_.before(panel.first_row()), 0, top_rows, here.columns));
             });
         }
         times_.add(Phase::broadcast, [&] {
             places_.agree();
-            broadcast(k).start(holder, panel.numbers(), panel.count());
+            broadcast(k).start(owner, panel.numbers(), panel.count());
         });
     }
 
@@ -240,22 +238,22 @@ class Solver {
             places_.agree();
         });
         times_.add(Phase::swap, [&] { rows_.plan(panel(k)); });
-        Index column = column_deal_.before(std::min(after, options_.n));
+        Index column = column_distribution_.before(std::min(after, options_.n));
         const bool ahead = more && options_.look_ahead;
         if (ahead) {
-            const Index next = column_deal_.before(std::min(after + options_.block, options_.n));
-            const RowView u = bring_u(k, column, next);
+            const Index next = column_distribution_.before(std::min(after + options_.block, options_.n));
+            const RowView u = collect_u(k, column, next);
             times_.together(Phase::update, [&](int thread) {
                 const auto [first, count] = share_of(u.columns, thread);
-                find_u(k, column + first, u.slice(first, count), thread);
+                solve_u(k, column + first, u.slice(first, count), thread);
             });
             take_panel(k + 1, u);
             column = next;
         }
-        if (ahead && !apart_) {
+        if (ahead && !factors_apart_) {
             send_panel(k + 1);
         }
-        update(k, column, ahead && apart_);
+        update(k, column, ahead && factors_apart_);
         if (more && !ahead) {
             begin_panel(k + 1);
         }
@@ -271,10 +269,10 @@ class Solver {
     }
 
     /// U of the local columns [begin, end): their top rows, or the rows of the pivots that other processes send.
-    RowView bring_u(Index k, Index begin, Index end) {
+    RowView collect_u(Index k, Index begin, Index end) {
         const Panel& panel = this->panel(k);
         if (grid_.rows() == 1 || begin == end) {
-            return a_.part(row_deal_.before(panel.first_row()), begin, panel.columns(), end - begin);
+            return a_.part(row_distribution_.before(panel.first_row()), begin, panel.columns(), end - begin);
         }
         const RowView u{u_, panel.columns(), end - begin, end - begin};
         times_.add(Phase::swap, [&] { rows_.exchange(a_.slice(begin, end - begin), u); });
@@ -282,7 +280,7 @@ class Solver {
     }
 
     /// Swaps rows, if that needs no messages, and computes U = L^-1 U, for the local columns from `begin` on.
-    void find_u(Index k, Index begin, const RowView& u, int thread) {
+    void solve_u(Index k, Index begin, const RowView& u, int thread) {
         constexpr Index strip = 512;  // still in the caches when it is solved
         const Panel& panel = this->panel(k);
         for (Index first = 0; first < u.columns; first += strip) {
@@ -293,8 +291,8 @@ class Solver {
                 times_.add(Phase::swap, thread, [&] { rows_.swap_here(columns); });
             }
             times_.add(Phase::update, thread, [&] { blas_.solve_unit_lower(panel.top(), part); });
-            if (grid_.rows() > 1 && row_deal_.here(panel.first_row())) {
-                const RowView top = columns.part(row_deal_.before(panel.first_row()), 0, part.rows, count);
+            if (grid_.rows() > 1 && row_distribution_.here(panel.first_row())) {
+                const RowView top = columns.part(row_distribution_.before(panel.first_row()), 0, part.rows, count);
                 times_.add(Phase::swap, thread, [&] { copy(part, top); });
             }
         }
@@ -304,7 +302,7 @@ class Solver {
     /// the end. The calling thread may first factor the next panel (`ahead`), and lets MPI make progress in
     /// between.
     void update(Index k, Index begin, bool ahead) {
-        const RowView u = bring_u(k, begin, a_.columns);
+        const RowView u = collect_u(k, begin, a_.columns);
         std::atomic<Index> taken{0};
         times_.together(ahead ? Phase::panel : Phase::update, [&](int thread) {
             if (ahead && thread == 0) {
@@ -315,7 +313,7 @@ class Solver {
                 const Index count = std::min(std::max(share, fewest_columns), u.columns - first);
                 if (taken.compare_exchange_weak(first, first + count)) {
                     const RowView part = u.slice(first, count);
-                    find_u(k, begin + first, part, thread);
+                    solve_u(k, begin + first, part, thread);
                     subtract(k, begin + first, part, thread);
                     first = taken;
                 }
@@ -346,26 +344,26 @@ class Solver {
     /// until the row's turn comes.
     void substitute() {
         const Index n = options_.n;
-        const bool has_b = column_deal_.here(n);
+        const bool has_b = column_distribution_.here(n);
         for (Index i = 0; i < a_.rows; ++i) {
             y_[static_cast<std::size_t>(i)] = has_b ? a_.at(i, a_.columns - 1) : 0;
         }
         std::fill(x_.begin(), x_.end(), 0.);
         for (Index first = (n - 1) / options_.block * options_.block; first >= 0; first -= options_.block) {
             const Index count = std::min(options_.block, n - first);
-            const int holder = column_deal_.holder(first);
-            const Index row = row_deal_.before(first);
-            const Index column = column_deal_.before(first);
-            if (row_deal_.here(first)) {
-                MPI_Reduce(y_.data() + row, part_.data(), count_of(count), MPI_DOUBLE, MPI_SUM, holder,
+            const int owner = column_distribution_.owner(first);
+            const Index row = row_distribution_.before(first);
+            const Index column = column_distribution_.before(first);
+            if (row_distribution_.here(first)) {
+                MPI_Reduce(y_.data() + row, part_.data(), count_of(count), MPI_DOUBLE, MPI_SUM, owner,
                            grid_.along_row());
-                grid_.count_sent(grid_.column() == holder ? 0 : count);
-                if (grid_.column() == holder) {
+                grid_.count_sent(grid_.column() == owner ? 0 : count);
+                if (grid_.column() == owner) {
                     blas_.solve_upper(a_.part(row, column, count, count), part_.data());
                 }
             }
-            if (grid_.column() == holder) {
-                broadcast_down(part_, count, row_deal_.holder(first));
+            if (grid_.column() == owner) {
+                broadcast_down(part_, count, row_distribution_.owner(first));
                 crew_.run([&](int thread) {
                     const auto [top, rows] = share_of(row, thread);
                     blas_.subtract_product(a_.part(top, column, rows, count), part_.data(), y_.data() + top);
@@ -401,8 +399,8 @@ class Solver {
     const Grid& grid_;
     const Level3& blas_;
     Crew& crew_;
-    Deal row_deal_;
-    Deal column_deal_;
+    BlockCyclic row_distribution_;
+    BlockCyclic column_distribution_;
     PanelFactor factor_;
     Rows rows_;
     RowView a_;            ///< row by row: pivoting moves rows
@@ -414,8 +412,7 @@ class Solver {
     std::vector<double> y_;     ///< right-hand side of the substitution
     std::vector<double> part_;  ///< a block of x
     Times times_;
-    bool apart_ = false;  ///< one thread factors panels while others update
-    double norm_of_a_ = 0;
+    bool factors_apart_ = false;  ///< one thread factors panels while others update
 };
 
 }  // namespace assay::hpl

@@ -83,7 +83,7 @@ class Times {
 
   private:
     /// No two of them share a cache line.
-    struct alignas(apart_bytes) Thread {
+    struct alignas(interference_bytes) Thread {
         Phases spent{};
     };
 

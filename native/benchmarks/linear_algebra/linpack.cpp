@@ -65,11 +65,4 @@ class Linpack : public assay::linpack::Solution {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Linpack>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Linpack>(declaration, argc, argv); }

@@ -31,10 +31,10 @@ inline void dscal(Index count, double a, double* x) {
 /// Index of the largest magnitude, the first of equal ones.
 inline Index idamax(Index count, const double* x) {
     Index place = 0;
-    double most = std::abs(x[0]);
+    double largest = std::abs(x[0]);
     for (Index i = 1; i < count; ++i) {
-        if (std::abs(x[i]) > most) {
-            most = std::abs(x[i]);
+        if (std::abs(x[i]) > largest) {
+            largest = std::abs(x[i]);
             place = i;
         }
     }

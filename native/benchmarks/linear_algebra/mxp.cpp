@@ -58,11 +58,7 @@ class Mxp : public assay::Benchmark {
     }
 
     [[nodiscard]] assay::Work work() const override {
-        assay::Work work{{"rate", {{"solution", 1.}}}};
-        for (const char* phase : assay::mxp::phase_names) {
-            work[phase] = {};
-        }
-        return work;
+        return assay::solution_work({{"solution", 1.}}, assay::mxp::phase_names);
     }
 
     void prepare(std::size_t /*kernel*/) override { solver_->forget(); }
@@ -104,9 +100,4 @@ class Mxp : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> { return std::make_unique<Mxp>(setting); },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Mxp>(declaration, argc, argv); }

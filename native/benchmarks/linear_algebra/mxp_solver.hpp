@@ -12,6 +12,7 @@
 #include "benchmarks/linear_algebra/hpl_matrix.hpp"
 #include "harness/clock.hpp"
 #include "harness/crew.hpp"
+#include "harness/error.hpp"
 #include "harness/sum.hpp"
 
 namespace assay::mxp {
@@ -41,10 +42,10 @@ inline void generate(Crew& crew, const RowView& a) {
     const Index n = a.rows;
     const Index block = (n + crew.size() - 1) / crew.size();
     crew.run([&](int place) {
-        const hpl::Deal rows(block, place, crew.size());
+        const hpl::BlockCyclic rows(block, place, crew.size());
         const Index first = std::min(place * block, n);
         const RowView part = a.part(first, 0, std::min(block, n - first), a.columns);
-        hpl::generate(n, rows, hpl::Deal(n + 1, 0, 1), part);
+        hpl::generate(n, rows, hpl::BlockCyclic(n + 1, 0, 1), part);
         for (Index row = 0; row < part.rows; ++row) {
             double sum = 0;
             for (Index column = 0; column < n; ++column) {
@@ -83,12 +84,12 @@ class Solver {
           small_(static_cast<std::size_t>(n_)),
           x_(small_.size()),
           r_(small_.size()),
-          basis_(most_steps, r_),
-          refined_(most_steps, r_),
-          triangle_(most_steps, Vector(most_steps)),
-          turns_(most_steps),
-          right_(most_steps + 1) {
-        step_seconds_.reserve(most_steps);
+          basis_(max_steps, r_),
+          refined_(max_steps, r_),
+          triangle_(max_steps, Vector(max_steps)),
+          turns_(max_steps),
+          right_(max_steps + 1) {
+        step_seconds_.reserve(max_steps);
     }
 
     /// Writes the system.
@@ -149,8 +150,7 @@ class Solver {
         }
         const double scale =
             std::numeric_limits<double>::epsilon() / 2 * (a_norm * x_norm + b_norm) * static_cast<double>(n_);
-        const double scaled = difference / scale;
-        return std::isfinite(scaled) ? scaled : std::numeric_limits<double>::max();
+        return finite_error(difference / scale);
     }
 
     [[nodiscard]] RowView a() const { return a_; }
@@ -160,7 +160,7 @@ class Solver {
     static constexpr std::size_t page = 4096;
     /// Columns of a square that is factored row by row.
     static constexpr Index leaf = 32;
-    static constexpr std::size_t most_steps = 50;
+    static constexpr std::size_t max_steps = 50;
 
     /// Like that of doubles: a page holds twice as many numbers.
     static Index stride(Index n) { return 2 * hpl::stride_of((n + 1) / 2); }
@@ -256,11 +256,11 @@ class Solver {
 
     /// v = U^-1 L^-1 v, in single precision, by blocks: products use all threads.
     void precondition(Vector& v) {
-        double most = 0;
+        double largest = 0;
         for (const double each : v) {
-            most = std::max(most, std::abs(each));
+            largest = std::max(largest, std::abs(each));
         }
-        const double scale = most > 0 ? most : 1;  // small residuals stay within the range of floats
+        const double scale = largest > 0 ? largest : 1;  // small residuals stay within the range of floats
         std::transform(v.begin(), v.end(), small_.begin(),
                        [&](double each) { return static_cast<float>(each / scale); });
         float* x = small_.data();
@@ -309,11 +309,11 @@ class Solver {
 
     /// The diagonal dominates: a norm of A is at most twice its largest entry.
     [[nodiscard]] double largest_of_diagonal() const {
-        double most = 0;
+        double largest = 0;
         for (Index row = 0; row < n_; ++row) {
-            most = std::max(most, a_.at(row, row));
+            largest = std::max(largest, a_.at(row, row));
         }
-        return most;
+        return largest;
     }
 
     /// Flexible GMRES without restart (Y. Saad, 1993), with Givens rotations. It starts from the solution by the
@@ -330,7 +330,7 @@ class Solver {
         right_[0] = length;
         step_seconds_.clear();
         double begin = now();
-        for (steps_ = 0; std::abs(right_[steps_]) > enough && steps_ < most_steps; ++steps_) {
+        for (steps_ = 0; std::abs(right_[steps_]) > enough && steps_ < max_steps; ++steps_) {
             Vector& column = triangle_[steps_];
             Vector& direction = basis_[steps_];
             std::transform(r_.begin(), r_.end(), direction.begin(), [&](double each) { return each / length; });

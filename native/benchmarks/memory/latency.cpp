@@ -52,11 +52,4 @@ class Latency : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const assay::Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Latency>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Latency>(declaration, argc, argv); }

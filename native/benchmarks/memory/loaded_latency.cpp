@@ -86,8 +86,8 @@ class Blocks {
   private:
     std::uint64_t offered_ = 0;
     std::uint64_t taken_ = 0;  ///< of all offers before the last one
-    alignas(assay::apart_bytes) std::atomic<std::uint64_t> left_{0};
-    alignas(assay::apart_bytes) std::atomic<std::uint64_t> read_{0};
+    alignas(assay::interference_bytes) std::atomic<std::uint64_t> left_{0};
+    alignas(assay::interference_bytes) std::atomic<std::uint64_t> read_{0};
     std::atomic<std::uint64_t> wrong_{0};
 };
 
@@ -201,7 +201,7 @@ class LoadedLatency : public assay::Benchmark {
         while (kernel == load && !blocks_.quiet()) {
             std::this_thread::yield();
         }
-        asked_ = 0;
+        requested_ = 0;
         read_ = blocks_.read();
         loads_ = 0;
         begin_ = cycle_.place();
@@ -213,18 +213,18 @@ class LoadedLatency : public assay::Benchmark {
             return;
         }
         const std::uint64_t blocks = iterations * iteration();
-        asked_ += blocks;
+        requested_ += blocks;
         blocks_.offer(blocks);
         do {
-            walk(loads_between_looks);
-        } while (blocks_.read() - read_ != asked_);
+            walk(loads_between_checks);
+        } while (blocks_.read() - read_ != requested_);
     }
 
     /// Blocks that were read wrong or not as often as requested, lines that break the cycle, and whether the
     /// walk ended at the wrong place.
     double verify(std::size_t kernel) override {
         const auto missing =
-            kernel == load ? static_cast<double>(asked_) - static_cast<double>(blocks_.read() - read_) : 0;
+            kernel == load ? static_cast<double>(requested_) - static_cast<double>(blocks_.read() - read_) : 0;
         const bool off_cycle = cycle_.place() != (begin_ + loads_) % cycle_.lines();
         return static_cast<double>(blocks_.wrong()) + std::abs(missing) + static_cast<double>(broken_) +
                (off_cycle ? 1 : 0);
@@ -241,7 +241,7 @@ class LoadedLatency : public assay::Benchmark {
     }
 
   private:
-    static constexpr std::uint64_t loads_between_looks = 16;
+    static constexpr std::uint64_t loads_between_checks = 16;
 
     [[nodiscard]] std::uint64_t iteration() const { return blocks_of_iteration * streams_.size(); }
 
@@ -257,17 +257,10 @@ class LoadedLatency : public assay::Benchmark {
     std::vector<std::unique_ptr<Stream>> streams_;
     std::uint64_t loads_ = 0;
     std::uint64_t begin_ = 0;
-    std::uint64_t asked_ = 0;
+    std::uint64_t requested_ = 0;
     std::uint64_t read_ = 0;
 };
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<LoadedLatency>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<LoadedLatency>(declaration, argc, argv); }

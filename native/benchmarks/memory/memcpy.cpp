@@ -131,11 +131,4 @@ class Memcpy : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Memcpy>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Memcpy>(declaration, argc, argv); }

@@ -19,7 +19,7 @@ constexpr double scalar = 3.0;
 constexpr std::size_t line_doubles = 64 / sizeof(double);
 /// Offset of arrays modulo a page: equal elements then do not share a cache set or memory bank.
 constexpr std::size_t stagger_bytes = 1024 + 64;
-constexpr double spoilt = -1.0;
+constexpr double invalid_value = -1.0;
 
 enum Kernel : std::size_t { copy, scale, add, triad };
 
@@ -104,16 +104,17 @@ constexpr std::size_t period = 16;
 double start_value(std::size_t i) { return 1.0 + static_cast<double>(i % period) / period; }
 
 /// Overwrites a part of an array, past the caches if possible: its lines need not be read first.
-void spoil(double* array, Part part) {
+void overwrite(double* array, Part part) {
     std::size_t i = part.begin;
     if constexpr (assay::has_non_temporal_stores) {
         constexpr std::size_t width = assay::vector_doubles;
         for (; i + width <= part.end; i += width) {
-            assay::store_non_temporal(reinterpret_cast<assay::Vector*>(array + i), assay::Vector{} + spoilt);
+            assay::store_non_temporal(reinterpret_cast<assay::Vector*>(array + i),
+                                      assay::Vector{} + invalid_value);
         }
         assay::fence_non_temporal();
     }
-    std::fill(array + i, array + part.end, spoilt);
+    std::fill(array + i, array + part.end, invalid_value);
 }
 
 /// Largest relative error of a part. Elements a period apart have the same correct value: each position in the
@@ -121,7 +122,7 @@ void spoil(double* array, Part part) {
 double largest_error(const double* array, Part part, double factor) {
     double right[period];
     double worst[period] = {};
-    const auto look = [&](std::size_t i, std::size_t place) {
+    const auto compare = [&](std::size_t i, std::size_t place) {
         const double error = std::abs(array[i] - right[place]);
         worst[place] = std::max(worst[place], error <= DBL_MAX ? error : DBL_MAX);  // also takes NaN
     };
@@ -131,11 +132,11 @@ double largest_error(const double* array, Part part, double factor) {
     std::size_t i = part.begin;
     for (; i + period <= part.end; i += period) {
         for (std::size_t place = 0; place < period; ++place) {
-            look(i + place, place);
+            compare(i + place, place);
         }
     }
     for (; i < part.end; ++i) {
-        look(i, (i - part.begin) % period);
+        compare(i, (i - part.begin) % period);
     }
     double largest = 0;
     for (std::size_t place = 0; place < period; ++place) {
@@ -179,7 +180,7 @@ class Stream : public assay::Benchmark {
 
     void prepare(std::size_t kernel) override {
         double* target = operands(kernel).x;
-        team_.run([&](int thread) { spoil(target, part(thread)); });
+        team_.run([&](int thread) { overwrite(target, part(thread)); });
     }
 
     void iterate(std::size_t kernel, std::uint64_t iterations, int thread) override {
@@ -230,8 +231,8 @@ class Stream : public assay::Benchmark {
             const Part mine = !serial ? part(thread) : thread == 0 ? Part{0, elements_} : Part{0, 0};
             for (std::size_t i = mine.begin; i < mine.end; ++i) {
                 a_[i] = start_value(i);
-                b_[i] = spoilt;
-                c_[i] = spoilt;
+                b_[i] = invalid_value;
+                c_[i] = invalid_value;
             }
         });
     }
@@ -247,11 +248,4 @@ class Stream : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Stream>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Stream>(declaration, argc, argv); }

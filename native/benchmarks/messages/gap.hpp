@@ -33,7 +33,7 @@ class Gap {
     }
 
     /// For a sample: an iteration timed alone is its own sample.
-    [[nodiscard]] std::uint64_t most_iterations() const {
+    [[nodiscard]] std::uint64_t max_iterations() const {
         return asleep_.count() > 0 ? 1 : std::uint64_t{1} << 40U;
     }
 

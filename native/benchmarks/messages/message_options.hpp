@@ -36,8 +36,8 @@ inline const Axis pool_axis{
 inline const std::map<std::string, std::vector<std::string>> quantities{
     {"message", {"bytes", "messages", "one-way"}}};
 
-inline Axis bytes_axis(std::int64_t least) {
-    return {"bytes", "size of a message", {}, std::int64_t{8}, "B", least};
+inline Axis bytes_axis(std::int64_t min_bytes) {
+    return {"bytes", "size of a message", {}, std::int64_t{8}, "B", min_bytes};
 }
 
 /// With or without `multi-`, which makes no difference for one pair.
@@ -51,8 +51,8 @@ inline Pattern pattern_of(const Params& params) {
 inline bool is_multi(const Params& params) { return params.word("pattern").starts_with("multi-"); }
 
 /// Bytes of a message, including its offset.
-inline std::size_t size_of(const Params& params, std::int64_t least) {
-    return static_cast<std::size_t>(std::max(least, params.number("bytes") + params.number("offset")));
+inline std::size_t size_of(const Params& params, std::int64_t min_bytes) {
+    return static_cast<std::size_t>(std::max(min_bytes, params.number("bytes") + params.number("offset")));
 }
 
 inline std::uint64_t window_of(const Params& params) {

@@ -60,7 +60,7 @@ struct Options {
     }
 
     /// Transfers alternate between the ranks; otherwise only the first rank starts them.
-    [[nodiscard]] bool both_ways() const { return !bandwidth && !(passive() && operation == Operation::get); }
+    [[nodiscard]] bool ping_pong() const { return !bandwidth && !(passive() && operation == Operation::get); }
 
     /// Bytes from one slot to the next: no two slots share a cache line or a pair of lines that is fetched
     /// together.

@@ -33,9 +33,9 @@ inline void give(const Options& options, std::byte* first, int rank) {
 }
 
 /// Before anything is received: zeros for additions, otherwise bytes that no rank sends.
-inline void spoil(const Options& options, std::byte* first) {
-    const std::byte spoilt = options.operation == Operation::accumulate ? std::byte{0} : std::byte{0xA5};
-    std::fill_n(first, static_cast<std::size_t>(options.slots) * options.stride(), spoilt);
+inline void overwrite(const Options& options, std::byte* first) {
+    const std::byte invalid_value = options.operation == Operation::accumulate ? std::byte{0} : std::byte{0xA5};
+    std::fill_n(first, static_cast<std::size_t>(options.slots) * options.stride(), invalid_value);
 }
 
 /// Share of the expected data, after so many transfers into each slot, that is wrong.

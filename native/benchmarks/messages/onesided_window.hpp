@@ -144,17 +144,18 @@ class Window {
     void move(std::byte* buffer, std::size_t place) const {
         const auto bytes = static_cast<int>(options_.bytes);
         const auto doubles = static_cast<int>(options_.bytes / sizeof(double));
-        const auto there = static_cast<MPI_Aint>(place);
+        const auto target_offset = static_cast<MPI_Aint>(place);
         std::byte* here = buffer + place;
         switch (options_.operation) {
             case Operation::put:
-                MPI_Put(here, bytes, MPI_BYTE, partner_, there, bytes, MPI_BYTE, window_);
+                MPI_Put(here, bytes, MPI_BYTE, partner_, target_offset, bytes, MPI_BYTE, window_);
                 break;
             case Operation::get:
-                MPI_Get(here, bytes, MPI_BYTE, partner_, there, bytes, MPI_BYTE, window_);
+                MPI_Get(here, bytes, MPI_BYTE, partner_, target_offset, bytes, MPI_BYTE, window_);
                 break;
             case Operation::accumulate:
-                MPI_Accumulate(here, doubles, MPI_DOUBLE, partner_, there, doubles, MPI_DOUBLE, MPI_SUM, window_);
+                MPI_Accumulate(here, doubles, MPI_DOUBLE, partner_, target_offset, doubles, MPI_DOUBLE, MPI_SUM,
+                               window_);
                 break;
         }
     }

@@ -53,7 +53,7 @@ class Pt2pt : public assay::Benchmark {
     /// Windows and round trips follow each other without a pause, like OSU's; several pairs begin each sample
     /// together. After a sleep each iteration is alone.
     [[nodiscard]] bool flows() const override {
-        return pair_.pairs == 1 && flows_.size() == 1 && most_iterations() > 1;
+        return pair_.pairs == 1 && flows_.size() == 1 && max_iterations() > 1;
     }
 
     void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int thread) override {
@@ -73,7 +73,7 @@ class Pt2pt : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return 0; }
 
-    [[nodiscard]] std::uint64_t most_iterations() const override { return options_.gap.most_iterations(); }
+    [[nodiscard]] std::uint64_t max_iterations() const override { return options_.gap.max_iterations(); }
 
     /// The starting rank, or both ranks in bidirectional patterns.
     [[nodiscard]] bool times() const override { return pair_.first || options_.pattern == Pattern::bidirectional; }

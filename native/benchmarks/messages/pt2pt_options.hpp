@@ -78,14 +78,14 @@ inline Failure bad_request(const std::string& what, const std::string& why, cons
 using messages::option_text;
 
 inline void refuse_bad_request(const Params& params, const Options& options) {
-    const bool windows_both_ways = options.pattern == Pattern::bidirectional;
-    if (options.combined && !(windows_both_ways && options.calls == Calls::blocking)) {
-        throw bad_request("--exchange combined cannot be had with " +
-                              option_text(params, windows_both_ways ? "calls" : "pattern"),
-                          "MPI_Sendrecv blocks, and sends and receives at once",
-                          "--pattern bidirectional --calls blocking --exchange combined");
+    const bool bidirectional = options.pattern == Pattern::bidirectional;
+    if (options.combined && !(bidirectional && options.calls == Calls::blocking)) {
+        throw bad_request(
+            "--exchange combined cannot be had with " + option_text(params, bidirectional ? "calls" : "pattern"),
+            "MPI_Sendrecv blocks, and sends and receives at once",
+            "--pattern bidirectional --calls blocking --exchange combined");
     }
-    if (windows_both_ways && options.calls == Calls::blocking && !options.combined) {
+    if (bidirectional && options.calls == Calls::blocking && !options.combined) {
         throw bad_request("--pattern bidirectional cannot be had with --calls blocking and --exchange separate",
                           "two ranks that both send first, and wait, would wait for ever",
                           "--pattern bidirectional --calls blocking --exchange combined");

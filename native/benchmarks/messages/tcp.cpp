@@ -99,7 +99,7 @@ class Tcp : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return 0; }
 
-    [[nodiscard]] std::uint64_t most_iterations() const override { return options_.gap.most_iterations(); }
+    [[nodiscard]] std::uint64_t max_iterations() const override { return options_.gap.max_iterations(); }
 
     /// The starting rank, or both ranks in bidirectional patterns.
     [[nodiscard]] bool times() const override { return pair_.first || options_.pattern == Pattern::bidirectional; }
@@ -116,7 +116,7 @@ class Tcp : public assay::Benchmark {
         if (stream_.broken()) {
             throw Failure(assay::Exit::failed, "a TCP connection broke",
                           "its peer closed it, or nothing moved over it for " +
-                              std::to_string(static_cast<int>(Stream::patience_s)) +
+                              std::to_string(static_cast<int>(Stream::timeout_s)) +
                               " s, as where the way loses long frames",
                           "look at the other rank's words, and whether shorter frames pass: "
                           "assay run network --vary tcp.segment=1220,0",

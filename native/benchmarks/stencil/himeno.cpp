@@ -84,7 +84,7 @@ class Himeno : public assay::Benchmark {
     [[nodiscard]] std::vector<double> thread_seconds() const override { return times_.seconds(); }
 
   private:
-    struct alignas(assay::apart_bytes) Sum {
+    struct alignas(assay::interference_bytes) Sum {
         double value = 0;
     };
 
@@ -107,11 +107,4 @@ class Himeno : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Himeno>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Himeno>(declaration, argc, argv); }

@@ -40,7 +40,7 @@ inline constexpr std::array<Size, 5> sizes{
 
 inline constexpr double flops_per_point = 34;
 inline constexpr float omega = 0.8F;
-inline constexpr float spoilt = -1;
+inline constexpr float invalid_value = -1;
 
 /// As wide as the compiled instruction set; may start at the address of any float.
 using Lanes = float __attribute__((vector_size(assay::vector_bytes), aligned(4), may_alias));
@@ -156,7 +156,7 @@ class Grid {
         for (std::size_t point = points.begin; point < points.end; point += stride_) {
             std::fill_n(p_ + point, stride_, start_value(point / stride_ / size_.j));
         }
-        std::fill(wrk2_ + points.begin, wrk2_ + points.end, spoilt);
+        std::fill(wrk2_ + points.begin, wrk2_ + points.end, invalid_value);
     }
 
     /// One Jacobi sweep over these rows: wrk2 from p. Returns their part of GOSA.

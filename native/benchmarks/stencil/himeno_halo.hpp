@@ -43,7 +43,7 @@ inline std::size_t cost(const Size& size, const Shape& shape) {
 /// along that axis. The product is 0 if there is no such shape.
 inline Shape shape_of(const Size& size, std::size_t ranks, const Shape& wanted) {
     Shape best{};
-    std::size_t least = std::numeric_limits<std::size_t>::max();
+    std::size_t lowest_cost = std::numeric_limits<std::size_t>::max();
     for (std::size_t i = ranks; i >= 1; --i) {
         for (std::size_t j = ranks % i == 0 ? ranks / i : 0; j >= 1; --j) {
             const Shape shape{i, j, ranks / i / j};
@@ -51,9 +51,9 @@ inline Shape shape_of(const Size& size, std::size_t ranks, const Shape& wanted) 
                 return wanted[axis] == 0 || wanted[axis] == shape[axis];
             };
             const bool whole = ranks / i % j == 0 && is_wanted(0) && is_wanted(1) && is_wanted(2);
-            if (whole && fits(size, shape) && cost(size, shape) < least) {
+            if (whole && fits(size, shape) && cost(size, shape) < lowest_cost) {
                 best = shape;
-                least = cost(size, shape);
+                lowest_cost = cost(size, shape);
             }
         }
     }

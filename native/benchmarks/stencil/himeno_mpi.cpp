@@ -112,13 +112,13 @@ class HimenoMpi : public assay::Benchmark {
 
     double verify(std::size_t /*kernel*/) override {
         himeno::Residual found = himeno::residual(grid_, team_);
-        std::array<double, 3> most{found.largest, found.misplaced, found.first};
-        MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, all());
+        std::array<double, 3> maxima{found.largest, found.misplaced, found.first};
+        MPI_Allreduce(MPI_IN_PLACE, maxima.data(), static_cast<int>(maxima.size()), MPI_DOUBLE, MPI_MAX, all());
         const Part modes = assay::part_of(himeno::modes(size_), rank_, sharing_ ? ranks_ : 1, 1);
         himeno::Gosa exact = himeno::exact_gosa(size_, sweeps_, modes, team_);
         std::array<double, 3> sums{found.squares, exact.of_sweep, exact.of_next};
         MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, all());
-        found = {sums[0], most[0], most[1], most[2]};
+        found = {sums[0], maxima[0], maxima[1], maxima[2]};
         exact = {sums[1], sums[2]};
         return himeno::error(size_, sweeps_, whole_gosa_, found, exact);
     }
@@ -137,7 +137,7 @@ class HimenoMpi : public assay::Benchmark {
     }
 
   private:
-    struct alignas(assay::apart_bytes) Sum {
+    struct alignas(assay::interference_bytes) Sum {
         double value = 0;
     };
 

@@ -39,16 +39,16 @@ bool is_sharing(const Params& params) { return params.word("coupling") == "shari
 
 /// Failure (usage) if ranks and threads would not have enough cells.
 Plane plane_of(const Params& params, int ranks, int threads) {
-    constexpr std::int64_t most = 1 << 20;
+    constexpr std::int64_t largest = 1 << 20;
     const std::int64_t columns = params.number("nx");
     const std::int64_t sharing = is_sharing(params) ? ranks : 1;
-    const std::int64_t fewest = std::max(static_cast<std::int64_t>(assay::weather::fewest_columns) * sharing,
-                                         2 * static_cast<std::int64_t>(assay::weather::fewest_rows) * threads);
-    if (columns % 2 != 0 || columns < fewest || columns > most) {
+    const std::int64_t smallest = std::max(static_cast<std::int64_t>(assay::weather::fewest_columns) * sharing,
+                                           2 * static_cast<std::int64_t>(assay::weather::fewest_rows) * threads);
+    if (columns % 2 != 0 || columns < smallest || columns > largest) {
         throw Failure(Exit::usage, "a plane of " + std::to_string(columns) + " cells along x cannot be worked on",
                       "it is an even number, with 8 columns for each of " + std::to_string(sharing) +
                           " ranks and 2 rows for each of " + std::to_string(threads) + " threads",
-                      "--nx " + std::to_string(std::clamp(columns + columns % 2, fewest, most)));
+                      "--nx " + std::to_string(std::clamp(columns + columns % 2, smallest, largest)));
     }
     return {static_cast<std::size_t>(columns)};
 }

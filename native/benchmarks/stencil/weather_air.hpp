@@ -102,7 +102,7 @@ class Air {
     }
 
   private:
-    struct alignas(apart_bytes) Worker {
+    struct alignas(interference_bytes) Worker {
         explicit Worker(Kernel made) : kernel(std::move(made)) {}
 
         Kernel kernel;

@@ -1,29 +1,25 @@
 // The tests of a solution; each returns an error that is at most 1 if it passes.
 #pragma once
 
-#include <limits>
+#include <cmath>
 
 #include "benchmarks/stencil/weather_air.hpp"
 #include "benchmarks/stencil/weather_plain.hpp"
+#include "harness/error.hpp"
 
 namespace assay::weather {
 
 /// As published: mass changes by rounding only, and the scheme may lose this energy in 400 s. It never gains
 /// any.
-inline constexpr double most_mass = 1e-13;
-inline constexpr double most_loss = 4.5e-5;
-inline constexpr double most_gain = 1e-12;
+inline constexpr double max_mass_change = 1e-13;
+inline constexpr double max_energy_loss = 4.5e-5;
+inline constexpr double max_energy_gain = 1e-12;
 /// For rounding errors, as shares of the largest value of a variable.
-inline constexpr double most_asymmetry = 1e-9;
-inline constexpr double most_deviation = 1e-11;
+inline constexpr double max_asymmetry = 1e-9;
+inline constexpr double max_deviation = 1e-11;
 /// Steps and columns of the plain definition, which is slow.
 inline constexpr std::uint64_t plain_steps = 2;
 inline constexpr std::size_t plain_columns = 96;
-
-inline double error_of(double value, double most) {
-    const double error = std::abs(value) / most;
-    return std::isfinite(error) ? error : std::numeric_limits<double>::max();
-}
 
 /// Departures of the whole plane from the atmosphere at rest, as shares of its values.
 struct Totals {
@@ -67,9 +63,9 @@ inline Totals totals(const Air& air, MPI_Comm comm) {
 /// How mass and energy have changed, and whether the departure of heat still allows exact pressures.
 inline double imbalance(const Totals& before, const Totals& now) {
     const double gained = now.energy - before.energy;
-    return std::max({error_of(now.mass - before.mass, most_mass),
-                     error_of(gained, gained > 0 ? most_gain : most_loss),
-                     error_of(now.departure, most_departure)});
+    return std::max({error_of(now.mass - before.mass, max_mass_change),
+                     error_of(gained, gained > 0 ? max_energy_gain : max_energy_loss),
+                     error_of(now.departure, max_departure)});
 }
 
 /// Difference of the plane from its mirror image, by sums over its columns: what moves left on one side moves
@@ -98,7 +94,7 @@ inline double asymmetry(const Air& air, MPI_Comm comm) {
             largest = std::max(largest, std::abs(here));
             difference = apart <= difference ? difference : apart;
         }
-        error = std::max(error, difference > 0 ? error_of(difference, most_asymmetry * largest) : 0);
+        error = std::max(error, difference > 0 ? error_of(difference, max_asymmetry * largest) : 0);
     }
     return error;
 }
@@ -127,7 +123,7 @@ inline double deviation(Air& air) {
             }
         }
         for (std::size_t variable = 0; variable < variables; ++variable) {
-            error = std::max(error, error_of(difference[variable], most_deviation * largest[variable]));
+            error = std::max(error, error_of(difference[variable], max_deviation * largest[variable]));
         }
     }
     return error;

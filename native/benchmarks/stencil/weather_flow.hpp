@@ -19,7 +19,7 @@ inline constexpr std::size_t fewest_columns = 8;
 inline constexpr std::size_t fewest_rows = 2;
 
 /// Relative departures of heat from rest up to which `excess` is exact to rounding.
-inline constexpr double most_departure = 0.1;
+inline constexpr double max_departure = 0.1;
 
 /// (1 + x)^gamma - 1 by its binomial series. The bubble departs by about 0.01.
 template <class Number>

@@ -1,8 +1,6 @@
 // The main function of MPI benchmarks.
 #pragma once
 
-#include <memory>
-
 #include "harness/benchmark.hpp"
 #include "harness/program.hpp"
 
@@ -15,10 +13,7 @@ int run_mpi_program(const Declaration& declaration, Factory factory, int argc, c
 /// The same for a benchmark class that is constructed from a Setting.
 template <class Type>
 int run_mpi_program(const Declaration& declaration, int argc, char** argv) {
-    const auto make = [](const Setting& setting) -> std::unique_ptr<Benchmark> {
-        return std::make_unique<Type>(setting);
-    };
-    return run_mpi_program(declaration, make, argc, argv);
+    return run_mpi_program(declaration, create<Type>, argc, argv);
 }
 
 }  // namespace assay

@@ -18,7 +18,7 @@ constexpr int gather_tag = 2;
 
 /// Time limit of MPI_Finalize. Debian's MPICH 4.0 over UCX and TCP hangs there in 3 to 10 % of short programs
 /// between nodes: one rank waits for a peer that has stopped listening. All records are written by then.
-constexpr unsigned patience_s = 10;
+constexpr unsigned finalize_timeout_s = 10;
 
 /// For the signal handler: the exit code of the process.
 volatile std::sig_atomic_t exit_code = 0;
@@ -97,9 +97,9 @@ std::vector<std::string> World::gather(const std::string& text) {
         int length = 0;
         MPI_Probe(other, gather_tag, comm_, &status);
         MPI_Get_count(&status, MPI_CHAR, &length);
-        std::string told(static_cast<std::size_t>(length), ' ');
-        MPI_Recv(told.data(), length, MPI_CHAR, other, gather_tag, comm_, MPI_STATUS_IGNORE);
-        texts.push_back(std::move(told));
+        std::string received(static_cast<std::size_t>(length), ' ');
+        MPI_Recv(received.data(), length, MPI_CHAR, other, gather_tag, comm_, MPI_STATUS_IGNORE);
+        texts.push_back(std::move(received));
     }
     return texts;
 }
@@ -107,9 +107,9 @@ std::vector<std::string> World::gather(const std::string& text) {
 std::string World::broadcast(const std::string& text) {
     auto length = static_cast<int>(text.size());
     MPI_Bcast(&length, 1, MPI_INT, 0, comm_);
-    std::string told = rank_ == 0 ? text : std::string(static_cast<std::size_t>(length), ' ');
-    MPI_Bcast(told.data(), length, MPI_CHAR, 0, comm_);
-    return told;
+    std::string received = rank_ == 0 ? text : std::string(static_cast<std::size_t>(length), ' ');
+    MPI_Bcast(received.data(), length, MPI_CHAR, 0, comm_);
+    return received;
 }
 
 void World::abandon(Exit exit) { MPI_Abort(comm_, static_cast<int>(exit)); }
@@ -118,7 +118,7 @@ void World::leave(Exit exit) {
     MPI_Comm_free(&comm_);
     exit_code = static_cast<int>(exit);
     std::signal(SIGALRM, [](int /*signal*/) { _exit(exit_code); });
-    alarm(patience_s);
+    alarm(finalize_timeout_s);
     MPI_Finalize();
     alarm(0);
 }
