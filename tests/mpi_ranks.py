@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 
 import pytest
-from tests.native_programs import Told, start
+from tests.native_programs import ProgramOutput, start
 
 from assay import toolchain
 from assay.model import benchmarks
@@ -96,7 +96,7 @@ def command(build: Build, program: str, ranks: int, *arguments: str) -> list[str
     return [launcher(build), "-n", str(ranks), path(build, program), *placed, *arguments]
 
 
-def run(build: Build, program: str, ranks: int, *arguments: str) -> Told:
+def run(build: Build, program: str, ranks: int, *arguments: str) -> ProgramOutput:
     """Run it to its end."""
     return start(*command(build, program, ranks, *arguments), environment=environment())
 
@@ -110,20 +110,20 @@ def cases(*each: Axes) -> list[str]:
     return words
 
 
-def complete(told: Told, count: int) -> None:
+def complete(result: ProgramOutput, count: int) -> None:
     """All cases were measured, and their payload was right."""
-    assert told.exit_code == 0, told.words
-    assert told.ends == [End("complete")] * count
+    assert result.exit_code == 0, result.words
+    assert result.ends == [End("complete")] * count
 
 
 def counted(build: Build, program: str, pattern: str, ranks: int, work: Mapping[str, float]) -> Traffic:
     """What went over the interfaces while one of `COUNTED` was measured, and was counted rightly."""
-    told = run(build, program, ranks, *QUICK, "--pattern", pattern, "--bytes", "1000", "--window", "8")
-    complete(told, 1)
-    assert told.header.work == {"message": work}
-    starting = {series.rank for series in told.series}
+    result = run(build, program, ranks, *QUICK, "--pattern", pattern, "--bytes", "1000", "--window", "8")
+    complete(result, 1)
+    assert result.header.work == {"message": work}
+    starting = {series.rank for series in result.series}
     assert starting == (set(range(ranks)) if pattern == "bidirectional" else set(range(ranks // 2)))
-    traffic = next(record for record in told.records if isinstance(record, Traffic))
-    iterations = sum(each.iterations * len(each.seconds) for each in told.series if each.rank == 0)
+    traffic = next(record for record in result.records if isinstance(record, Traffic))
+    iterations = sum(each.iterations * len(each.seconds) for each in result.series if each.rank == 0)
     assert traffic.payload >= work["bytes"] * iterations
     return traffic

@@ -17,7 +17,7 @@ LIMIT_S = 180.0
 
 
 @dataclass(frozen=True)
-class Told:
+class ProgramOutput:
     """What a program said: its exit code, its records and its words."""
 
     exit_code: int
@@ -52,7 +52,7 @@ def valid_records(stdout: str) -> tuple[ProgramRecord, ...]:
     return tuple(decode_program_record(line) for line in stdout.splitlines())
 
 
-def start(*command: str, environment: Mapping[str, str] | None = None) -> Told:
+def start(*command: str, environment: Mapping[str, str] | None = None) -> ProgramOutput:
     """Run it to its end."""
     done = subprocess.run(
         command,
@@ -62,4 +62,4 @@ def start(*command: str, environment: Mapping[str, str] | None = None) -> Told:
         timeout=LIMIT_S,
         env=environment and dict(environment),
     )
-    return Told(done.returncode, valid_records(done.stdout), done.stderr)
+    return ProgramOutput(done.returncode, valid_records(done.stdout), done.stderr)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cluster import initramfs
-from tests.native_programs import Told, valid_records
+from tests.native_programs import ProgramOutput, valid_records
 
 CPUS = tuple(range(8))
 NODES = tuple(range(4))
@@ -39,11 +39,11 @@ class Guest:
     """What came out of the guest.
 
     Attributes:
-        told: name of a launch -> exit code, records and words of its program.
+        outputs: name of a launch -> exit code, records and messages of its program.
         root: folder with the files of /proc and /sys that describe the machine.
     """
 
-    told: Mapping[str, Told]
+    outputs: Mapping[str, ProgramOutput]
     root: Path
 
 
@@ -79,15 +79,15 @@ def run(
     _boot(parts.kernel, work)
     (work / "out").mkdir()
     subprocess.run(["tar", "-xzf", str(work / "sent"), "-C", str(work / "out")], check=True)
-    return Guest({name: _told(work / "out/launches" / name) for name in launches}, work / "out/machine")
+    return Guest({name: _output(work / "out/launches" / name) for name in launches}, work / "out/machine")
 
 
 def linked(*programs: Path) -> tuple[Path, ...]:
     """The shared libraries that programs are linked with, and what loads them, by `ldd`."""
     found: dict[Path, None] = {}
     for program in programs:
-        told = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True)
-        words = (word for line in told.stdout.splitlines() for word in line.split() if word.startswith("/"))
+        result = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True)
+        words = (word for line in result.stdout.splitlines() for word in line.split() if word.startswith("/"))
         found |= dict.fromkeys(map(Path, words))
     return tuple(found)
 
@@ -130,6 +130,6 @@ def _last_words(work: Path) -> str:
     return "\n".join(("its console ends:", *lines[-_CONSOLE_LINES:]))
 
 
-def _told(folder: Path) -> Told:
+def _output(folder: Path) -> ProgramOutput:
     stdout, stderr, code = ((folder / name).read_text() for name in ("stdout", "stderr", "exit"))
-    return Told(int(code), valid_records(stdout), stderr)
+    return ProgramOutput(int(code), valid_records(stdout), stderr)
