@@ -12,7 +12,7 @@ LIVE = "html[data-figures=live]"
 
 @dataclass
 class Opened:
-    """A page with everything that it said and asked for."""
+    """A page with all of its messages and requests."""
 
     page: Page
     told: list[str] = field(default_factory=list)

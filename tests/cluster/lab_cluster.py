@@ -1,4 +1,4 @@
-"""The lab of tools/lab as tests use it: commands in its machines, and faults that are taken back."""
+"""The lab of tools/lab for tests: commands in its machines, and faults that are undone."""
 
 import json
 import os
@@ -16,14 +16,14 @@ ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "tools" / "lab" / "lab"
 PATIENCE_S = 60.0
 
-#: What runs in every node, by the beginning of its command line.
+#: Processes of every node, by the beginning of their command lines.
 _DAEMONS = ("sleep infinity", "sshd: ", "munged ", "slurmd ", "ps ")
 
 
 def tool(
     folder: Path, *words: str, patience_s: float = PATIENCE_S, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run tools/lab/lab for the lab in a folder, with these variables added to the environment."""
+    """Run tools/lab/lab for the lab in a folder, with these additional environment variables."""
     return _run([str(TOOL), "--folder", str(folder), *words], variables, patience_s)
 
 
@@ -45,17 +45,17 @@ class Lab:
 
     @property
     def ssh_config(self) -> Path:
-        """What `ssh -F` takes."""
+        """The file for `ssh -F`."""
         return self.folder / "ssh" / "config"
 
     @property
     def slurm_conf(self) -> Path:
-        """What SLURM_CONF must say; `run` sees to it."""
+        """The value of SLURM_CONF; `run` sets it."""
         return self.folder / "slurm" / "slurm.conf"
 
     @property
     def shared(self) -> Path:
-        """A folder that all nodes and this machine see alike; /tmp, /var/tmp, /run and /dev/shm they do not."""
+        """A folder that all nodes and this machine share; they do not share /tmp, /var/tmp, /run and /dev/shm."""
         return self.folder / "shared"
 
     def run(
@@ -75,7 +75,7 @@ class Lab:
         )
 
     def words(self, machine: str, argv: Sequence[str | Path]) -> list[str]:
-        """The command line that does it: what `tools/lab/lab enter` becomes, without a Python for each command."""
+        """The command line, equal to that of `tools/lab/lab enter`, without a Python for each command."""
         lab = layout.load(self.folder)
         result = ["env", *(f"{name}={value}" for name, value in lab.environment().items()), *map(str, argv)]
         if machine == layout.HEAD:
@@ -85,25 +85,25 @@ class Lab:
         return [*machines.inside_here(lab, machine, self.first[machine]), *result]
 
     def output(self, machine: str, *argv: str | Path) -> str:
-        """What a command says; AssertionError with its other words where it fails."""
+        """The stdout of a command; AssertionError with all output if it fails."""
         done = self.run(machine, argv)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def strangers(self, node: str) -> list[str]:
+    def foreign_processes(self, node: str) -> list[str]:
         """Command lines of all processes of a node that the lab did not start."""
         lines = self.output(node, "ps", "-e", "-o", "stat=,args=").splitlines()
         living = [line.split(maxsplit=1)[1] for line in lines if not line.startswith("Z")]
         return [args for args in living if not args.startswith(_DAEMONS)]
 
     def bytes_sent(self, node: str) -> dict[str, int]:
-        """Interface of a node -> bytes that left by it."""
+        """Interface of a node -> bytes sent by it."""
         lines = self.output(node, "sh", "-c", "cd /sys/class/net && grep -H . */statistics/tx_bytes").splitlines()
         return {line.partition("/")[0]: int(line.rpartition(":")[2]) for line in lines}
 
     @contextmanager
     def link_down(self, node: str, *interfaces: str) -> Generator[None]:
-        """A node whose cables are pulled: fast0, gbe0, fe0, or those named."""
+        """A node with unplugged cables: fast0, gbe0, fe0, or the given ones."""
         chosen = interfaces or ("fast0", "gbe0", "fe0")
         for interface in chosen:
             self.output(node, "ip", "link", "set", interface, "down")

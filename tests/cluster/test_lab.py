@@ -66,12 +66,12 @@ def test_a_node_sees_its_own_interfaces_and_processes_only(lab: Lab) -> None:
     assert set(lab.bytes_sent("node01")) == {"lo", "fast0", "gbe0", "fe0"}
     sleeper = lab.start("node01", ["sleep", "61.5"])
     assert sleeper.poll() is None
-    while lab.strangers("node01") != ["sleep 61.5"]:
+    while lab.foreign_processes("node01") != ["sleep 61.5"]:
         assert sleeper.poll() is None
-    assert lab.strangers("node02") == []
+    assert lab.foreign_processes("node02") == []
     lab.output("node01", "pkill", "-f", "sleep 61.5")
     sleeper.communicate()
-    assert lab.strangers("node01") == []
+    assert lab.foreign_processes("node01") == []
 
 
 def most(lab: Lab, network: str, size: int, wanted: float) -> float:

@@ -86,7 +86,7 @@ def test_down_leaves_no_process_namespace_link_mount_or_folder(folder: Path) -> 
     other.output("head", "sbatch", "-N3", "--output=/dev/null", "--wrap", "srun sleep 1000")
     orphan = "setsid sleep 1000 </dev/null >/dev/null 2>&1 &"
     other.output("head", "ssh", "-F", other.ssh_config, "node03", orphan)
-    assert other.strangers("node03").count("sleep 1000") >= 1
+    assert other.foreign_processes("node03").count("sleep 1000") >= 1
     made, mark = namespaces(folder), other.addresses["head"].rsplit(".", 2)[0] + "."
     assert len(made) >= 5 * 4  # net, uts, mnt, ipc and pid of three nodes and of the controller
     assert inhabitants(made)

@@ -169,7 +169,7 @@ def test_a_launcher_that_hangs_ends_at_its_limit_with_all_that_it_started_elsewh
     hanging = f'case " $* " in *" --case "*) {there} & exec sleep 602 ;; esac\nexec {{launcher}} "$@"'
     declared(desk, "openmpi", hanging)
     process = desk.started(desk.words("run", "single.toml", *GBE, "--mpi", "mine"))
-    until(lambda: any("sleep 601" in args for args in desk.lab.strangers("node02")))
+    until(lambda: any("sleep 601" in args for args in desk.lab.foreign_processes("node02")))
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, said
     assert "time limit" in said

@@ -89,12 +89,12 @@ def wait_for(
 
 def nothing_is_left(lab: Lab) -> None:
     """Of the job's processes at once; Slurm's own, one a step, may outlive the job by a moment."""
-    left = [words for node in lab.nodes for words in lab.strangers(node)]
+    left = [words for node in lab.nodes for words in lab.foreign_processes(node)]
     assert [words for words in left if not words.startswith("slurmstepd: ")] == []
     deadline = time.monotonic() + 15
-    while any(lab.strangers(node) for node in lab.nodes) and time.monotonic() < deadline:
+    while any(lab.foreign_processes(node) for node in lab.nodes) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert lab.strangers("node01") == lab.strangers("node02") == []
+    assert lab.foreign_processes("node01") == lab.foreign_processes("node02") == []
 
 
 def test_a_job_measures_between_its_nodes_with_no_further_option(
