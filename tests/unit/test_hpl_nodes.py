@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -9,18 +10,20 @@ import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from numpy.typing import NDArray
 from rich.console import Console
 from tests.simulation import TWO_CORES, plan_for, simulated_run
 from tests.unit.test_hpl import WITH_BLAS
 from tests.unit.test_stages import begun_run, measured
 
-from assay import store
+from assay import store, studies
 from assay.analyse import analyse
 from assay.analyse.messages.steps import MessageLaw
 from assay.analyse.scores import scores, together
 from assay.cli import assay
 from assay.model.law import Prediction
 from assay.model.plan import Measure, Study
+from assay.model.quantity import exact
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.plan import Options
@@ -34,6 +37,7 @@ from assay.topics.linear_algebra.simulated_system import Ranks, Way, solved
 from assay.topics.scaling.models.scaling import Scaling
 
 NODES = tuple(f"n{number}" for number in range(1, 17))
+ONE_CORE = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:1(size=1MB) l1:1(size=32kB) core:1 pu:1"
 FAST, SLOW = Link(1.6e-6, 12e9, 12.3e9), Link(2e-5, 1.1e9, 1.1e9)
 #: Nodes differ by 2 %, and every piece of work varies by 2 %.
 UNEVEN = Law(
@@ -103,6 +107,24 @@ def test_the_message_law_tells_the_time_of_any_size(analysis: Analysis) -> None:
         assert (law.seconds(sizes, 2) >= law.seconds(sizes)).all()
 
 
+def test_a_network_that_lets_the_first_bytes_pass_faster_takes_what_was_measured(analysis: Analysis) -> None:
+    """A bucket of 128 KiB of tokens, as shapers have: no line from 0 fits it, but its own times do."""
+    law = next(each for each in analysis.models if isinstance(each, MessageLaw))
+
+    def times(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+        return 1e-5 + np.maximum(sizes - 2**17, 0) / 1.2e7
+
+    points = tuple(
+        msgspec.structs.replace(each, value=exact(float(times(np.array(float(each.at["bytes"])))), "s"))
+        for each in law.points
+    )
+    piece = msgspec.structs.replace(law.pieces[-1], start=exact(0.0, "s"), per_byte=exact(1 / 1.25e7, "s/B"))
+    shaped = msgspec.structs.replace(law, points=points, pieces=(piece,))
+    sizes = np.array([0.0, 65536, 3e6, 2.0**22])
+    assert shaped.seconds(sizes) == pytest.approx(times(sizes))
+    assert shaped.seconds(np.array([1.2e7])) == pytest.approx(times(np.array([1.2e7])), rel=0.03)
+
+
 def test_sixteen_nodes_are_predicted_before_they_run(run: Run, analysis: Analysis) -> None:
     assert len(run.predictions) == len(ORDERS) * 2
     models = {each.id for each in analysis.models if isinstance(each, SystemTime) and each.several}
@@ -170,6 +192,20 @@ def test_the_sections_show_systems_by_nodes(run: Run, analysis: Analysis) -> Non
     assert sum(row[-1] == "before its launch" for row in ledger.rows) == len(run.predictions)
     rows = [row for table in found["scaling"].tables for row in table.rows if row[0].startswith("HPL (LU")]
     assert any(row[1] == "1x1@16" for row in rows)
+
+
+def test_a_row_of_nodes_that_share_a_machine_is_predicted_from_one_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Independent solutions on both tell what nodes take from each other; the product on each alone does not."""
+    chosen = msgspec.structs.replace(options(slow="eth1"), hosts=NODES[:2], sweeps=("nodes=1,2",))
+    plan = plan_for(ONE_CORE, studies.get("scale:hpl", chosen.sweeps), chosen)
+    crowded = replace(UNEVEN, slow_hosts={}, one_kernel=True, crowded=0.7)
+    done = measured(monkeypatch, begun_run(tmp_path, plan, ONE_CORE), ONE_CORE, crowded)
+    lines = stated(analyse(done))
+    assert {each.law for each in done.predictions} == {SYSTEM}
+    assert len(lines) == 4
+    assert all(abs(each.deviation) < 0.05 and not each.error for each in lines)
 
 
 def test_rows_of_one_rank_say_nothing_of_panels_that_several_factor(

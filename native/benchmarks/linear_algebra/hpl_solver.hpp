@@ -158,8 +158,12 @@ class Solver {
     [[nodiscard]] std::vector<double>& x() { return x_; }
 
   private:
-    /// Pieces of an update; between them MPI makes progress while messages are in flight.
+    /// An update has at least this many pieces, and a piece at most this many rows; between pieces MPI makes progress
+    /// while messages are in flight. Short pieces cost time in the library, long ones let a slow network idle.
     static constexpr Index pieces = 4;
+    static constexpr Index max_rows = 256;
+    /// Calls of MPI between two pieces. Open MPI takes one fragment of 128 KiB from a socket in each.
+    static constexpr int polls = 16;
     /// Fewest columns that a thread takes: with fewer, the library loses more time than others wait.
     static constexpr Index fewest_columns = 128;
 
@@ -261,9 +265,12 @@ class Solver {
 
     /// Whether a panel is in flight, to or from this process; lets MPI make progress.
     bool passing() {
-        bool none = true;
-        for (const auto& each : broadcasts_) {
-            none = each->progress() && none;
+        bool none = false;
+        for (int poll = 0; poll < polls && !none; ++poll) {
+            none = true;
+            for (const auto& each : broadcasts_) {
+                none = each->progress() && none;
+            }
         }
         return !none;
     }
@@ -326,7 +333,7 @@ class Solver {
     void subtract(Index k, Index begin, const RowView& u, int thread) {
         const View l = this->panel(k).below();
         const RowView rest = a_.part(a_.rows - l.rows, begin, l.rows, u.columns);
-        const Index piece = std::max<Index>(1, (rest.rows + pieces - 1) / pieces);
+        const Index piece = std::clamp<Index>((rest.rows + pieces - 1) / pieces, 1, max_rows);
         bool passing = options_.look_ahead && thread == 0 && this->passing();
         for (Index first = 0, count = 0; first < rest.rows; first += count) {
             count = passing ? std::min(piece, rest.rows - first) : rest.rows - first;

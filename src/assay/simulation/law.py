@@ -125,6 +125,7 @@ class Law:
         detours: network that was asked for, or `inside` for messages of one host -> the interface that carries
             them nevertheless.
         one_kernel: all hosts are one machine, by their boot ids.
+        crowded: share of the rate of products that is left on each host while several of them work.
         nanoseconds: its clock counts whole ones, as real clocks do; else it is exact.
         noise: sigma of the lognormal noise of a sample.
         launch_noise: sigma of what all samples of one case in one launch have in common.
@@ -188,6 +189,7 @@ class Law:
     interfaces: tuple[str, ...] = ("eth0", "eth1")
     detours: Mapping[str, str] = field(default_factory=dict)
     one_kernel: bool = False
+    crowded: float = 1.0
     nanoseconds: bool = False
     noise: float = 0.004
     launch_noise: float = 0.003

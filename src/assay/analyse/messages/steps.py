@@ -79,12 +79,26 @@ class MessageLaw(Model, frozen=True, kw_only=True, tag=LAW):
     pieces: tuple[Piece, ...]
 
     def seconds(self, sizes: Samples, end: int = 0) -> Samples:
-        """How long messages of so many bytes take, of the same shape; the last piece goes on for larger ones.
+        """How long messages of so many bytes take, of the same shape, as measured.
+
+        Between sizes that were measured the time is interpolated; beyond the largest one each byte takes what the
+        last piece says. The law itself lies off a network that lets the first bytes pass faster than the rest. Its
+        ends are those of the law, relative.
 
         Args:
             sizes: in B.
             end: 0 for the value, 1 and 2 for its ends.
         """
+        value, wanted = self._by_pieces(sizes, 0), self._by_pieces(sizes, end)
+        if not self.points:
+            return wanted
+        known, times = np.array([(float(each.at[BYTES]), each.value.value) for each in self.points]).T
+        beyond = np.maximum(sizes - known[-1], 0.0) * self.pieces[-1].per_byte.value
+        relative = np.divide(wanted, value, out=np.ones_like(value), where=value > 0)
+        result: Samples = (np.interp(sizes, known, times) + beyond) * relative
+        return result
+
+    def _by_pieces(self, sizes: Samples, end: int) -> Samples:
         breaks = [piece.end.size.value for piece in self.pieces if piece.end]
         at = np.searchsorted(breaks, sizes)
         start = np.array([piece.start.parts[end] for piece in self.pieces])

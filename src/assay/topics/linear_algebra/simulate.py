@@ -61,7 +61,7 @@ def _grid(topology: Topology, law: Law, request: Request, params: Mapping[str, P
     places = [host for host, _ in request.every] if request.ranks else [0]
     of_host = law.blas_share * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
     speeds = np.array([law.slow_hosts.get(request.hosts[place], 1.0) for place in places])
-    rates = len(set(places)) * of_host / len(places) * speeds
+    rates = len(set(places)) * of_host / len(places) * speeds * (law.crowded if len(set(places)) > 1 else 1.0)
     rates = rates if works_together(params) else rates.min(keepdims=True)
     p, q = grid_of(rates.size, int(params["p"]), int(params["q"]))
     rows = [(rank, rank + 1) for rank in range(p * q) if (rank + 1) % q]

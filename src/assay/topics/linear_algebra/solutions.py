@@ -81,12 +81,40 @@ class Network(NamedTuple):
         return min(able, key=lambda pair: pair[0])[1] if able else None
 
     def _slow(self, case: Case) -> tuple[float, float]:
-        """How much longer its ranks take than those of the fastest node: mean, slowest; 1 where nobody knows."""
+        """How much longer its ranks take than those of the fastest node: mean, slowest; 1 if nothing tells."""
+        mean = slowest = 1.0
         rates = self._rates_of_nodes(case)
-        if not set(case.placement.hosts) <= rates.keys():
-            return 1.0, 1.0
-        slow = [max(rates.values()) / rates[host] for host in case.placement.rank_hosts]
-        return sum(slow) / len(slow), max(slow)
+        if set(case.placement.hosts) <= rates.keys():
+            slow = [max(rates.values()) / rates[host] for host in case.placement.rank_hosts]
+            mean, slowest = sum(slow) / len(slow), max(slow)
+        shared = max(1.0, self._slow_at_once(case) / slowest)
+        return shared * mean, shared * slowest
+
+    def _slow_at_once(self, case: Case) -> float:
+        """How much longer independent solutions take on all its nodes at once than on one of them.
+
+        Nodes that are one machine share its memory and its clock, which the product on one node after the other
+        does not show. Of the orders that both were measured at, the nearest counts.
+        """
+        nodes = len(case.placement.hosts)
+        layout = _layout(case)
+        rates: dict[int, dict[int, float]] = {1: {}, nodes: {}}
+        for each in self.known.of(NAME, "rate", "rate"):
+            estimate = each.estimate
+            of = self.known.run.plan.case(estimate.case)
+            if (
+                estimate.median
+                and estimate.state in {None, self.state}
+                and _layout(of) == layout
+                and of.placement.memory == case.placement.memory
+                and of.factors.items() <= case.factors.items()
+                and (of.placement.hosts == case.placement.hosts or len(of.placement.hosts) == 1)
+                and (len(of.placement.rank_cpus) == 1 or not works_together(of.params))
+            ):
+                rates[len(of.placement.hosts)][int(of.params["n"])] = estimate.median
+        both = rates[1].keys() & rates[nodes].keys() if nodes > 1 else ()
+        order = min(both, key=lambda n: abs(n - int(case.params["n"])), default=None)
+        return nodes * rates[1][order] / rates[nodes][order] if order else 1.0
 
     def _rates_of_nodes(self, case: Case) -> dict[str, float]:
         """Node -> rate of the product that was measured on most nodes, each by itself; the largest of these."""
@@ -154,7 +182,8 @@ def over_nodes(known: RunEstimates) -> Iterable[Solutions]:
 def elsewhere(known: RunEstimates, case: Case, before: float = math.inf) -> Iterable[tuple[Solutions, Work]]:
     """What predicts a case, and its work: solutions by fewer ranks, or over another network; in each state.
 
-    It needs two orders, one solution by several ranks, panels that are factored alike, and enough of its ranks.
+    It needs two orders, panels that are factored alike, and enough of its ranks; for a grid of several rows also a
+    solution by several ranks, which exchange rows.
 
     Args:
         known: the run.
@@ -182,7 +211,7 @@ def elsewhere(known: RunEstimates, case: Case, before: float = math.inf) -> Iter
         of = [each.steps for each in result.members]
         if (
             len(result.orders) >= FEWEST
-            and any(each.p * each.q > 1 for each in of)
+            and (work.typical.p == 1 or any(each.p * each.q > 1 for each in of))
             and known.farthest * max(each.p * each.q for each in of) >= ranks
             and any(each.panel_coefficient == work.typical.panel_coefficient for each in of)
         ):
@@ -239,9 +268,15 @@ def _alike(known: RunEstimates, case: Case) -> Hashable:
         case.benchmark,
         frozenset((name, value) for name, value in case.params.items() if name not in free),
         frozenset((name, level) for name, level in case.factors.items() if name not in networks),
-        frozenset(case.placement.host_ranks),
+        _layout(case),
         case.placement.memory,
     )
+
+
+def _layout(case: Case) -> Hashable:
+    """Cpus of the ranks of its first node, and how many the ranks of others have: jobs get other cpus on each."""
+    of_hosts = case.placement.host_ranks
+    return of_hosts[0], frozenset(tuple(map(len, ranks)) for ranks in of_hosts)
 
 
 def _marks(known: RunEstimates, case: Case, state: str | None) -> tuple[str, ...]:
