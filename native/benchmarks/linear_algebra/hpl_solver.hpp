@@ -158,8 +158,9 @@ class Solver {
     [[nodiscard]] std::vector<double>& x() { return x_; }
 
   private:
-    /// An update has at least this many pieces, and a piece at most this many rows; between pieces MPI makes progress
-    /// while messages are in flight. Short pieces cost time in the library, long ones let a slow network idle.
+    /// An update has at least this many pieces, and a piece at most this many rows; between pieces MPI makes
+    /// progress while messages are in flight. Short pieces cost time in the library, long ones let a slow network
+    /// idle.
     static constexpr Index pieces = 4;
     static constexpr Index max_rows = 256;
     /// Calls of MPI between two pieces. Open MPI takes one fragment of 128 KiB from a socket in each.
