@@ -24,10 +24,9 @@ struct Request {
     enum class Action { measure, help, describe };
 
     Action action = Action::measure;
-    std::vector<std::vector<int>>
-        cpus;                ///< for each rank of a host; one entry: for all ranks; none: the allowed cpus
-    int expected_ranks = 0;  ///< 0: any number
-    std::string network;     ///< interface or port requested for messages; empty for any
+    std::vector<std::vector<int>> cpus;  ///< for each rank of a host; one entry: for all; none: the allowed cpus
+    int expected_ranks = 0;              ///< 0: any number
+    std::string network;                 ///< interface or port requested for messages; empty for any
     std::map<std::string, std::string> libraries;  ///< role -> file to load
     MemoryPolicy memory;
     std::vector<CaseRequest> cases;

@@ -101,8 +101,7 @@ class Broadcast {
         }
         if (algorithm_ == Algorithm::library) {
             MPI_Ibcast(numbers_, count_of(count_), MPI_DOUBLE, root, comm_, receive_.data());
-            grid_.count_sent(at_ == root ? count_ * (size_ - 1)
-                                         : 0);  // only the library knows which others pass it on
+            grid_.count_sent(at_ == root ? count_ * (size_ - 1) : 0);  // only the library knows who passes it on
             expected_ = 1;
         } else if (distance_ == 0) {
             send_all();

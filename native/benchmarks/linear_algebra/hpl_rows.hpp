@@ -227,8 +227,7 @@ class Rows {
     std::vector<std::vector<Index>> pivots_;        ///< process -> rows of U that it holds
     std::vector<std::size_t> gathered_places_;      ///< row of U -> its position in `gathered_`
     std::vector<Index> original_;
-    std::vector<std::size_t>
-        begins_;  ///< of the pivot rows of each process in `gathered_`, starting with this process
+    std::vector<std::size_t> begins_;  ///< of the pivot rows of each process in `gathered_`, from this process on
     std::vector<MPI_Request> requests_;
     std::vector<double> gathered_;
     std::vector<double> replacing_;

@@ -77,8 +77,7 @@ class Solver {
             MPI_Allreduce(MPI_IN_PLACE, &fewest, 1, MPI_INT, MPI_MIN, along);
         }
         factors_apart_ = fewest > 1;
-        // A single thread in a single grid column never waits for a panel: separate updates would only cost
-        // time.
+        // A single thread in a single grid column never waits for a panel: separate updates only cost time.
         options_.look_ahead = options.look_ahead && (grid.columns() > 1 || factors_apart_);
     }
 
@@ -158,9 +157,8 @@ class Solver {
     [[nodiscard]] std::vector<double>& x() { return x_; }
 
   private:
-    /// An update has at least this many pieces, and a piece at most this many rows; between pieces MPI makes
-    /// progress while messages are in flight. Short pieces cost time in the library, long ones let a slow network
-    /// idle.
+    /// Fewest pieces of an update, and most rows of a piece; in between MPI makes progress while messages are in
+    /// flight. Short pieces cost time in the library, long ones let a slow network idle.
     static constexpr Index pieces = 4;
     static constexpr Index max_rows = 256;
     /// Calls of MPI between two pieces. Open MPI takes one fragment of 128 KiB from a socket in each.
@@ -183,8 +181,7 @@ class Solver {
         send_panel(k);
     }
 
-    /// Takes the local columns of panel k out of the matrix. `u`: their top rows as panel k - 1 has changed
-    /// them, if the rest is not updated yet.
+    /// Copies the local columns of panel k. `u`: their top rows after panel k - 1, if the rest is not updated yet.
     void take_panel(Index k, const RowView& u) {
         const Index first = k * options_.block;
         const Index columns = std::min(options_.block, options_.n - first);
@@ -203,8 +200,7 @@ class Solver {
             const RowView mine = part.part(top, 0, rows, columns);
             const View to = panel.rows().part(top, 0, rows, columns);
             times_.add(Phase::panel, thread, [&] { copy_rows(mine, to); });
-            if (u.columns >
-                0) {  // only now: a library packs L faster for a product that is also stored by columns
+            if (u.columns > 0) {  // only now: a library packs L faster for a product stored by columns as well
                 const View l = this->panel(k - 1).below().part(top, 0, rows, u.rows);
                 times_.add(Phase::update, thread, [&] { blas_.subtract_product(l, u, to); });
             }
@@ -306,9 +302,8 @@ class Solver {
         }
     }
 
-    /// Applies panel k to the columns from `begin` on. Each thread repeatedly takes some columns, fewer towards
-    /// the end. The calling thread may first factor the next panel (`ahead`), and lets MPI make progress in
-    /// between.
+    /// Applies panel k to the columns from `begin` on. Threads repeatedly take some columns, fewer towards the
+    /// end. The calling thread may first factor the next panel (`ahead`), and lets MPI make progress in between.
     void update(Index k, Index begin, bool ahead) {
         const RowView u = collect_u(k, begin, a_.columns);
         std::atomic<Index> taken{0};
@@ -348,8 +343,7 @@ class Solver {
         }
     }
 
-    /// Solves U x = y from the last block to the first. A process keeps the contribution of its columns to y
-    /// until the row's turn comes.
+    /// Solves U x = y from the last block to the first. A process keeps its contribution to y until it is needed.
     void substitute() {
         const Index n = options_.n;
         const bool has_b = column_distribution_.here(n);
