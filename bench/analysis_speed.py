@@ -1,4 +1,4 @@
-"""How long the analysis takes: a quick run, and a run with a million samples. Prints seconds; asserts nothing.
+"""Time of the analysis of a quick run and of a run with a million samples. Prints seconds; asserts nothing.
 
 Run as `python bench/analysis_speed.py` from the root of the tree: it uses the simulated machine of the tests.
 """
@@ -24,7 +24,7 @@ _MILLION = 1_000_000
 
 
 def main() -> None:
-    """Time both."""
+    """Time both runs."""
     with tempfile.TemporaryDirectory() as folder:
         quick = store.load(simulated_run(Path(folder)))
     _tell("quick run", quick)
@@ -41,12 +41,12 @@ def _tell(name: str, run: Run) -> None:
 
 
 def samples(run: Run) -> int:
-    """Samples of a run, warm-ups included."""
+    """Number of samples of a run, including warm-ups."""
     return sum(len(each.seconds) for launch in run.launches for case in launch.cases for each in case.series)
 
 
 def lengthened(run: Run, total: int) -> Run:
-    """The same run with so many more samples, drawn with the noise that its series have."""
+    """The same run with so many more samples, with random noise like that of its series."""
     factor = -(-total // samples(run))
     rng = np.random.default_rng(1)
 

@@ -1,15 +1,15 @@
-"""Whether intervals hold across runs: how often a median of one run lies in the interval of another one.
+"""Whether intervals hold across runs: how often the median of one run is in the interval of another.
 
 Run as `python bench/between_runs.py RUN RUN ...` with equal runs of one machine, or with `--runs FOLDER` (and
-`--study NAME`) for all runs of a folder. For each pair of runs: the share of headline figures whose median lies in
-the other run's interval from its launches alone, and the share whose ratio of the two is not told from 1 by the
-interval of `assay compare`, which knows the variance between runs from all others (so at least five runs are
-needed). Then how wide the latter is, over that of launches alone. Within how many runs the machine changed its
-state is printed, too.
+`--study NAME`) for all runs of a folder. For each pair of runs it prints the share of headline figures whose
+median is in the other run's interval from its launches alone, and the share whose ratio of the two runs is not
+significantly different from 1 by the interval of `assay compare`. That interval takes the variance between runs
+from all other runs, so at least five runs are needed. Then it prints the width of this interval over that of
+launches alone, and in how many runs the machine changed its state.
 
-With `--simulated`, runs whose variance is known: for each ratio of the standard deviation between runs to that
-between launches, and each number of earlier runs, the same three figures, beside what nobody can do better: the
-width that holds 95 % where the variance is known for certain.
+With `--simulated`, the variance of the runs is known: for each ratio of the standard deviation between runs to
+that between launches, and each number of earlier runs, it prints the same three figures, and the smallest
+possible width: the one that holds 95 % if the variance is known exactly.
 """
 
 import argparse
@@ -35,7 +35,7 @@ _LAUNCHES, _FIGURES, _PAIRS = 6, 8, 300
 
 
 class Held(NamedTuple):
-    """One figure of a pair of runs: whether each interval held the other run, and the ratio of their widths."""
+    """One figure of two runs: whether each interval contained the other run's median, and the ratio of widths."""
 
     figure: str
     alone: bool
@@ -86,7 +86,7 @@ def _told(found: Sequence[Held]) -> str:
 
 
 def held(runs: Sequence[RunLogs]) -> Iterator[Held]:
-    """Every figure of every ordered pair of runs, the variance between runs being known from all others."""
+    """Every figure of every ordered pair of runs; the variance between runs comes from all other runs."""
     for a, b in itertools.combinations(range(len(runs)), 2):
         known = History(run for at, run in enumerate(runs) if at not in {a, b})
         for one, other in ((runs[a], runs[b]), (runs[b], runs[a])):
@@ -115,7 +115,7 @@ def _print_simulated() -> None:
     for between, together in itertools.product((0.0, 0.3, 0.6, 0.7, 0.8, 1.0, 1.5), (False, True)):
         for earlier in (3, 5, 8, 20):
             found = list(_simulated(between, earlier, together=together))
-            # Half the interval of 6 and 6 launches is about 1.3 of their standard deviations.
+            # Half of the interval of 6 and 6 launches is about 1.3 of their standard deviations.
             least = math.hypot(1.3, NORMAL * math.sqrt(2) * between) / 1.3
             words = "together" if together else "alone"
             print(f"  {between:4.1f}  {words:8}  {earlier:3}  {_told(found)}  (known: {least:4.2f})", flush=True)

@@ -1,9 +1,9 @@
-"""What spreading a budget costs while the machine is measured: CPU seconds of the ledger in a simulated run.
+"""Cost of spreading a budget during a run: CPU seconds of the ledger in a simulated run.
 
     .venv/bin/python bench/budget_speed.py [--study node] [--budget SECONDS]
 
-A stored study is planned for a machine of 64 cores (`node`: 2,251 launches) and made on the simulated machine.
-Prints launches and cases, how the run ended, and the CPU time that the ledger took of it.
+A stored study is planned for a machine of 64 cores (`node`: 2,251 launches) and run on the simulated machine.
+Prints launches and cases, how the run ended, and the CPU time of the ledger.
 """
 
 import argparse
@@ -26,7 +26,7 @@ _spent = {"calls": 0.0, "seconds": 0.0}
 
 
 def _timed(method: Callable[..., object]) -> Callable[..., object]:
-    """The method, its CPU time counted where no other counted one called it."""
+    """Count the CPU time of a method, unless another counted method called it."""
 
     def timed(*given: object, **named: object) -> object:
         began, inside = time.process_time(), _spent.get("inside", 0.0)

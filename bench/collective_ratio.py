@@ -1,14 +1,14 @@
-"""Our collective against the OSU definition of allreduce and bcast written plainly in C: same MPI, same cpus.
+"""Our collective compared with a plain C version of OSU's allreduce and bcast: same MPI, same cpus.
 
     python bench/collective_ratio.py [MPI] [--ranks 2] [--blocks 10]
 
-The peer is `collective_reference.c`, compiled with the MPI's own compiler. Each block launches both once for every
-question, in random order. Printed are ratios of launches of one block: their median and their range. Compared is
-the time of an operation as the mean over the ranks of their own times, which OSU prints as its average, less what
-reading the clock costs in each. Two things differ by design: the peer's repetitions are parted by the barrier of
-the MPI, ours by a dissemination barrier of our own; and the peer gives a mean of repetitions, ours the median of
-samples. What other processes take meanwhile is in the mean, so compare on a quiet machine. Beside it stands the
-time of the slowest rank, which is our headline, over the same mean.
+The peer is `collective_reference.c`, compiled with the MPI's own compiler. Each block launches both once for
+every question, in random order. Prints ratios of launches of one block: median and range. The compared time of
+an operation is the mean over the ranks of their own times (OSU prints it as its average), minus the cost of
+reading the clock. Two things differ by design: the peer separates repetitions by the barrier of the MPI, our
+program by its own dissemination barrier; and the peer gives a mean of repetitions, our program the median of
+samples. Other processes affect the mean, so compare on a quiet machine. The last column is the time of the
+slowest rank, which is our headline, over the same mean.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from bench.mpi.peers import SEED, output, placed, program, records, reference, say
+from bench.mpi.peers import SEED, output, placed, print_ratios, program, records, reference
 
 from assay import toolchain
 
@@ -40,7 +40,7 @@ def _plain(launcher: Sequence[str], peer: Path, cpus: Sequence[int], asked: Ques
 
 
 def _ours(launcher: Sequence[str], own: Path, cpus: Sequence[int], asked: Question) -> dict[str, float]:
-    """Seconds of each kernel: the mean over the ranks of their medians; of the slowest all ranks have the same."""
+    """Seconds of each kernel: mean over the ranks of their medians; for `slowest` all ranks have the same."""
     operation, size = asked
     options = ["--operation", operation, "--bytes", str(size), "--seconds", str(_SECONDS)]
     ranks: dict[str, list[float]] = {}
@@ -52,7 +52,7 @@ def _ours(launcher: Sequence[str], own: Path, cpus: Sequence[int], asked: Questi
 
 
 def main() -> None:
-    """Compare each operation with a short, a middling and a long message."""
+    """Compare each operation with a short, a medium and a long message."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mpi", nargs="?", default="", help="as `assay list mpis` names it; by default the first")
     parser.add_argument("--ranks", type=int, default=2)
@@ -82,7 +82,7 @@ def main() -> None:
         middle = statistics.median(one["own"] for one, _ in pairs)
         slowest = statistics.median(one["slowest"] / other["own"] for one, other in pairs)
         remark = f"  ours {1e6 * middle:.3f} us; slowest rank / plain mean {slowest:.3f}"
-        say(f"{asked[0]} {asked[1]} B", [one["own"] / other["own"] for one, other in pairs], remark)
+        print_ratios(f"{asked[0]} {asked[1]} B", [one["own"] / other["own"] for one, other in pairs], remark)
 
 
 if __name__ == "__main__":

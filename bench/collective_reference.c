@@ -1,10 +1,10 @@
-/* Allreduce and bcast as the OSU Micro-Benchmarks define them (osu_allreduce, osu_bcast), written plainly. Peer of
+/* A plain version of allreduce and bcast as defined by the OSU Micro-Benchmarks (osu_allreduce, osu_bcast). Peer of
  * bench/collective_ratio.py; written for comparison only.
  *
  *     mpiexec -n N collective_reference allreduce|bcast SIZE [CPU CPU ...]
  *
- * prints the size, the seconds of one operation, the mean over all ranks, and what reading the clock twice takes,
- * which these seconds hold. 1000 iterations after 200 of warm-up, 100 after 10 above 8 KiB; a barrier after each;
+ * prints the size, the seconds of one operation (mean over all ranks), and the cost of two readings of the clock,
+ * which these seconds include. 1000 iterations after 200 of warm-up, 100 after 10 above 8 KiB; a barrier after each;
  * the clock is read before and after each operation. */
 #define _GNU_SOURCE
 #include <mpi.h>

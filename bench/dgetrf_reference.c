@@ -1,4 +1,4 @@
-/* LAPACK's LU of a random matrix, by a BLAS library that is loaded: what a program gets without blocks of its own.
+/* LAPACK's LU of a random matrix, by a BLAS library loaded at launch: what a program gets without its own blocking.
  *
  *     dgetrf_reference LIBRARY N [CPU...]
  *

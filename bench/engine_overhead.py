@@ -1,12 +1,12 @@
-"""What the engine adds to a launch and takes from a sample, measured in this one call, launches interleaved.
+"""What the engine adds to a launch and takes from a sample, measured in one call with interleaved launches.
 
     python bench/engine_overhead.py [--launches 20] [--mpi NAME]
 
-A launch by the engine (bracket, start, check, append, sync) stands against the same command started directly; the
-difference is what the engine adds. Samples taken while the engine waits stand against samples taken while nothing
-waits: their ratio is what a waiting engine costs the program that measures. With `--mpi` a launch has two ranks;
-beside it stand the launcher of this MPI with `true`, and with a program that only calls MPI_Init and MPI_Finalize:
-what of the command's time is the MPI's own.
+A launch by the engine (bracket, start, check, append, sync) is compared with the same command started directly;
+the difference is what the engine adds. Samples taken while the engine waits are compared with samples taken
+while nothing waits: the ratio is what a waiting engine costs the program that measures. With `--mpi` a launch
+has two ranks. Then the launcher of this MPI is also timed with `true`, and with a program that only calls
+MPI_Init and MPI_Finalize: this is the MPI's own part of the command's time.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SECONDS = 0.2
 
 
 class Clocked:
-    """A watcher that notes how long each launch took, from before its first probe to its commit."""
+    """A watcher that records the duration of each launch, from before its first probe to its commit."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -60,10 +60,10 @@ class Clocked:
         self._began = time.perf_counter()
 
     def waits(self, disturbed: Launch) -> None:
-        """The clock goes on."""
+        """Let the clock run."""
 
     def ended(self, launch: LaunchRecords, progress: Progress) -> None:
-        """Stop it."""
+        """Stop the clock."""
         del launch, progress
         self.seconds.append(time.perf_counter() - self._began)
 

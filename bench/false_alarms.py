@@ -1,9 +1,9 @@
-"""How often the rules accuse a healthy machine: simulated runs with nothing wrong. Prints a table.
+"""How often the rules accuse a healthy machine: simulated runs without faults. Prints a table.
 
 Run as `python bench/false_alarms.py [RUNS] [--launches N ...] [--study NAME | --scaling] [--nodes N]` from the
 root of the tree (1,000 runs with 3 and with 6 launches by default): it uses the simulated machine of the tests.
-`write_allocate`, `first_touch` and `interleave` do not count: what they say is true there. Rates have their upper
-bounds (95 %): none in N runs is at most 3 / N. Ctrl-C ends with what was counted until then.
+`write_allocate`, `first_touch` and `interleave` do not count: they are true there. Rates have their upper bounds
+(95 %): none in N runs is at most 3 / N. Ctrl-C ends with the counts so far.
 """
 
 import argparse
@@ -26,10 +26,10 @@ from assay.simulation import Law
 
 _RUNS = 1000
 _MACHINE = "pack:2 numa:1(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:2"
-#: Remote memory costs little, no page table is walked, threads of a core share it fairly, and noise is .5 %.
+#: Remote memory is cheap, no page table is walked, threads of a core share it fairly, and noise is .5 %.
 _HEALTHY = Law(core_traffic=30e9, node_traffic=60e9, remote=0.9, remote_load=1.15, noise=0.004, launch_noise=0.003)
-#: The memory of a node gives two cores 80.7 % of what both draw alone: with the price of messages, efficiencies
-#: are 80.4 %, just more than the finding `scaling` takes for low.
+#: The memory of a node gives two cores 80.7 % of what both draw alone. With the cost of messages, efficiencies
+#: are 80.4 %, just above the limit of the finding `scaling`.
 _SHARED = Law(core_traffic=30e9, node_traffic=48.4e9, noise=0.004, launch_noise=0.003)
 _PAIR = (
     Measure("himeno_mpi", ("one-core", "pair"), axes={"size": "M"}),
@@ -49,14 +49,14 @@ _STUDY = Study(
     ),
 )
 _SCALING = Study("Two cores", "Do they share enough?", _PAIR)
-#: They are right to speak: on this machine ordinary stores read first, and memory that one thread touches first
-#: lies on one of two nodes.
+#: These findings are true on this machine: ordinary stores read first, and memory that one thread touches first
+#: is on one of two nodes.
 _RIGHT = {"write_allocate", "first_touch", "interleave"}
 _LEVEL = 0.95
 
 
 def main() -> None:
-    """Count runs with a problem, or an advice that has no ground."""
+    """Count runs with a problem, or with advice that is unfounded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=int, nargs="?", default=1000)
     parser.add_argument("--launches", type=int, nargs="+", default=[3, 6], help="of each case (3 6)")
@@ -67,7 +67,7 @@ def main() -> None:
     hosts = tuple(f"n{number:02}" for number in range(chosen.nodes)) if chosen.nodes > 1 else ()
     study, law = (_SCALING, _SHARED) if chosen.scaling else (chosen.study or _STUDY, _HEALTHY)
     stopped: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _frame: stopped.append(number))  # a run would take it for its own
+    signal.signal(signal.SIGINT, lambda number, _frame: stopped.append(number))  # else a run would handle it
     for launches in chosen.launches:
         problems, advice, rules, made = 0, 0, Counter[str](), 0
         for seed in range(chosen.runs):
@@ -88,7 +88,7 @@ def main() -> None:
 
 
 def share(found: int, runs: int) -> str:
-    """`0.0 % (at most 0.3 %)`: the bound is the rate at which so few would be found in one trial of twenty."""
+    """`0.0 % (at most 0.3 %)`: the bound is the rate at which so few are found in one trial of twenty."""
     low, high = found / runs, 1.0
     while high - low > 1e-6:  # noqa: PLR2004 (far below what is printed)
         rate = (low + high) / 2

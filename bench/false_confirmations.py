@@ -1,10 +1,10 @@
-"""How often experiments confirm what is not so: simulated experiments whose truth is known. Prints a table.
+"""How often experiments confirm what is false: simulated experiments with a known truth. Prints a table.
 
 Run as `python bench/false_confirmations.py [RUNS]` from the root of the tree (400 experiments of each kind by
-default). One study finds that half of the cores draw more from memory than all of them; its experiment is then
-made on machines that do nothing of the kind, that lie exactly on the border of the rule, and that do it, quiet
-ones and noisy ones, each time with other noise. What made the candidate has no part in the verdict, so that these
-are the rates given any candidate. Rates have their upper bounds (95 %).
+default). One study finds that half of the cores draw more from memory than all of them. Its experiment is then
+run on machines without this effect, machines exactly at the limit of the rule, and machines with the effect;
+quiet and noisy ones, each time with different noise. The data that made the candidate has no part in the
+verdict, so these are the rates for any given candidate. Rates have their upper bounds (95 %).
 """
 
 import argparse
@@ -30,7 +30,7 @@ _STUDY = Study("Halves", "Do half of the cores get more?", (Measure("stream", ("
 #: Two of four cores of a node contend a third as much as all four.
 _FEWER = 1 / 3
 _BORDER = 1.02
-#: Sigma of what the samples of a launch have in common.
+#: Sigma of the common deviation of all samples in a launch.
 _NOISES = (0.003, 0.05)
 
 
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _law(ratio: float, noise: float) -> Law:
-    """A machine on which half of the cores get so many times what all get."""
+    """A machine on which half of the cores get `ratio` times what all cores get."""
     contention = (ratio - 1) / (ratio - _FEWER)
     return Law(core_traffic=12e9, node_traffic=20e9, contention=contention, launch_noise=noise)
 

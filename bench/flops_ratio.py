@@ -1,10 +1,10 @@
-"""The peak of fused multiply-adds against what clock, lanes and units allow, in one launch for each width.
+"""The peak of fused multiply-adds compared with clock, lanes and units, in one launch for each width.
 
     python bench/flops_ratio.py PATH/OF/flops [--blocks 6]
 
-Each launch measures the loaded clock and then the peak on the same cores; widths and precisions are interleaved in
-random order. Printed is rate / (cores x measured clock x lanes x 2 x units), its median and range over blocks, for
-one unit and for two: a processor has as many units as bring the ratio near to 1.
+Each launch measures the loaded clock and then the peak on the same cores; widths and precisions are interleaved
+in random order. Prints rate / (cores x measured clock x lanes x 2 x units), median and range over blocks, for
+one unit and for two: the ratio near 1 shows the number of units of the processor.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SEED = 20_260_901
 
 
 def _measure(program: Path, cpus: list[int], precision: str, width: str) -> dict[str, float] | None:
-    """Kernel -> cycles or flops per second, by the median sample; None where there is no such width."""
+    """Kernel -> cycles or flops per second, of the median sample; None if the width is not available."""
     axes = ["--format", precision, "--width", width, "--mix", "fma"]
     command = [str(program), "--cpus", ",".join(map(str, cpus)), "--seconds", "1", "--min-samples", "50", *axes]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -63,7 +63,7 @@ def _compare(program: Path, cpus: list[int], blocks: int) -> None:
 
 
 def main() -> None:
-    """Compare at one core and at all that are allowed."""
+    """Compare on one core and on all allowed ones."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path, help="our flops")
     parser.add_argument("--blocks", type=int, default=6)

@@ -1,9 +1,9 @@
-"""Our himeno against a plain C version: the same grid, flags and cpus, launches interleaved in one run.
+"""Our himeno compared with a plain C version: same grid, flags and cpus, interleaved launches in one run.
 
     python bench/himeno_ratio.py PATH/OF/himeno [--blocks 6] [--size M] [--flags="-O3 -march=native"]
 
-The peer is `himeno_reference.c`. Each block launches both in random order; a launch counts by its median sweep.
-Printed are ratios of speed of launches of one block, their median and range, at one core and at all.
+The peer is `himeno_reference.c`. Each block launches both in random order; the median sweep of a launch counts.
+Prints ratios of speed of launches of one block, median and range, on one core and on all.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _compare(ours: Path, reference: Path, cpus: list[int], size: str, blocks: in
 
 
 def main() -> None:
-    """Compare at one core and at all that are allowed."""
+    """Compare on one core and on all allowed ones."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path, help="our himeno")
     parser.add_argument("--blocks", type=int, default=6)

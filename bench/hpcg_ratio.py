@@ -1,10 +1,10 @@
-"""Our hpcg against a plain C version of the definition: the same boxes, flags, MPI and cpus, in blocks.
+"""Our hpcg compared with a plain C version of the definition: same boxes, flags, MPI and cpus, in blocks.
 
     python bench/hpcg_ratio.py [--blocks 6] [--n 64] [--iterations 10] [--flags="-O3 -march=native"] [--mpi NAME]
 
-The peer is `hpcg_reference.c`, whose ranks stand in a row. Each block launches both in random order, with one rank
-and with one on each cpu; a launch counts by its last solution. Printed is the ratio of rates: Hodges-Lehmann over
-the blocks with its exact 95 % interval, from six blocks on. Both count the operations of the definition.
+The peer is `hpcg_reference.c`, with ranks in a row. Each block launches both in random order, with one rank and
+with one on each cpu; the last solution of a launch counts. Prints the ratio of rates: Hodges-Lehmann over the
+blocks with its exact 95 % interval, from six blocks on. Both count the operations of the definition.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from assay.model.toolchain import Mpi
 
 _HERE = Path(__file__).parent
-#: Solutions of a launch.
+#: Solutions in a launch.
 _SOLUTIONS = 3
 
 
@@ -47,7 +47,7 @@ def _started(mpi: Mpi, cpus: Sequence[int]) -> list[str]:
 
 
 def _reference(mpi: Mpi, program: Path, cpus: Sequence[int], edge: int, iterations: int) -> float:
-    """Its last rate, flop/s."""
+    """The peer's last rate, flop/s."""
     listed = ",".join(map(str, cpus))
     command = [*_started(mpi, cpus), "--cpu-set", listed, "--bind-to", "core", str(program)]
     text = peers.output([*command, str(edge), str(iterations), str(_SOLUTIONS)])
@@ -66,7 +66,7 @@ def _ours(mpi: Mpi, cpus: Sequence[int], edge: int, iterations: int) -> float:
 
 
 def main() -> None:
-    """Compare with one rank and with one on each cpu that is allowed."""
+    """Compare with one rank, and with one on each allowed cpu."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, default=6)
     parser.add_argument("--n", type=int, default=64)
@@ -96,7 +96,7 @@ def main() -> None:
             print(
                 f"box {edge}^3, {iterations} iterations, {len(cpus)} rank(s), {mpi.name}, {options.blocks} blocks"
             )
-            peers.say_rates("the plain definition", rates["ours"], rates["plain"])
+            peers.print_rates("the plain definition", rates["ours"], rates["plain"])
 
 
 if __name__ == "__main__":

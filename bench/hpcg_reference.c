@@ -1,4 +1,4 @@
-/* HPCG's definition written plainly in C with MPI, for ranks in a row along z: rows of 27 entries with their columns,
+/* A plain version of HPCG's definition in C with MPI, ranks in a row along z: rows of 27 entries with their columns,
  * conjugate gradients with a V-cycle of four grids. Prints the seconds of each set of iterations, and the norm of the
  * residual at its end over that at its begin.
  *
@@ -30,7 +30,7 @@ static void* room(size_t bytes) {
     return found;
 }
 
-/* Values of the rank below stand behind the rows, those of the rank above behind them. */
+/* Values of the rank below follow the rows, those of the rank above follow them. */
 static int column_of(const Grid* g, int x, int y, int z) {
     int n = g->n, below = rank > 0 ? n * n : 0;
     if (x < 0 || x >= n || y < 0 || y >= n) return -1;

@@ -1,17 +1,17 @@
-"""Our HPL against hpcc's, LAPACK's LU and the product, with the same BLAS file on the same cpus, in blocks.
+"""Our HPL compared with that of hpcc, LAPACK's LU and the product: same BLAS file, same cpus, in blocks.
 
     python bench/hpl_ratio.py [--blocks 6] [--n 4000] [--product N] [--nb 128,192] [--blas NAME] [--mpi NAME]
                               [--peers-only]
 
-Each block launches all competitors in random order. hpcc solves with each block size in one launch, ours in one
-launch each; of either the best one counts in each block. Ours runs with a rank on each cpu, with one rank that
-has a thread on each cpu, and alone on one. Printed is the ratio of rates: Hodges-Lehmann over the blocks
-with its exact 95 % interval, from six blocks on. The last lines are ours against ours: without look-ahead, and
-with panels that are passed on. `--peers-only`: ours with a rank on each cpu against hpcc, dgetrf and the product;
-large orders take minutes a block else.
+Each block launches all competitors in random order. hpcc solves with each block size in one launch, our program
+in one launch each; in each block the best of them counts. Our program runs with a rank on each cpu, with one
+rank that has a thread on each cpu, and with one rank on one cpu. Prints the ratio of rates: Hodges-Lehmann over
+the blocks with its exact 95 % interval, from six blocks on. The last lines compare our program with itself:
+without look-ahead, and with panels that are passed on. `--peers-only`: our program with a rank on each cpu
+against hpcc, dgetrf and the product; otherwise large orders take minutes per block.
 
-hpcc is linked with a BLAS of the system. Another one (`--blas mkl`, or a path) takes its place before hpcc starts
-(LD_PRELOAD) where it has functions of the same names. One that has not (the OpenBLAS of the wheel) makes the first
+hpcc is linked with a BLAS of the system. Another one (`--blas mkl`, or a path) replaces it before hpcc starts
+(LD_PRELOAD) if it has functions of the same names. One without them (the OpenBLAS of the wheel) makes the first
 ratio one of two libraries, and the line says so.
 """
 
@@ -47,7 +47,7 @@ _RESULT = re.compile(r"^W\w+\s+\d+\s+\d+\s+\d+\s+\d+\s+\S+\s+(\S+)$", re.MULTILI
 
 
 def _hpcc(mpi: Mpi, blas: str, cpus: Sequence[int], order: int, blocks: Sequence[int]) -> float:
-    """The best rate over the block sizes, flop/s; with the library in place of its own where that can be."""
+    """The best rate over the block sizes, flop/s; with the given library instead of its own, if possible."""
     content = hpcc.INPUT.format(n=order, nb=" ".join(map(str, blocks)))
     content = content.replace("1            # of NBs", f"{len(blocks)}            # of NBs")
     content = content.replace("1            Qs", f"{len(cpus)}            Qs")
@@ -55,7 +55,7 @@ def _hpcc(mpi: Mpi, blas: str, cpus: Sequence[int], order: int, blocks: Sequence
         (Path(folder) / "hpccinf.txt").write_text(content)
         listed = ",".join(map(str, cpus))
         command = [mpi.launcher, "-n", str(len(cpus)), "--cpu-set", listed, "--bind-to", "core"]
-        if _takes_its_place(blas):
+        if _can_replace(blas):
             command += ["env", f"LD_PRELOAD={blas}"]
         command.append("hpcc")
         threads = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
@@ -68,7 +68,7 @@ def _hpcc(mpi: Mpi, blas: str, cpus: Sequence[int], order: int, blocks: Sequence
 
 
 def _ours(mpi: Mpi, blas: str, ranks: Sequence[Sequence[int]], order: int, *axes: str) -> float:
-    """The last rate of one launch with these cpus of its ranks, flop/s."""
+    """The last rate of one launch with these cpus for its ranks, flop/s."""
     cpus = "/".join(",".join(map(str, each)) for each in ranks)
     placed = ["--cpus", cpus, "--expect-ranks", str(len(ranks)), "--library", f"blas={blas}", "--n", str(order)]
     shape = ["--p", "1", "--q", str(len(ranks)), "--seconds", "1"]
@@ -95,7 +95,7 @@ def _dgemm(blas: str, cpus: Sequence[int], order: int) -> float:
 
 
 def _dgetrf(program: Path, blas: str, cpus: Sequence[int], order: int) -> float:
-    """Its rate, flop/s, with a thread on each cpu."""
+    """The rate of LAPACK's LU, flop/s, with a thread on each cpu."""
     text = peers.output([str(program), blas, str(order), *map(str, cpus)])
     return operations(order) / float(text)
 
@@ -113,13 +113,13 @@ def _same_file(blas: str) -> bool:
     return any(Path(word).resolve() == Path(blas).resolve() for word in linked.split() if word.startswith("/"))
 
 
-def _takes_its_place(blas: str) -> bool:
-    """Whether another library than hpcc's has functions of the same names."""
+def _can_replace(blas: str) -> bool:
+    """Whether this library, different from that of hpcc, has functions of the same names."""
     return not _same_file(blas) and hasattr(ctypes.CDLL(blas), "cblas_dgemm")
 
 
 def _default_blas() -> str:
-    """The OpenBLAS that hpcc is linked with, else the first one here."""
+    """The OpenBLAS with which hpcc is linked, else the first one here."""
     found = [each.file for each in toolchain.find_libraries("blas") if "openblas" in each.name]
     if not found:
         raise SystemExit("no OpenBLAS is found: see assay list blas")
@@ -127,7 +127,7 @@ def _default_blas() -> str:
 
 
 def main() -> None:
-    """Compare on all cpus that are allowed."""
+    """Compare on all allowed cpus."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, default=6)
     parser.add_argument("--n", type=int, default=4000)
@@ -180,16 +180,16 @@ def main() -> None:
     best, one = best_of("ours"), of(f"ours {middle}")
     print(f"n = {order}, NB {options.nb}, {len(cpus)} core(s), {mpi.name}, {blas}, {options.blocks} blocks")
     if has_hpcc:
-        same = "" if _same_file(blas) or _takes_its_place(blas) else ", another BLAS file"
-        peers.say_rates(f"hpcc's HPL{same}", best, of("hpcc"))
-    peers.say_rates("dgetrf, as many threads", best, of("dgetrf"))
-    peers.say_rates("the product", best, of("dgemm"))
+        same = "" if _same_file(blas) or _can_replace(blas) else ", another BLAS file"
+        peers.print_rates(f"hpcc's HPL{same}", best, of("hpcc"))
+    peers.print_rates("dgetrf, as many threads", best, of("dgetrf"))
+    peers.print_rates("the product", best, of("dgemm"))
     if options.peers_only:
         return
-    peers.say_rates("dgetrf, ours by threads", best_of("ours threads"), of("dgetrf"))
-    peers.say_rates("dgetrf, both on one core", best_of("ours alone"), of("dgetrf alone"))
-    peers.say_rates("ours without look-ahead", one, of("waiting"))
-    peers.say_rates("ours with panels passed on", one, of("passing"))
+    peers.print_rates("dgetrf, ours by threads", best_of("ours threads"), of("dgetrf"))
+    peers.print_rates("dgetrf, both on one core", best_of("ours alone"), of("dgetrf alone"))
+    peers.print_rates("ours without look-ahead", one, of("waiting"))
+    peers.print_rates("ours with panels passed on", one, of("passing"))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""What large things cost: many nodes, a run of 200 curves and a million samples, and 50 runs side by side.
+"""Cost of large runs: many nodes, a run of 200 curves and a million samples, and 50 runs side by side.
 
     .venv/bin/python bench/large_runs.py [FOLDER [NAME ...]]
 
-The runs are made by the simulated machine of the tests, which takes minutes, and shown and reported by the command
-line in fresh processes. With a FOLDER they are kept there, and taken from there the next time. With names
+The runs are made by the simulated machine of the tests, which takes minutes, and shown and reported by the
+command line in fresh processes. With a FOLDER they are kept there, and reused the next time. With names
 (`pairs`, `nodes`, `wide`, `many`) only those are made.
 
-Prints one line a command: time, CPU time, memory of its largest process and size of the page, and what the project
-promises. Exits 1 where a promise about sizes or memory is not kept.
+Prints one line per command: time, CPU time, memory of its largest process and size of the page, and what the
+project promises. Exits 1 if a promise about sizes or memory is not kept.
 """
 
 import os
@@ -30,7 +30,7 @@ from assay.simulation import Law, Link
 
 _PLACES = ("pair:other-node", "pair", "pair:other-l3", "pair:other-numa", "pair:other-socket")
 _PATTERNS = ("latency", "bandwidth", "bidirectional")
-#: 36 curves on each of 4 ways inside a node and over 2 networks between nodes: 216, and the base network twice.
+#: 36 curves on each of 4 paths inside a node and over 2 networks between nodes: 216, and the base network twice.
 _WIDE = Study(
     "Messages, every way",
     "What does a run of 200 curves cost?",
@@ -70,7 +70,7 @@ _RECORDS = ("records.jsonl", "samples.columns", "plan.json", "run.json")
 
 @dataclass(frozen=True)
 class Promise:
-    """The most that a command may take; None where nothing is promised.
+    """Limits of a command; None if nothing is promised.
 
     Attributes:
         seconds: on an idle machine of two cores: told, not judged.
@@ -85,12 +85,12 @@ class Promise:
     run_mb: float | None = None
 
     def kept(self, mib: float, page_mb: float, run_mb: float) -> bool:
-        """Whether memory and sizes are within it."""
+        """Whether memory and sizes are within the limits."""
         pairs = ((mib, self.mib), (page_mb, self.page_mb), (run_mb, self.run_mb))
         return all(most is None or found <= most for found, most in pairs)
 
     def __str__(self) -> str:
-        """What is promised, in words."""
+        """The limits in words."""
         parts = (
             f"{self.seconds:g} s" if self.seconds else "",
             f"{self.mib:g} MiB" if self.mib else "",
@@ -101,7 +101,7 @@ class Promise:
 
 
 def main(folder: Path, wanted: Collection[str]) -> bool:
-    """Make what is not there yet, and measure; whether every promise is kept."""
+    """Make missing runs, and measure; return whether every promise is kept."""
     kept = True
     if "pairs" in wanted:
         sizes = []
@@ -142,7 +142,7 @@ def _curves(path: Path) -> str:
 
 
 def _simulated(folder: Path, study: str, count: int) -> Path:
-    """The run of a stored study on so many nodes, whose clocks count nanoseconds as real ones do."""
+    """The run of a stored study on so many nodes; its clocks count nanoseconds like real ones."""
     if not _ended(folder):
         options = Options(hosts=tuple(f"n{number:03}" for number in range(count)))
         folder.mkdir(parents=True, exist_ok=True)
@@ -153,7 +153,7 @@ def _simulated(folder: Path, study: str, count: int) -> Path:
 
 
 def _made(folder: Path, count: int) -> list[Path]:
-    """Run directories, made where they are not there yet."""
+    """Run directories; missing ones are made."""
     folder.mkdir(parents=True, exist_ok=True)
     for seed in range(len(_ended(folder)), count):
         if count == 1:
@@ -172,7 +172,7 @@ def _ended(folder: Path) -> list[Path]:
 
 
 def _tell(name: str, runs: list[str], promise: Promise) -> bool:
-    """`assay show`, of one run, and `assay report` in processes of their own; whether the promise is kept."""
+    """`assay show` of one run, and `assay report`, in separate processes; return whether the promise is kept."""
     if len(runs) == 1:
         wall, cpu, mib = _cost(["show", *runs])
         print(f"{name}: show: {wall:.1f} s, {cpu:.1f} s of CPU, {mib:.0f} MiB in its largest process", flush=True)
@@ -188,7 +188,7 @@ def _tell(name: str, runs: list[str], promise: Promise) -> bool:
 
 
 def _cost(words: list[str]) -> tuple[float, float, float]:
-    """Seconds, seconds of CPU, and MiB of the largest process of one start of `assay`."""
+    """Seconds, CPU seconds, and MiB of the largest process of one start of `assay`."""
     begin = time.perf_counter()
     silent = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
     command = [sys.executable, "-m", "assay", *words]
@@ -200,7 +200,7 @@ def _cost(words: list[str]) -> tuple[float, float, float]:
 
 
 def _megabytes(path: Path) -> float:
-    """Of the records and samples of a run."""
+    """Bytes of the records and samples of a run."""
     return sum((path / name).stat().st_size for name in _RECORDS if (path / name).exists()) / 1e6
 
 

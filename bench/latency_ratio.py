@@ -1,12 +1,12 @@
-"""Our latency against a plain pointer chase by multichase's definition, launches interleaved in one run.
+"""Our latency compared with a plain pointer chase as defined by multichase, interleaved launches in one run.
 
     python bench/latency_ratio.py PATH/OF/latency [--blocks 6] [--largest 2147483648]
 
-The peer is `latency_reference.c`, compiled with `gcc -O3`: samples of half a second on an endless random walk, the
-first dropped; the best of the others counts, as multichase prints it. Ours are launches as a study makes them.
-Each block launches both once for every working set and size of pages, in random order. Printed are ratios of
-launches of one block: their median and their range. 1 means that both find the same latency. Then ours on a long
-walk: a load of its first lap against one of its eighth: equal where the warm-up has done its work.
+The peer is `latency_reference.c`, compiled with `gcc -O3`: samples of half a second on an endless random walk,
+the first dropped; the best of the others counts, as multichase prints it. Our launches are those of a study.
+Each block launches both once for every working set and page size, in random order. Prints ratios of launches of
+one block: median and range. 1 means that both find the same latency. Then our program on a long walk: a load of
+the first lap over one of the eighth, which is 1 if the warm-up is sufficient.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _SIZES = (
     *(size * _MIB for size in (1, 2, 4, 8, 16, 24, 32, 64, 128, 512, 2048)),
 )
 _PAGES = ("small", "huge")
-#: Of the peer: samples that count, and how long each is.
+#: Of the peer: number of counted samples, and duration of each.
 _SAMPLES, _SAMPLE_S = 3, 0.5
-#: Working sets whose laps are compared: a lap has several samples, and eight of them take no second.
+#: Working sets whose laps are compared: a lap has several samples, and eight laps take less than a second.
 _WALKED = (8 * _MIB, 16 * _MIB, 32 * _MIB, 64 * _MIB)
 _LAPS = 8
-#: A sample of ours lasts so long, and a load no longer than this.
+#: Duration of one of our samples, and the longest load.
 _OWN_SAMPLE_S, _SLOWEST_LOAD_S = 400e-6, 300e-9
 _HERE = Path(__file__).parent
 _SEED = 20_221_207
@@ -55,7 +55,7 @@ def _reference(program: Path, cpu: int, size: int, pages: str) -> float:
 
 
 def _measured(program: Path, cpu: int, size: int, pages: str, sampling: Sequence[str]) -> tuple[int, list[float]]:
-    """Loads of a sample of ours, and the seconds of each sample."""
+    """Loads of one of our samples, and the seconds of each sample."""
     words = [str(program), "--cpus", str(cpu), "--bytes", str(size), "--pages", pages, *sampling]
     text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     records = [json.loads(line) for line in text.splitlines()]
@@ -70,7 +70,7 @@ def _ours(program: Path, cpu: int, size: int, pages: str) -> float:
 
 
 def _laps(program: Path, cpu: int, size: int, pages: str) -> float:
-    """Time of a load on the first lap of a launch, by that on the eighth."""
+    """Time of a load on the first lap of a launch, divided by that on the eighth."""
     most = str(int(_LAPS * size / 64 * _SLOWEST_LOAD_S / _OWN_SAMPLE_S))
     loads, seconds = _measured(
         program, cpu, size, pages, ("--seconds", "60", "--min-samples", most, "--max-samples", most)
@@ -86,7 +86,7 @@ def _told(size: int, pages: str, ratios: Sequence[float], remark: str = "") -> s
 
 
 def main() -> None:
-    """Compare inside each level of the caches and in memory, then laps."""
+    """Compare inside each cache level and in memory, then laps."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path, help="our latency")
     parser.add_argument("--blocks", type=int, default=6)

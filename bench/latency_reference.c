@@ -4,8 +4,8 @@
  *
  *     latency_reference BYTES small|huge SAMPLES SECONDS
  *
- * prints nanoseconds of a load for each sample that counts. Samples are timed in this thread's own time, so that the
- * mean of a long one holds on a machine that does other things meanwhile, too. */
+ * prints nanoseconds of a load for each counted sample. Samples are timed in this thread's CPU time, so that the
+ * mean of a long one is right on a busy machine too. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-"""Time by size of messages: how often the fit invents a break, how often it misses a step, how long it takes.
+"""Fit of message time by size: how often it invents a break, how often it misses a step, how long it takes.
 
-Use: message_law_speed.py [CURVES]   (1,000 when not given)
+Use: message_law_speed.py [CURVES]   (1,000 if not given)
 """
 
 import sys
@@ -43,7 +43,7 @@ KINDS = (
 
 
 def spread(count: int) -> Samples:
-    """So many sizes up to 4 MiB, shape (count,)."""
+    """`count` sizes up to 4 MiB, shape (count,)."""
     return POWERS if count == POWERS.size else np.geomspace(1, POWERS[-1], count)
 
 
@@ -60,7 +60,7 @@ def found(sizes: Samples, times: Samples, launches: float | None) -> list[int]:
 
 
 def counted(kind: Kind, count: int) -> tuple[int, int]:
-    """Curves of one piece in which a break is invented; curves with a step that is not found at its place."""
+    """Curves of one piece with an invented break, and curves with a step that is not found at its place."""
     rng = np.random.default_rng(1)
     sizes = spread(kind.sizes)
     noise = kind.noise if kind.launches else None
@@ -74,7 +74,7 @@ def counted(kind: Kind, count: int) -> tuple[int, int]:
 
 
 def main(count: int) -> None:
-    """Print what was counted and how long a curve took."""
+    """Print the counts and the time of a curve."""
     for kind in KINDS:
         invented, missed = counted(kind, count)
         known = ", which launches tell" if kind.launches else ""

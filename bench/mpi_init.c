@@ -1,4 +1,4 @@
-/* What an MPI takes to start and end two ranks that do nothing: see engine_overhead.py. */
+/* The time of an MPI to start and end two idle ranks: see engine_overhead.py. */
 #include <mpi.h>
 
 int main(int argc, char** argv) {

@@ -1,11 +1,10 @@
-"""What it costs to count calls of MPI: a program that does nothing else, with and without the library, in pairs.
+"""Cost of counting MPI calls: a program that does nothing else, with and without the library, in pairs.
 
     python bench/mpi_times_cost.py PATH/OF/libmpi_times.so [--pairs 10] [--calls 200000]
 
-The library stands in `tree/interposed` of the folder in which `assay build` puts the programs of one process.
-Each pair starts two ranks twice, in random order. Printed are the seconds that a call costs more: the median of
-the pairs and their range. The worst case of an application is one that passes so many small messages that this
-is a part of its time.
+The library is in `tree/interposed` of the folder in which `assay build` puts the programs of one process. Each
+pair starts two ranks twice, in random order. Prints the additional seconds of a call: median and range of the
+pairs. The worst case is an application with so many small messages that this is part of its time.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ int main(int count, char** words) {
 
 
 def main() -> None:
-    """Measures and prints."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", type=Path)
     parser.add_argument("--pairs", type=int, default=10)
@@ -58,7 +57,7 @@ def main() -> None:
 
 
 def _seconds(program: Path, calls: int, library: str) -> float:
-    """Of a call, as rank 0 times them."""
+    """Seconds of a call, as rank 0 times them."""
     preloaded = {"LD_PRELOAD": library} if library else {}
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     command = ["mpirun", "--oversubscribe", "-n", "2", str(program), str(calls)]

@@ -1,10 +1,10 @@
-"""Our mxp against our HPL and the product in single precision, with the same BLAS file and cpus, in blocks.
+"""Our mxp compared with our HPL and the product in single precision: same BLAS file and cpus, in blocks.
 
     python bench/mxp_ratio.py [--blocks 6] [--n 4096] [--blas NAME] [--mpi NAME]
 
-Each block launches all in random order; a launch counts by its last solution. Printed is the ratio of rates:
-Hodges-Lehmann over the blocks with its exact 95 % interval, from six blocks on. HPL has a rank on each cpu;
-mxp and the product have a thread on each.
+Each block launches all in random order; the last solution of a launch counts. Prints the ratio of rates:
+Hodges-Lehmann over the blocks with its exact 95 % interval, from six blocks on. HPL has a rank on each cpu; mxp
+and the product have a thread on each.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from assay import toolchain
 
 
 def _last_rate(command: list[str]) -> float:
-    """Of the figures that a program writes, the last, flop/s."""
+    """The last figure that a program writes, flop/s."""
     rate: float = [each for each in peers.records(peers.output(command)) if each["type"] == "figure"][-1]["value"]
     return rate
 
@@ -38,7 +38,7 @@ def _product(command: list[str]) -> float:
 
 
 def main() -> None:
-    """Compare on all cpus that are allowed."""
+    """Compare on all allowed cpus."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, default=6)
     parser.add_argument("--n", type=int, default=4096)
@@ -64,8 +64,8 @@ def main() -> None:
     ]
     ours = [block["mxp"] for block in rates]
     print(f"n = {order}, {len(cpus)} core(s), {blas}, {options.blocks} blocks")
-    peers.say_rates("our HPL", ours, [block["hpl"] for block in rates])
-    peers.say_rates("SGEMM", ours, [block["sgemm"] for block in rates])
+    peers.print_rates("our HPL", ours, [block["hpl"] for block in rates])
+    peers.print_rates("SGEMM", ours, [block["sgemm"] for block in rates])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Our NAS kernels against plain ones in C, written from the same definitions and compiled with the same flags.
+"""Our NAS kernels compared with plain C versions of the same definitions, compiled with the same flags.
 
     python bench/nas_ratio.py [--blocks 6] [--class A] [--problems ep,is,cg,mg,ft] [--flags="-O3 -march=native"]
 
-The peer is `nas_reference.c`, for one core; both run there. Each block launches both in random order, and a launch
-counts by its fastest of a few solutions. Ours are verified by the program itself, those of the peer here. Printed
-is the ratio of rates: Hodges-Lehmann over the blocks with its exact 95 % interval, from six blocks on.
+The peer is `nas_reference.c`, for one core; both run there. Each block launches both in random order; the
+fastest of a few solutions of a launch counts. Our program verifies its solutions itself; those of the peer are
+verified here. Prints the ratio of rates: Hodges-Lehmann over the blocks with its exact 95 % interval, from six
+blocks on.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _SIZES: Mapping[str, Mapping[str, object]] = {
     | {"FT_X": 256, "FT_Y": 256, "FT_Z": 128},
 }
 _ITERATIONS = {"CG_I": 15, "MG_I": 4, "FT_I": 6}
-#: Class -> what the peer has to find: the sum of X, keys in order, zeta, norm, real part of the last checksum.
+#: Class -> what the peer must find: the sum of X, keys in order, zeta, norm, real part of the last checksum.
 _RIGHT: Mapping[str, Mapping[str, float]] = {
     "S": {"ep": -3.247834652034740e3, "is": 2**16, "cg": 8.5971775078648, "mg": 0.5307707005734e-4}
     | {"ft": 554.2683411902},
@@ -73,7 +74,7 @@ def _plain(program: Path, cpu: int, problem: str, size: str) -> float:
 
 
 def _ours(program: Path, cpu: int, problem: str, size: str) -> float:
-    """The same of ours, which fails where it does not verify."""
+    """The same for our program, which fails if it does not verify."""
     sampling = ["--min-samples", str(_SOLUTIONS), "--max-samples", str(_SOLUTIONS), "--seconds", "600"]
     command = [str(program), "--cpus", str(cpu), *sampling, "--npb", problem, "--npb-class", size]
     figures = [each for each in map(json.loads, peers.output(command).splitlines()) if each["type"] == "figure"]
@@ -81,7 +82,7 @@ def _ours(program: Path, cpu: int, problem: str, size: str) -> float:
 
 
 def main() -> None:
-    """Compare on the first cpu that is allowed."""
+    """Compare on the first allowed cpu."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, default=6)
     parser.add_argument("--class", dest="size", choices=_SIZES, default="A")

@@ -1,5 +1,5 @@
-/* The NAS kernels written plainly from their definition (RNR-94-007), for one core: what nas_ratio.py holds ours
- * against. The sizes of a problem are macros: see nas_ratio.py.
+/* A plain version of the NAS kernels from their definition (RNR-94-007), for one core: the peer of
+ * nas_ratio.py. The sizes of a problem are macros: see nas_ratio.py.
  *
  *   nas_reference ep|is|cg|mg|ft SOLUTIONS    prints seconds and a value to verify of each solution
  */

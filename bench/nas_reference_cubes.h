@@ -1,4 +1,4 @@
-/* MG and FT written plainly from their definition: the second part of nas_reference.c, which includes it. */
+/* A plain version of MG and FT: the second part of nas_reference.c, which includes it. */
 #pragma once
 
 /* MG: norm of the last residual. A cube of n points a side has a layer around it. */
@@ -127,7 +127,7 @@ static double mg(double* taken) {
 /* FT: real part of the last checksum. */
 static double complex roots[1024];
 
-/* By halves, out of place, autosorted (Stockham); `lines` lines at once, one after the other in memory. */
+/* By halves, out of place, autosorted (Stockham); `lines` lines at once, one after another in memory. */
 static double complex* transform(double complex* from, double complex* to, int n, int lines, int inverse) {
     for (int k = 0; k < n / 2; ++k) {
         roots[k] = cexp((inverse ? 2 : -2) * I * 3.14159265358979323846 * k / n);

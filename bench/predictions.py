@@ -1,9 +1,9 @@
-"""How good predictions are that are written before their launches: on simulated clusters, and in a user's runs.
+"""Accuracy of predictions that are written before their launches: on simulated clusters, and in a user's runs.
 
 Run as `python bench/predictions.py [RUNS]` from the root of the tree. Each simulated cluster has eight nodes of
-two cores whose speeds differ (`--spread`, sigma of a lognormal law). `scale:NAME` predicts 2, 4 and 8 nodes in
-turn; `assay predict` says from a quick network alone what the same cases take over a slow one, then measured.
-`--stored` scores the predictions of all runs in the folder of runs instead, as `assay show ledger` does.
+two cores with different speeds (`--spread`, sigma of a lognormal law). `scale:NAME` predicts 2, 4 and 8 nodes in
+turn; `assay predict` predicts, from a quick network alone, the same cases over a slow network, which are then
+measured. `--stored` scores the predictions of all runs in the folder of runs instead, like `assay show ledger`.
 """
 
 import argparse
@@ -89,13 +89,13 @@ def _scaled(name: str, values: tuple[str, ...], spread: float, seed: int) -> Ite
     )
     plan = plan_for(TWO_CORES, studies.get(f"scale:{name}", _SWEEP), options)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        with contextlib.redirect_stderr(io.StringIO()):  # what a run tells who waits
+        with contextlib.redirect_stderr(io.StringIO()):  # progress messages of the run
             run = measured(patch, begun_run(Path(folder), plan, TWO_CORES), TWO_CORES, _law(spread, seed), seed)
         return tuple(scores(run, analyse(run)))
 
 
 def _over_the_slow_one(spread: float, seed: int) -> Iterator[tuple[str, float, bool]]:
-    """Benchmark, signed error and whether the ends hold, of each case on two nodes."""
+    """Benchmark, signed error and whether the interval holds, for each case on two nodes."""
     law = _law(spread, seed)
     with tempfile.TemporaryDirectory() as folder:
         runs: list[Path] = []

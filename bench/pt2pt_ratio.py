@@ -1,11 +1,11 @@
-"""Our pt2pt against the OSU definitions of its patterns written plainly in C: same MPI, same cpus, interleaved.
+"""Our pt2pt compared with a plain C version of OSU's patterns: same MPI, same cpus, interleaved launches.
 
     python bench/pt2pt_ratio.py [MPI] [--blocks 10]
 
 The peer is `pt2pt_reference.c`, compiled with the MPI's own compiler. Each block launches both once for every
-question, in random order. Printed are ratios of launches of one block: their median and their range. 1 means that
-both find the same. The peer prints means, as OSU's programs do: what other processes take meanwhile is in them, so
-compare on a quiet machine. A virtual machine moves its cores between two states: single ratios may be far off.
+question, in random order. Prints ratios of launches of one block: median and range. 1 means that both find the
+same. The peer prints means, like OSU's programs: other processes affect them, so compare on a quiet machine. A
+virtual machine moves its cores between two states: single ratios may be far off.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from bench.mpi.peers import SEED, output, placed, program, records, reference, say
+from bench.mpi.peers import SEED, output, placed, print_ratios, program, records, reference
 
 from assay import toolchain
 
-#: Pattern -> calls that the peer makes, and sizes that are compared.
+#: Pattern -> number of the peer's calls, and compared sizes.
 _QUESTIONS = {
     "latency": ("blocking", (1, 8, 64, 4096)),
     "bandwidth": ("nonblocking", (8, 4096, 65536, 1 << 20)),
@@ -78,10 +78,10 @@ def _compare(both: dict[str, Launch], blocks: int, order: random.Random) -> None
         pairs = list(zip(ours, plain, strict=True))
         own = statistics.median(ours)
         if pattern == "latency":
-            say(f"latency {size} B", [a / b for a, b in pairs], f"  ours {1e6 * own:.3f} us")
+            print_ratios(f"latency {size} B", [a / b for a, b in pairs], f"  ours {1e6 * own:.3f} us")
         else:
             rate = f"  ours {size / own / 1e9:.3g} GB/s, {1e-6 / own:.3g} M messages/s"
-            say(f"bandwidth and rate {size} B", [b / a for a, b in pairs], rate)
+            print_ratios(f"bandwidth and rate {size} B", [b / a for a, b in pairs], rate)
 
 
 def _time_curves(both: dict[str, Launch], blocks: int) -> None:
@@ -95,18 +95,18 @@ def _time_curves(both: dict[str, Launch], blocks: int) -> None:
     for pattern in _QUESTIONS:
         ours, plain = times["ours", pattern], times["plain", pattern]
         remark = f"  ours {statistics.median(ours):.2f} s, the plain sweep {statistics.median(plain):.2f} s"
-        say(
+        print_ratios(
             f"wall time, {len(_CURVE)} sizes, {pattern}", [a / b for a, b in zip(ours, plain, strict=True)], remark
         )
     whole = {
         name: [sum(pair) for pair in zip(*(times[name, each] for each in _QUESTIONS), strict=True)]
         for name in both
     }
-    say("wall time of both curves", [a / b for a, b in zip(whole["ours"], whole["plain"], strict=True)])
+    print_ratios("wall time of both curves", [a / b for a, b in zip(whole["ours"], whole["plain"], strict=True)])
 
 
 def main() -> None:
-    """Compare latency, bandwidth and rate, then the time that whole curves take."""
+    """Compare latency, bandwidth and rate, then the time of whole curves."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mpi", nargs="?", default="", help="as `assay list mpis` names it; by default the first")
     parser.add_argument("--blocks", type=int, default=10)

@@ -1,10 +1,10 @@
-/* Ping-pong, window bandwidth and message rate as the OSU Micro-Benchmarks define them, written plainly. Peer of
+/* A plain version of ping-pong, window bandwidth and message rate as defined by the OSU Micro-Benchmarks. Peer of
  * bench/pt2pt_ratio.py; written for comparison only.
  *
  *     mpiexec -n 2 pt2pt_reference latency|bandwidth FIRST LAST [CPU CPU]
  *
  * prints, for sizes FIRST, twice FIRST ... LAST, the size and the seconds of one message one way (of one message of a
- * window). 1000 iterations a size after 100 of warm-up, 100 after 10 above 8 KiB; the clock is read twice a size. */
+ * window). 1000 iterations after 100 of warm-up, 100 after 10 above 8 KiB; the clock is read twice for each size. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/report_speed.py
 
-Prints one line a figure: the median and the range of its repeats, and what the project promises.
+Prints one line per figure: the median and the range of its repeats, and what the project promises.
 """
 
 import os

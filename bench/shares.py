@@ -1,7 +1,7 @@
-"""Whether any figure of runs reaches more of a ceiling than 102 %: then the ceiling would be wrong.
+"""Whether any figure of a run exceeds 102 % of a ceiling: then the ceiling would be wrong.
 
 Reads what `assay show RUN --json` prints: limits of estimates that are no reference, and the roofs of kernels.
-Exits 1 if any share is larger. Without runs, the packed ones of the repository are taken.
+Exits 1 if any share is larger. Without runs, it reads the packed ones of the repository.
 
     python bench/shares.py [RUN ...]
 """
@@ -18,7 +18,7 @@ MOST = 1.02
 
 
 def shares(document: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """What figures reach of their ceilings, and kernels of their roofs: id and share."""
+    """Shares of ceilings that figures reach, and of roofs that kernels reach: id and share."""
     for each in document["estimates"]:
         limit, value = each["limit"], each["value"]
         if limit and value and not limit["reference"] and limit["value"] and value["value"]:
@@ -30,7 +30,7 @@ def shares(document: dict[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def main() -> int:
-    """Print the largest share of each run, and every one that is too large."""
+    """Print the largest share of each run, and every share that is too large."""
     packed = sorted([*(ROOT / "tests" / "runs").glob("*.tar.xz"), *(ROOT / "docs" / "gallery").glob("*.tar.xz")])
     wrong = 0
     for run in sys.argv[1:] or map(str, packed):

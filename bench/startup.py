@@ -1,8 +1,8 @@
 """How long the command line takes to answer, as ratios to `import numpy`, all measured in this one call.
 
-Usage: bench/startup.py [RUN]. Commands are started in turn, so that drift of the machine falls on all alike;
-medians of wall time and of the time of cpus. With a RUN (`last`), showing it is measured too. Bytecode of modules
-is kept, as Python does unless it is forbidden.
+Usage: bench/startup.py [RUN]. Commands are started in turn, so that drift of the machine affects all equally;
+prints medians of wall time and CPU time. With a RUN (`last`), showing it is measured too. Bytecode of modules is
+kept, as Python does unless it is forbidden.
 """
 
 import os
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def measure(commands: dict[str, list[str]]) -> dict[str, Times]:
-    """Wall time and time of cpus, in seconds, of each command, started in turn; the first round only warms up."""
+    """Wall time and CPU time, in seconds, of each command, started in turn; the first round is a warm-up."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     times: dict[str, Times] = {name: [] for name in commands}
     for turn in range(ROUNDS + 1):

@@ -1,10 +1,10 @@
-"""Our stream against a plain STREAM: the same arrays, the same cpus, launches interleaved in one run.
+"""Our stream compared with a plain STREAM: same arrays, same cpus, interleaved launches in one run.
 
     python bench/stream_ratio.py PATH/OF/stream [--blocks 6] [--elements 16777216]
 
 The peer is `stream_reference.c`, compiled with `gcc -O3 -march=native -fopenmp`. Each block launches every
-competitor once, in random order; a launch counts by its median. Printed are ratios of launches of one block:
-their median and their range.
+competitor once, in random order; the median of a launch counts. Prints ratios of launches of one block: median
+and range.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _compare(ours: Path, reference: Path, cpus: list[int], elements: int, blocks
 
 
 def main() -> None:
-    """Compare at one core and at all that are allowed."""
+    """Compare on one core and on all allowed ones."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path, help="our stream")
     parser.add_argument("--blocks", type=int, default=6)

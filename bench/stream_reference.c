@@ -1,5 +1,5 @@
-/* A plain STREAM to stand against: the public definition (copy, scale, add, triad over static arrays of doubles, the
- * time of each loop read around it, the kernels in rotation) written anew, and nothing done for speed.
+/* A plain STREAM for comparison: the public definition (copy, scale, add, triad over static arrays of doubles, the
+ * time of each loop read around it, the kernels in rotation), rewritten without optimisation by hand.
  * Compile with -DN=<elements> -O3 -march=native -fopenmp. Prints one line a sample: "<kernel> <seconds>". */
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
-"""From which size of its arrays on STREAM finds the rate of memory, on all cores: rates as ratios to the largest.
+"""The smallest arrays with which STREAM finds the memory rate, on all cores: rates as ratios to the largest.
 
     python bench/stream_size.py PATH/OF/stream [--blocks 3] [--largest 402653184]
 
-By default the largest working set is STREAM's rule for a claim of 32 MiB: three arrays of four times that. Each
-block launches every size once, in random order. Printed are the ratios of triad's rates in one block, their median
-and range, what a launch takes beside its samples, and the size that `assay run` would choose by.
+By default the largest working set is STREAM's rule for a claimed cache of 32 MiB: three arrays of four times
+that. Each block launches every size once, in random order. Prints the ratios of triad's rates in one block,
+median and range, the time of a launch without its samples, and the size that `assay run` would choose.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SEED = 19_910_101
 
 
 def _launch(program: Path, cpus: list[int], size: int) -> tuple[float, float]:
-    """Bytes per second of triad, and the seconds that the launch took beside its samples."""
+    """Bytes per second of triad, and the seconds of the launch without its samples."""
     command = [str(program), "--cpus", ",".join(map(str, cpus)), "--elements", str(size // _ARRAYS_BYTES)]
     begin = time.perf_counter()
     sampling = ["--seconds", str(_SAMPLING_S)]

@@ -1,10 +1,10 @@
-"""Our weather against a plain C version of the definition: same plane, steps and flags, one core, in blocks.
+"""Our weather compared with a plain C version of the definition: same plane, steps and flags; one core; in blocks.
 
     python bench/weather_ratio.py [--blocks 6] [--planes 100,400,1600] [--flags="-O3 -march=native"] [--mpi NAME]
 
-The peer is `weather_reference.c`. Each block launches both in random order; a launch counts by the fastest of a
-few solutions. Ours is verified by the program itself, the peer here. Printed is the ratio of rates: Hodges-Lehmann
-over the blocks with its exact 95 % interval, from six blocks on.
+The peer is `weather_reference.c`. Each block launches both in random order; the fastest of a few solutions of a
+launch counts. Our program verifies its solutions itself; those of the peer are verified here. Prints the ratio
+of rates: Hodges-Lehmann over the blocks with its exact 95 % interval, from six blocks on.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from assay.topics.stencil.benchmarks.weather import cells
 
 _SOURCE = Path(__file__).parent / "weather_reference.c"
 _SOLUTIONS = 3
-#: Updates of cells in a solution, about.
+#: Approximate cell updates in a solution.
 _UPDATES = 6e6
-#: What the peer's mass may change by, which it adds up without care, and its energy.
+#: Allowed relative changes of the peer's mass (summed without care) and energy.
 _MASS, _LOSS = 1e-11, 4.5e-5
 
 
@@ -43,7 +43,7 @@ def _plain(program: Path, cpu: int, columns: int, steps: int) -> float:
 
 
 def _ours(program: Path, cpu: int, columns: int, steps: int) -> float:
-    """The same of ours, which fails where it does not verify."""
+    """The same for our program, which fails if it does not verify."""
     sampling = ["--min-samples", str(_SOLUTIONS), "--max-samples", str(_SOLUTIONS), "--seconds", "600"]
     axes = ["--nx", str(columns), "--time-steps", str(steps)]
     text = peers.output([str(program), "--cpus", str(cpu), *sampling, *axes])
@@ -51,7 +51,7 @@ def _ours(program: Path, cpu: int, columns: int, steps: int) -> float:
 
 
 def main() -> None:
-    """Compare on the first cpu that is allowed."""
+    """Compare on the first allowed cpu."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, default=6)
     parser.add_argument("--planes", default="100,400,1600", help="cells along x of each")
@@ -73,7 +73,7 @@ def main() -> None:
                     rate = _ours if name == "ours" else _plain
                     rates[name].append(rate(ours if name == "ours" else plain, cpu, columns, steps))
             print(f"{columns} x {columns // 2} cells, {steps} steps, one core, {options.blocks} blocks")
-            peers.say_rates("the plain definition", rates["ours"], rates["plain"], "Gupdate/s")
+            peers.print_rates("the plain definition", rates["ours"], rates["plain"], "Gupdate/s")
 
 
 if __name__ == "__main__":

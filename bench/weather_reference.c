@@ -1,4 +1,4 @@
-/* The weather benchmark's definition written plainly in C, for one core: fluxes of a whole stage, then tendencies,
+/* A plain version of the weather benchmark's definition in C, for one core: fluxes of a whole stage, then tendencies,
  * then the new state. Prints the seconds of each solution, and the relative changes of mass and of total energy.
  *
  *     weather_reference NX STEPS SOLUTIONS
@@ -25,7 +25,7 @@ static size_t at(int variable, int k, int i) {
     return ((size_t)variable * (nz + 2 * HALO) + k + HALO) * (nx + 2 * HALO) + i + HALO;
 }
 
-/* Between the cells: number i lies before cell i. */
+/* Between the cells: number i is before cell i. */
 static size_t between(int variable, int k, int i) { return ((size_t)variable * (nz + 1) + k) * (nx + 1) + i; }
 
 static void background(double z, double* density, double* heat) {

@@ -1,4 +1,4 @@
-"""What every test may use: one build of the native programs, a quiet environment, and honest skips."""
+"""What every test may use: one build of the native programs, a clean environment, and honest skips."""
 
 import gc
 import os
@@ -18,11 +18,11 @@ from assay.model.toolchain import Build
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT))  # tests of the lab use its tool
-#: Variables of the machine that runs the tests and that would change what they see.
+#: Variables of the test machine that would change the results.
 _FOREIGN = ("ASSAY_", "NO_COLOR", "FORCE_COLOR", "OMP_", "GOMP_", "KMP_", "SLURM_", "PBS_", "LSB_")
 
-#: Lot -> its files, where that is more than one: those that share a guest, those that share a lab, and those that
-#: load scipy, which takes seconds. There are two labs: tests in one mostly wait for faults to be noticed, those in
+#: Lot -> its files, if there are several: those that share a guest, those that share a lab, and those that load
+#: scipy, which takes seconds. There are two labs: tests in one mostly wait for faults to be noticed, those in
 #: the other measure.
 _LOTS = {
     "guest": ("cluster/test_placement", "cluster/test_topology"),
@@ -36,13 +36,13 @@ _LOTS = {
 }
 _LOT = {f"tests/{file}.py": lot for lot, files in _LOTS.items() for file in files}
 
-# A law holds however busy the machine is: no example of it may fail for having taken long.
+# A law holds on a busy machine too: no example may fail because it took long.
 _USUAL = settings.get_profile(settings.get_current_profile_name())
 settings.register_profile("assay", _USUAL, deadline=None, max_examples=_USUAL.max_examples // 2)
 settings.register_profile("long", _USUAL, deadline=None, max_examples=20 * _USUAL.max_examples)
 
-# A shell starts what runs in its background with SIGINT ignored, nohup with SIGHUP, and every program below
-# inherits that: tests of Ctrl-C would wait in vain. A handler, unlike an ignored signal, is not inherited.
+# A shell starts background commands with SIGINT ignored, nohup with SIGHUP, and every program below inherits
+# that: tests of Ctrl-C would wait endlessly. A handler, unlike an ignored signal, is not inherited.
 for ignored in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(ignored) is signal.SIG_IGN:
         signal.signal(ignored, signal.default_int_handler)
@@ -54,12 +54,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tests of laws are collected with the number of examples that is asked for."""
+    """Tests of laws are collected with the requested number of examples."""
     settings.load_profile("long" if config.getoption("--long") else "assay")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes minutes is for `--long`."""
+    """Tests that take minutes run only with `--long`."""
     left = [] if config.getoption("--long") else [item for item in items if item.get_closest_marker("long")]
     if left:
         config.hook.pytest_deselected(items=left)
@@ -67,18 +67,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What is there by now stays: to search it for garbage again and again takes a tenth of all tests."""
+    """Objects that exist by now are kept: searching them for garbage repeatedly takes a tenth of all tests."""
     gc.freeze()
 
 
 def pytest_unconfigure() -> None:
-    """Libraries whose objects are left at the end complain."""
+    """Ignore complaints of libraries about objects that remain at the end."""
     gc.unfreeze()
 
 
 @pytest.fixture
 def repeats(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
-    """How often a test of chance looks: the first number of times per change, the second in a long run."""
+    """Repetitions of a test of chance: the first number usually, the second in a long run."""
     return lambda usual, long: long if request.config.getoption("--long") else usual
 
 
@@ -91,14 +91,14 @@ class Lots(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Lots:
-    """Lots are dealt in the order in which they are collected."""
+    """Lots are distributed in the order of their collection."""
     config.option.loadscopereorder = False
     return Lots(config, log)
 
 
 @pytest.fixture(autouse=True)
 def quiet_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests see none of the user's settings; the cache of builds is kept, for building takes long."""
+    """Tests see none of the user's settings; the cache of builds is kept, because building takes long."""
     for name in os.environ:
         if name.startswith(_FOREIGN) and name != "ASSAY_CACHE":
             monkeypatch.delenv(name)
@@ -106,14 +106,14 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def near_path() -> Generator[Path]:
-    """In place of `tmp_path` where native programs are compiled: see `nearby`."""
+    """Replaces `tmp_path` where native programs are compiled: see `nearby`."""
     with nearby() as folder:
         yield folder
 
 
 @pytest.fixture
 def empty_cache(monkeypatch: pytest.MonkeyPatch, near_path: Path) -> Path:
-    """A cache of builds of its own, as far from the sources as the usual one."""
+    """A separate cache of builds, as deep below the sources as the default one."""
     monkeypatch.setenv("ASSAY_CACHE", str(near_path))
     return near_path
 
@@ -130,7 +130,7 @@ def build() -> Build:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where CI is set, a program that a test needs must be there; only the machine itself may be too small."""
+    """With CI set, a program that a test needs must exist; only the machine itself may be too small."""
     report = yield
     if os.environ.get("CI") and report.skipped and "this machine" not in str(report.longrepr):
         report.outcome = "failed"
@@ -139,7 +139,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What tests counted, whichever process they ran in."""
+    """What tests counted, in whichever process they ran."""
     for report in terminalreporter.getreports("passed"):
         for name, count in (each for each in report.user_properties if each[0] == "inputs"):
             terminalreporter.write_line(f"{report.nodeid}: {count:,} {name}")

@@ -13,12 +13,12 @@ from assay.run import ledger
 
 #: The command.
 ASSAY = (sys.executable, __file__)
-#: Attribute of the ledger of a run -> its value for who does not wait.
+#: Attribute of a run's ledger -> its value without waiting.
 IMPATIENCE = {"_LONGEST_WAIT_S": 0.0, "_FEWEST_REPEATS": 0, "_REPEATED_SHARE": 0.0}
 
 
 class Undrawn(ModuleType):
-    """In place of vl_convert, which takes a second of a core to draw the first chart of a process."""
+    """Replaces vl_convert, which needs a CPU second to draw the first chart of a process."""
 
     @staticmethod
     def get_vegalite_versions() -> list[str]:
@@ -37,6 +37,6 @@ if __name__ == "__main__":
     sys.modules["vl_convert"] = Undrawn("vl_convert")
     for name, value in IMPATIENCE.items():
         setattr(ledger, name, value)
-    # A node that is gone is noticed within 12 s: as long as that, its partner waits busily.
+    # A lost node is noticed within 12 s; meanwhile its partner spins.
     remote._SSH = tuple(word.replace("AliveInterval=10", "AliveInterval=4") for word in remote._SSH)
     main()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 
 import pytest
-from tests.native_programs import Told, start
+from tests.native_programs import ProgramOutput, start
 
 from assay import toolchain
 from assay.model import benchmarks
@@ -16,19 +16,19 @@ from assay.model.toolchain import Build, Mpi
 Axes = Mapping[str, str | int]
 
 KINDS = ("openmpi", "mpich")
-#: The same where an MPI changes little, or ranks of MPICH, which never yield, share a core: the second
-#: one is for long runs.
+#: The same for tests in which the MPI makes little difference, or in which ranks of MPICH, which never yield,
+#: share a core: the second one is for long runs.
 FIRST = ("openmpi", pytest.param("mpich", marks=pytest.mark.long))
-#: Those that pass messages.
+#: Programs that pass messages.
 PROGRAMS = {each.program for each in map(benchmarks.get, benchmarks.names()) if each.launcher == "mpi"}
-#: Those of MPICH that more than long runs start: each way of passing messages.
+#: Programs of MPICH that short runs start too: one for each kind of communication.
 OF_MPICH = {"pt2pt", "collective", "onesided"}
-#: Options with which a case takes no time worth speaking of.
+#: Options with which a case takes almost no time.
 QUICK = ("--seconds", "0.02", "--max-samples", "10")
 #: Patterns of one pair, and those of many.
 PAIR = ("latency", "bandwidth", "bidirectional")
 MULTI = ("multi-bandwidth", "multi-latency")
-#: Pattern, ranks, and what is counted in one iteration with messages of 1000 B in windows of 8.
+#: Pattern, ranks, and the counts of one iteration with messages of 1000 B in windows of 8.
 COUNTED = (
     ("latency", 2, {"one-way": 2, "messages": 2, "bytes": 2000}),
     ("bandwidth", 2, {"messages": 8, "bytes": 8000}),
@@ -38,7 +38,7 @@ COUNTED = (
 )
 #: Hydra's mpiexec of MPICH 4.0 ends with SIGSEGV where it is given a thousand words.
 _MOST_WORDS = 900
-#: Tests may be root, and may have fewer cpus than ranks; nothing of theirs is timed: who waits lets others work.
+#: Tests may run as root, with fewer cpus than ranks. Nothing is timed: waiting ranks yield.
 _ALLOWANCES = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -51,7 +51,7 @@ _ALLOWANCES = {
 
 @cache
 def build_with(kind: str) -> Build:
-    """The MPI programs built for the first MPI of a kind; skips the test where there is none.
+    """The MPI programs built for the first MPI of a kind; skips the test if there is none.
 
     Open MPI's are those that are measured with. MPICH's are to be right: they are compiled in half the time.
     """
@@ -68,24 +68,24 @@ def launcher(build: Build) -> str:
 
 
 def mpi(build: Build) -> Mpi:
-    """What a build was made for."""
+    """The MPI for which a build was made."""
     assert build.toolchain.mpi
     return build.toolchain.mpi
 
 
 def path(build: Build, program: str) -> str:
-    """A program of a build, which is compiled now where only long runs start it."""
+    """A program of a build; it is compiled now if only long runs start it."""
     made = build if program in build.programs else toolchain.build(build.toolchain, programs={program})
     return made.programs[program]
 
 
 def environment() -> dict[str, str]:
-    """Of the tests, and what launchers want in order to start anything here."""
+    """The environment of the tests, with what launchers need to start anything here."""
     return {**os.environ, **_ALLOWANCES}
 
 
 def cpus(ranks: int) -> list[int]:
-    """A cpu for each rank; where there are fewer, some have to share."""
+    """A cpu for each rank; with fewer cpus, some are shared."""
     allowed = sorted(os.sched_getaffinity(0))
     return [allowed[rank % len(allowed)] for rank in range(ranks)]
 
@@ -96,8 +96,8 @@ def command(build: Build, program: str, ranks: int, *arguments: str) -> list[str
     return [launcher(build), "-n", str(ranks), path(build, program), *placed, *arguments]
 
 
-def run(build: Build, program: str, ranks: int, *arguments: str) -> Told:
-    """Run it to its end."""
+def run(build: Build, program: str, ranks: int, *arguments: str) -> ProgramOutput:
+    """Run the program to its end."""
     return start(*command(build, program, ranks, *arguments), environment=environment())
 
 
@@ -110,20 +110,20 @@ def cases(*each: Axes) -> list[str]:
     return words
 
 
-def complete(told: Told, count: int) -> None:
-    """All cases were measured, and their payload was right."""
-    assert told.exit_code == 0, told.words
-    assert told.ends == [End("complete")] * count
+def complete(result: ProgramOutput, count: int) -> None:
+    """Check that all cases were measured, with the right payload."""
+    assert result.exit_code == 0, result.words
+    assert result.ends == [End("complete")] * count
 
 
 def counted(build: Build, program: str, pattern: str, ranks: int, work: Mapping[str, float]) -> Traffic:
-    """What went over the interfaces while one of `COUNTED` was measured, and was counted rightly."""
-    told = run(build, program, ranks, *QUICK, "--pattern", pattern, "--bytes", "1000", "--window", "8")
-    complete(told, 1)
-    assert told.header.work == {"message": work}
-    starting = {series.rank for series in told.series}
+    """Measure one of `COUNTED`, check what it counted, and return the traffic of the interfaces."""
+    result = run(build, program, ranks, *QUICK, "--pattern", pattern, "--bytes", "1000", "--window", "8")
+    complete(result, 1)
+    assert result.header.work == {"message": work}
+    starting = {series.rank for series in result.series}
     assert starting == (set(range(ranks)) if pattern == "bidirectional" else set(range(ranks // 2)))
-    traffic = next(record for record in told.records if isinstance(record, Traffic))
-    iterations = sum(each.iterations * len(each.seconds) for each in told.series if each.rank == 0)
+    traffic = next(record for record in result.records if isinstance(record, Traffic))
+    iterations = sum(each.iterations * len(each.seconds) for each in result.series if each.rank == 0)
     assert traffic.payload >= work["bytes"] * iterations
     return traffic

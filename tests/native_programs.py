@@ -1,4 +1,4 @@
-"""How tests start a native program and read what it says."""
+"""How tests start a native program and read its output."""
 
 import json
 import subprocess
@@ -12,13 +12,13 @@ from assay.model.record import End, Header, ProgramRecord, Series, Threads, deco
 
 _SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "records.schema.json").read_text())
 _VALIDATOR = jsonschema.Draft202012Validator(_SCHEMA)
-#: No native program of a test lasts near as long.
+#: No native program of a test takes nearly so long.
 LIMIT_S = 180.0
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a program said: its exit code, its records and its words."""
+class ProgramOutput:
+    """The output of a program: its exit code, its records and its messages."""
 
     exit_code: int
     records: tuple[ProgramRecord, ...]
@@ -41,19 +41,19 @@ class Told:
 
     @property
     def threads(self) -> list[Threads]:
-        """What each thread worked by itself, kernel by kernel."""
+        """The work of each thread, kernel by kernel."""
         return [record for record in self.records if isinstance(record, Threads)]
 
 
 def valid_records(stdout: str) -> tuple[ProgramRecord, ...]:
-    """Every line, held against the published schema and decoded."""
+    """Every line, validated with the published schema and decoded."""
     for line in stdout.splitlines():
         _VALIDATOR.validate(json.loads(line))
     return tuple(decode_program_record(line) for line in stdout.splitlines())
 
 
-def start(*command: str, environment: Mapping[str, str] | None = None) -> Told:
-    """Run it to its end."""
+def start(*command: str, environment: Mapping[str, str] | None = None) -> ProgramOutput:
+    """Run the command to its end."""
     done = subprocess.run(
         command,
         capture_output=True,
@@ -62,4 +62,4 @@ def start(*command: str, environment: Mapping[str, str] | None = None) -> Told:
         timeout=LIMIT_S,
         env=environment and dict(environment),
     )
-    return Told(done.returncode, valid_records(done.stdout), done.stderr)
+    return ProgramOutput(done.returncode, valid_records(done.stdout), done.stderr)

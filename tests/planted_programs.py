@@ -1,4 +1,4 @@
-"""Native programs with a fault planted in their source, compiled in less time than those that measure."""
+"""Native programs with a fault inserted into their source, compiled faster than those that measure."""
 
 import shutil
 import tempfile
@@ -17,13 +17,13 @@ Change = tuple[str, str]
 
 _ROOT = Path(__file__).parents[1]
 
-#: Of the compiler; the preset `static` has the same.
+#: Compiler flags; the preset `static` has the same.
 QUICK = ("-O1",)
 
 
 @contextmanager
 def nearby() -> Generator[Path]:
-    """A folder of this checkout: what ccache has of the same sources it finds for others in the checkout only."""
+    """A folder inside this checkout: ccache finds earlier compilations only for sources of the same checkout."""
     (_ROOT / "build").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="near-", dir=_ROOT / "build") as folder:
         yield Path(folder)
@@ -40,7 +40,7 @@ def copied(folder: Path, *programs: str) -> Path:
 
 
 def compiled(native: Path, toolchain: Toolchain, flags: tuple[str, ...] = QUICK) -> Path:
-    """The folder of the programs of such a copy: nothing is timed in them.
+    """Compile such a copy and return the folder of its programs: nothing is timed in them.
 
     They are built as deep below it as those of the cache are: ccache then has what other tests have compiled.
     """
@@ -54,11 +54,11 @@ def compiled(native: Path, toolchain: Toolchain, flags: tuple[str, ...] = QUICK)
 
 
 def _configured_as(known: Path, native: Path, tree: Path) -> None:
-    """Begin a tree with what CMake found out of its compiler in another: that takes as long as to compile."""
+    """Begin a tree with CMake's compiler checks of another tree: they take as long as to compile."""
     for found in known.glob("CMakeFiles/[0-9]*"):
         shutil.copytree(found, tree / "CMakeFiles" / found.name)
     lines = (known / "CMakeCache.txt").read_text().splitlines(keepends=True)
-    unlike = ("//", "ASSAY_OPENMP:")  # a comment needs what it is of; a test changes what is usual
+    unlike = ("//", "ASSAY_OPENMP:")  # comments belong to their entries; tests change this option
     kept = "".join(line for line in lines if not line.startswith(unlike))
     moved = kept.replace(str(known), str(tree)).replace(f"={sources.folder()}\n", f"={native}\n")
     (tree / "CMakeCache.txt").write_text(moved)

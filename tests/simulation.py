@@ -31,7 +31,7 @@ EPYC_7601 = "pack:2 numa:4(memory=16GB) l3:2(size=8MB) l2:4(size=512kB) l1:1(siz
 
 @dataclass
 class Recorder:
-    """A watcher that remembers."""
+    """A watcher that records events."""
 
     launches: list[Launch] = field(default_factory=list)
     begun: list[tuple[str, int]] = field(default_factory=list)
@@ -52,14 +52,14 @@ class Recorder:
 
 @cache
 def described(description: str = TWO_CORES) -> Machine:
-    """A machine from hwloc's short form, as if this process might use all of it."""
+    """A machine from hwloc's synthetic form, of which this process may use everything."""
     found = machine.synthetic(description)
     total = sum(node.memory_bytes for node in found.topology.numa_nodes)
     return msgspec.structs.replace(found, host="simulated", memory=Fact(total, "B", "simulated"))
 
 
 def unlike_machines(descriptions: Mapping[str, str]) -> dict[str, Machine]:
-    """Host -> its machine, of hosts that are unlike the first."""
+    """Host -> its machine, for hosts that differ from the first."""
     return {host: msgspec.structs.replace(described(each), host=host) for host, each in descriptions.items()}
 
 
@@ -69,7 +69,7 @@ def plan_for(
     options: planning.Options | None = None,
     unlike: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
-    """A plan of a stored study, or of one that the test made up, with a fixed seed."""
+    """A plan of a stored study, or of a study made by the test, with a fixed seed."""
     options = options or planning.Options()
     options = msgspec.structs.replace(options, seed=7 if options.seed is None else options.seed)
     name, wish = ("test", study) if isinstance(study, Study) else (study, studies.get(study))
@@ -77,7 +77,7 @@ def plan_for(
 
 
 def builds_for(plan: Plan) -> dict[str, Build]:
-    """Builds that hold every program of the plan; there is no file behind them."""
+    """Builds with every program of the plan, but without files."""
     programs = {
         name: f"/simulated/{name}" for name in (benchmarks.get(each).program for each in benchmarks.names())
     }
@@ -107,14 +107,14 @@ def begin(
 
 
 def starter_for(plan: Plan) -> Starter:
-    """What makes the commands of a machine that does not exist."""
+    """Makes the commands of a simulated machine."""
     return Starter(Site(plan.hosts[0]), Simulated())
 
 
 def carry_on(
     directory: store.RunDirectory, plan: Plan, simulated: SimulatedMachine, watcher: Watcher | None = None
 ) -> Ending:
-    """Execute what is left of the plan."""
+    """Execute the rest of the plan."""
     with directory:
         return execute(plan, directory, starter_for(plan), simulated, builds_for(plan), watcher or Recorder())
 
@@ -155,7 +155,7 @@ def confirm(
     seed: int = 2,
     given: Mapping[str, float] = MappingProxyType({}),
 ) -> Ending:
-    """Make the experiments that candidates of a run ask for, and say how they ended.
+    """Run the experiments that candidates of a run request, and return how they ended.
 
     Args:
         path: of the run.
@@ -172,7 +172,7 @@ def confirm(
 
 
 def go_on(path: Path, law: Law, description: str, before: Ending | None, *, seed: int = 2) -> Ending:
-    """Execute what is left of the last experiments of a run, whose study ended so."""
+    """Execute the rest of the last experiments of a run, whose study ended in this way."""
     plan = store.load(path).plan
     simulated = SimulatedMachine(described(description).topology, law, plan.hosts, seed)
     trial = plan.trials[-1]

@@ -1,4 +1,4 @@
-"""Pages without drawings, for tests that read their words, or look at what scripts draw in place of them."""
+"""Pages without drawings, for tests that read their text, or look at what scripts draw instead."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from assay.report import plotters, vega
 
 @contextmanager
 def undrawn_charts() -> Generator[None]:
-    """To draw the charts of a page takes seconds of a core."""
+    """Drawing the charts of a page takes CPU seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vega, "plain", Undrawn.vegalite_to_svg)
         patch.setattr(plotters, "_started", lambda: None)

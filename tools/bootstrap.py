@@ -22,9 +22,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 OWN = ROOT / ".bootstrap"
 VERSION = "0.13.8"
-#: Oldest uv that is trusted to read the lock file.
+#: Oldest uv whose reading of the lock file is trusted.
 OLDEST = (0, 9)
-#: A second MPI, for tests. Its wheel and that of Open MPI hold programs of the same names: it has its own folder.
+#: A second MPI, for tests. Its wheel has programs of the same names as that of Open MPI: it gets its own folder.
 MPICH = ROOT / "build" / "mpich"
 #: Statically linked wheels: they run with every C library, old or new, glibc or musl.
 WHEELS = {
@@ -44,7 +44,7 @@ CHOICES = {
 
 
 def main() -> int:
-    """Make the environment, or install the packages; the exit code."""
+    """Make the environment, or install the packages; return the exit code."""
     if len(sys.argv) != 2 or sys.argv[1] not in {*CHOICES, "packages"}:  # noqa: PLR2004 (one word)
         say("usage: tools/bootstrap run|test|packages")
         return 2
@@ -54,7 +54,7 @@ def main() -> int:
 
 
 def make_environment(choice: str) -> int:
-    """Let uv make `.venv`; the exit code."""
+    """Let uv make `.venv`; return the exit code."""
     uv = find_uv() or fetch_uv()
     if uv is None:
         return 4
@@ -65,7 +65,7 @@ def make_environment(choice: str) -> int:
         "--locked",
         "--all-extras",
         "--no-extra",
-        "mkl",  # whoever installs it accepts a licence
+        "mkl",  # installing it means accepting a licence
         *CHOICES[choice],
         "--python",
         sys.executable,
@@ -76,7 +76,7 @@ def make_environment(choice: str) -> int:
 
 
 def add_mpich(uv: str) -> int:
-    """Put the locked wheel of MPICH into its folder, unless it is there; the exit code of uv."""
+    """Put the locked wheel of MPICH into its folder, unless it is there; return uv's exit code."""
     export = (uv, "export", "--quiet", "--locked", "--only-group", MPICH.name, "--no-emit-project", "--no-header")
     locked = subprocess.run(export, cwd=ROOT, env=environment(), check=False, stdout=subprocess.PIPE)
     wanted = MPICH / "locked.txt"
@@ -95,7 +95,7 @@ def add_mpich(uv: str) -> int:
 
 
 def environment() -> dict[str, str]:
-    """The caller's, without what would send uv to another environment or let it fetch another Python."""
+    """The caller's environment, without variables that send uv to another one or let it fetch a Python."""
     inherited = {key: value for key, value in os.environ.items() if key not in {"VIRTUAL_ENV", "PYTHONPATH"}}
     return {**inherited, "UV_PROJECT_ENVIRONMENT": ".venv", "UV_PYTHON_DOWNLOADS": "never"}
 
@@ -109,7 +109,7 @@ def find_uv() -> str | None:
 
 
 def version(uv: str) -> tuple[int, ...]:
-    """Major and minor version; (0,) when it does not start."""
+    """Major and minor version; (0,) if it does not start."""
     try:
         done = subprocess.run([uv, "--version"], capture_output=True, text=True, check=False)
     except OSError:
@@ -119,7 +119,7 @@ def version(uv: str) -> tuple[int, ...]:
 
 
 def fetch_uv() -> str | None:
-    """Fetch the pinned uv into `.bootstrap`: with pip, else without; None, having said why, when neither works."""
+    """Fetch the pinned uv into `.bootstrap`, with pip or without; print why and return None if neither works."""
     failures = []
     ways = {"pip of this Python": with_pip, "pip in a new environment": with_venv, "https alone": without_pip}
     for name, way in ways.items():
@@ -138,7 +138,7 @@ def fetch_uv() -> str | None:
 
 
 def attempt(way: Callable[[], None]) -> str:
-    """Try one way; the reason why it failed, or empty."""
+    """Try one method; return why it failed, or an empty text."""
     try:
         way()
     except subprocess.CalledProcessError as error:
@@ -150,18 +150,18 @@ def attempt(way: Callable[[], None]) -> str:
 
 
 def with_pip() -> None:
-    """Install it with the pip that this Python has: that takes half as long as an environment of its own."""
+    """Install it with this Python's pip, which takes half as long as a separate environment."""
     call(sys.executable, *pip_install(), "--target", str(OWN))
 
 
 def with_venv() -> None:
-    """Install it with pip into an environment of its own: a Python without pip may have what venv needs."""
+    """Install it with pip into a separate environment: a Python without pip may have what venv needs."""
     call(sys.executable, "-m", "venv", str(OWN))
     call(str(OWN / "bin" / "python"), *pip_install())
 
 
 def without_pip() -> None:
-    """Take the program out of its wheel; only a wheel whose hash is known."""
+    """Extract the program from its wheel; only a wheel with a known hash."""
     name, digest = WHEELS[platform.machine()]
     index = os.environ.get("UV_DEFAULT_INDEX") or os.environ.get("PIP_INDEX_URL") or "https://pypi.org/simple"
     page = f"{index.rstrip('/')}/uv/"
@@ -185,19 +185,19 @@ def pip_install() -> tuple[str, ...]:
 
 
 def call(*command: str) -> None:
-    """Run a command quietly; CalledProcessError carries what it said."""
+    """Run a command quietly; CalledProcessError carries its output."""
     subprocess.run(command, check=True, capture_output=True, text=True)
 
 
 def download(address: str) -> bytes:
-    """The content of an address; urllib keeps the proxies and certificates of the environment."""
+    """The content of an address; urllib uses the proxies and certificates of the environment."""
     with urllib.request.urlopen(address, timeout=120) as answer:  # noqa: S310 (an index that the user may choose)
         content: bytes = answer.read()
     return content
 
 
 def say(text: str) -> None:
-    """Tell the user."""
+    """Print a message for the user."""
     print(text if text.startswith("  ") else f"assay: {text}", file=sys.stderr)
 
 

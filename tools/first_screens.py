@@ -32,7 +32,7 @@ from assay.report import html
 ROOT = Path(__file__).resolve().parents[1]
 _SYSTEMS = ("hpcdiy-qdr", "hpcdiy-gbe")
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
-#: Pixels as bytes of at most 256 colours: the most frequent ones that differ visibly; others become the nearest.
+#: Pixels as bytes for at most 256 colours: the most frequent visibly different ones; others become the nearest.
 _REDUCED = """
 async (picture) => {
   const bytes = Uint8Array.from(atob(picture), (letter) => letter.charCodeAt(0));
@@ -59,7 +59,7 @@ async (picture) => {
 
 
 def pages(folder: Path) -> dict[str, Callable[[], str]]:
-    """Name of each page -> what makes its HTML."""
+    """Name of each page -> function that makes its HTML."""
     return {
         "node": lambda: _of(ROOT / "tests" / "runs" / "node.tar.xz"),
         "network": lambda: _of(ROOT / "docs" / "gallery" / "network.tar.xz"),
@@ -78,17 +78,17 @@ def _of(path: Path) -> str:
 
 @contextmanager
 def opened(browser: Browser, path: Path, size: tuple[int, int]) -> Iterator[Page]:
-    """The page as it stands when its charts are drawn."""
+    """The page after its charts are drawn."""
     page = browser.new_page(viewport={"width": size[0], "height": size[1]})
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-figures=live], html:not(:has(.chart))", timeout=120_000)
-    page.locator(".languages").evaluate("each => each.remove()")  # not every machine has Japanese letters
+    page.locator(".languages").evaluate("each => each.remove()")  # not every machine has Japanese fonts
     yield page
     page.close()
 
 
 def png(width: int, height: int, palette: list[int], pixels: bytes) -> bytes:
-    """A PNG of colours by number."""
+    """A PNG with indexed colours."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -101,7 +101,7 @@ def png(width: int, height: int, palette: list[int], pixels: bytes) -> bytes:
 
 
 def main() -> None:
-    """Draw every page in every size, and say how many words are visible on it."""
+    """Draw every page in every size, and print how many words are visible."""
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images"
     target.mkdir(parents=True, exist_ok=True)
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def sections(schema: dict[str, Any]) -> Iterator[str]:
-    """A section for the document, then one for each type that it holds, in the order in which they are met."""
+    """A section for the document, then one for each type in it, in order of appearance."""
     kinds, waiting = schema["$defs"], [_named(schema["$ref"])]
     for name in waiting:  # grows
         kind = kinds[name]

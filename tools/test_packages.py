@@ -33,7 +33,7 @@ PACKAGES = {
     "munged": ("munge",),
     "sshd": ("openssh-server", "openssh-client"),
     "tc": ("iproute2",),
-    # Libraries, by the name of their file: two kinds of BLAS beside that of PyPI.
+    # Libraries, by file name: two kinds of BLAS in addition to that of PyPI.
     "libopenblas.so.0": ("libopenblas0-pthread",),
     "libblis.so.4": ("libblis4-pthread",),
 }
@@ -48,14 +48,14 @@ UNPACKED = {
 
 
 def main() -> None:
-    """Say what is missing; install it as root with apt-get, and unpack what only has to be there."""
+    """Report what is missing; install it as root with apt-get, and unpack what only needs to be there."""
     install_missing()
-    if platform.machine() == "x86_64":  # the guest runs what this machine's compiler makes
+    if platform.machine() == "x86_64":  # the guest runs programs of this machine's compiler
         unpack_missing()
 
 
 def install_missing() -> None:
-    """Programs, for the whole machine."""
+    """Install missing programs for the whole machine."""
     absent = missing()
     if not absent:
         return
@@ -71,7 +71,7 @@ def install_missing() -> None:
 
 
 def missing() -> list[str]:
-    """Libraries that cannot be loaded, and programs neither on PATH nor where Debian keeps those of root."""
+    """Libraries that cannot be loaded, and programs that are neither on PATH nor in Debian's folders for root."""
     places = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 
     def is_there(name: str) -> bool:
@@ -81,7 +81,7 @@ def missing() -> list[str]:
 
 
 def is_loadable(name: str) -> bool:
-    """Whether the loader of this machine finds a library."""
+    """Whether this machine's loader finds a library."""
     try:
         ctypes.CDLL(name)
     except OSError:
@@ -90,10 +90,10 @@ def is_loadable(name: str) -> bool:
 
 
 def install(packages: list[str]) -> None:
-    """Install Debian packages; what apt-get says goes to stderr."""
+    """Install Debian packages; apt-get's output goes to stderr."""
     update()
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    # Without pages of the manual: to index them takes 8 s.
+    # Without manual pages: indexing them takes 8 s.
     options = ["-q", "-y", "--no-install-recommends", "-o", "Dpkg::Options::=--path-exclude=/usr/share/man/*"]
     command = ["apt-get", "install", *options, *packages]
     subprocess.run(command, stdout=sys.stderr, env=environment, check=False)
@@ -101,12 +101,12 @@ def install(packages: list[str]) -> None:
 
 @cache
 def update() -> None:
-    """Bring apt's lists up to date, once."""
+    """Update apt's lists, once."""
     subprocess.run(["apt-get", "update", "-q"], stdout=sys.stderr, check=False)
 
 
 def unpack_missing() -> None:
-    """Files of packages that are not installed; this needs apt, but not root."""
+    """Unpack files of packages that are not installed; this needs apt, but not root."""
     absent = [name for name in UNPACKED if not (GUEST / name).exists()]
     if absent and all(map(shutil.which, ("apt-get", "apt-cache", "dpkg-deb"))):
         say(f"unpacking {', '.join(UNPACKED[name][0] for name in absent)} into {GUEST}")
@@ -121,7 +121,7 @@ def unpack_missing() -> None:
 
 
 def unpack(name: str) -> None:
-    """One file out of the newest package; it stays missing where that cannot be had."""
+    """Extract one file from the newest package; it stays missing if that fails."""
     package, pattern = UNPACKED[name]
     with tempfile.TemporaryDirectory() as scratch:
         fetch = ["apt-get", "-o", "APT::Sandbox::User=root", "download", "-q", newest(package)]
@@ -134,14 +134,14 @@ def unpack(name: str) -> None:
 
 
 def newest(package: str) -> str:
-    """The kernel that a package without files stands for, else the package itself."""
+    """The kernel package to which an empty package refers, else the package itself."""
     depends = subprocess.run(["apt-cache", "depends", package], capture_output=True, text=True, check=False)
     match = re.search(r"Depends: (linux-image-\d\S+)", depends.stdout)
     return match[1] if match else package
 
 
 def say(text: str) -> None:
-    """Tell the user."""
+    """Print a message for the user."""
     print(f"assay: {text}", file=sys.stderr)
 
 

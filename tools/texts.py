@@ -25,14 +25,14 @@ TRANSLATED = tuple(name for name in LANGUAGES if name != "en")
 
 
 def marked() -> frozenset[str]:
-    """Every template of the code, of the page templates and of the vocabulary of records."""
+    """Every template of the code, the page templates and the vocabulary of records."""
     code = (template for path in SOURCE.rglob("*.py") for template in _in_code(path))
     pages = (template for path in SOURCE.rglob("*.html") for template in _in_page(path))
     return frozenset([*code, *pages, *vocabulary()])
 
 
 def _in_code(path: Path) -> Iterator[str]:
-    """First arguments of `text`, where it is that of the model; all of `headings`; words of `formatting.count`."""
+    """First arguments of the model's `text`, all of `headings`, and words of `formatting.count`."""
     tree = ast.parse(path.read_text("utf-8"))
     imports = [each for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)]
     names = {name.name for each in imports if each.module == "assay.model.text" for name in each.names}
@@ -50,7 +50,7 @@ def _in_code(path: Path) -> Iterator[str]:
 
 
 def _literals(node: ast.expr, path: Path) -> Iterator[str]:
-    """The string that stands there, or both of a choice.
+    """The literal string, or both strings of a conditional.
 
     Raises:
         ValueError: it is computed, so that no catalogue can have it.
@@ -92,7 +92,7 @@ def template_of(templates: Iterable[str]) -> Catalog:
 
 
 def read(language: str) -> Catalog:
-    """The translations of a language, as its .po file has them; none where there is no file yet."""
+    """The translations of a language from its .po file; none if there is no file yet."""
     path = CATALOGUES / f"{language}.po"
     if not path.exists():
         return Catalog(language, project="Assay", version="pages", fuzzy=False)
@@ -101,7 +101,7 @@ def read(language: str) -> Catalog:
 
 
 def compiled(catalogue: Catalog) -> bytes:
-    """The catalogue as .mo, without the messages that are marked fuzzy."""
+    """The catalogue as .mo, without messages marked fuzzy."""
     file = io.BytesIO()
     write_mo(file, catalogue)
     return file.getvalue()
@@ -120,7 +120,7 @@ def _is_done(message: Message | None, template: str) -> bool:
 
 
 def update(language: str, template: Catalog) -> None:
-    """Bring both files of a language up to date.
+    """Update both files of a language.
 
     A text that changed a little keeps its translation, marked fuzzy until somebody reads it. A text that is gone
     stands at the end of the .po file, as a comment.
@@ -130,8 +130,8 @@ def update(language: str, template: Catalog) -> None:
     catalogue.update(template)
     catalogue.creation_date = created
     for message in catalogue:
-        message.flags.discard("python-format")  # which a per cent sign is taken for
-        if message.context and message.fuzzy:  # a unit is like no other
+        message.flags.discard("python-format")  # set because of a per cent sign
+        if message.context and message.fuzzy:  # a unit resembles no other
             message.flags.discard("fuzzy")
             message.string = ""
     with (CATALOGUES / f"{language}.po").open("wb") as file:

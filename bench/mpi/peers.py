@@ -15,9 +15,9 @@ from assay.analyse.statistics import hodges_lehmann
 from assay.model.toolchain import Mpi
 
 _BENCH = Path(__file__).parent.parent
-#: The order of launches in a block is drawn by it.
+#: Seed of the order of launches in a block.
 SEED = 20_261_121
-#: For launches of an MPI, as root too.
+#: Environment of MPI launches, also as root.
 ENVIRONMENT = {
     **os.environ,
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -27,12 +27,12 @@ ENVIRONMENT = {
 
 
 def output(command: Sequence[str]) -> str:
-    """What a command prints; CalledProcessError where it fails."""
+    """The output of a command; CalledProcessError if it fails."""
     return subprocess.run(command, check=True, capture_output=True, text=True, env=ENVIRONMENT).stdout
 
 
 def blas_file(name: str) -> str:
-    """The file of a BLAS by its name in `assay list blas`, or the path that is given."""
+    """The file of a BLAS by its name in `assay list blas`, or the given path."""
     return planning.library_files("blas", [name], toolchain.find_libraries("blas"))[name]
 
 
@@ -54,17 +54,17 @@ def records(text: str) -> Iterator[dict[str, Any]]:
 
 
 def placed(cpus: Sequence[int]) -> list[str]:
-    """Options of our programs: a rank on each of the cpus."""
+    """Options of our programs: a rank on each of these cpus."""
     return ["--cpus", "/".join(map(str, cpus)), "--expect-ranks", str(len(cpus))]
 
 
-def say(name: str, ratios: Sequence[float], remark: str = "") -> None:
-    """A line: median and range of ratios of launches of one block."""
+def print_ratios(name: str, ratios: Sequence[float], remark: str = "") -> None:
+    """Print median and range of the ratios of launches of one block."""
     print(f"  {name:28} {statistics.median(ratios):.3f} [{min(ratios):.3f}, {max(ratios):.3f}]{remark}")
 
 
-def say_rates(name: str, ours: Sequence[float], theirs: Sequence[float], unit: str = "GFLOP/s") -> None:
-    """A line: ratio of rates (`unit`: of 1e9), a pair for each block: Hodges-Lehmann with its 95 % interval."""
+def print_rates(name: str, ours: Sequence[float], theirs: Sequence[float], unit: str = "GFLOP/s") -> None:
+    """Print the ratio of rates (`unit`: of 1e9), a pair for each block: Hodges-Lehmann with its 95 % interval."""
     ratio = hodges_lehmann([math.log(a / b) for a, b in zip(ours, theirs, strict=True)])
     middle, low, high = map(math.exp, (ratio.value, ratio.lo, ratio.hi))
     basis = "95 % interval" if ratio.confidence else "range: an interval takes six blocks"

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-/// Sums and products of sizes stay whole numbers, in 64 bits and in doubles, up to this.
+/// Limit for sizes: their sums and products stay exact in 64-bit integers and in doubles.
 constexpr std::int64_t largest_number = std::int64_t{1} << 48U;
 
 constexpr const char* ask_help = "--help";
@@ -42,11 +42,11 @@ Value parse_value(const Axis& axis, const std::string& text) {
     const std::string option = "--" + axis.name;
     if (axis.words.empty()) {
         const std::int64_t value = parse_size(text, option);
-        if (value < axis.least) {
-            throw bad_value(option, text, "the least is " + std::to_string(axis.least));
+        if (value < axis.min) {
+            throw bad_value(option, text, "the least is " + std::to_string(axis.min));
         }
-        if (value > axis.most) {
-            throw bad_value(option, text, "the most is " + std::to_string(axis.most));
+        if (value > axis.max) {
+            throw bad_value(option, text, "the most is " + std::to_string(axis.max));
         }
         return value;
     }
@@ -60,7 +60,7 @@ Value parse_value(const Axis& axis, const std::string& text) {
     return text;
 }
 
-/// Reads options one after the other; the case that they apply to changes at `--case`.
+/// Parses the options in order; `--case` changes the case that later options apply to.
 class Parser {
   public:
     explicit Parser(const Declaration& declaration) : declaration_(declaration) {
@@ -175,7 +175,7 @@ std::int64_t parse_size(const std::string& text, const std::string& option) {
     const auto [end, error] = std::from_chars(text.data(), last, value);
     const std::string suffix(end, last);
     constexpr std::string_view letters = "KMGT";
-    const std::size_t power = suffix.empty() ? 0 : letters.find(suffix.front()) + 1;  // not found: 0 by wrapping
+    const std::size_t power = suffix.empty() ? 0 : letters.find(suffix.front()) + 1;  // not found: npos + 1 is 0
     const bool suffix_known = suffix.empty() || (power > 0 && (suffix.size() == 1 || suffix.substr(1) == "iB"));
     if (error != std::errc{} || !suffix_known) {
         throw bad_value(option, text, "a whole number is wanted; K, M, G and T stand for powers of 1024");

@@ -12,27 +12,27 @@
 
 namespace assay {
 
-/// One case as it was asked for.
+/// One case as requested.
 struct CaseRequest {
     std::string id;
     Params params;
     Stopping stopping;
 };
 
-/// One launch as it was asked for.
+/// One launch as requested.
 struct Request {
     enum class Action { measure, help, describe };
 
     Action action = Action::measure;
-    std::vector<std::vector<int>> cpus;  ///< of each rank of a host; one entry holds for all, none: those allowed
-    int expected_ranks = 0;              ///< 0: as many as there are
-    std::string network;                 ///< device that messages were asked to use; empty for any
+    std::vector<std::vector<int>> cpus;  ///< for each rank of a host; one entry: for all; none: the allowed cpus
+    int expected_ranks = 0;              ///< 0: any number
+    std::string network;                 ///< interface or port requested for messages; empty for any
     std::map<std::string, std::string> libraries;  ///< role -> file to load
     MemoryPolicy memory;
     std::vector<CaseRequest> cases;
 };
 
-/// Failure (usage) names the option, axis or value that is not known.
+/// Failure (usage) for an unknown option, axis or value.
 Request parse_arguments(const std::vector<std::string>& arguments, const Declaration& declaration);
 
 /// A whole number with an optional suffix K, M, G or T (powers of 1024, also as KiB, MiB ...).

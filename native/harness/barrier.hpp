@@ -1,4 +1,4 @@
-// Threads wait for each other inside timed regions.
+// How threads wait for each other inside timed regions.
 #pragma once
 
 #include <sched.h>
@@ -12,10 +12,10 @@
 
 namespace assay {
 
-/// Destructive interference reaches two lines: processors fetch them in pairs.
-inline constexpr std::size_t apart_bytes = 128;
+/// Distance that avoids false sharing: processors fetch cache lines in pairs.
+inline constexpr std::size_t interference_bytes = 128;
 
-/// Tells the core that it waits.
+/// Tells the core that this thread spins.
 inline void relax() {
 #if defined(__x86_64__)
     _mm_pause();
@@ -24,14 +24,14 @@ inline void relax() {
 #endif
 }
 
-/// Until `ready()`. Others may need this very cpu, where a sandbox refuses to pin threads: after a while they get
-/// it.
+/// Spins until `ready()`. After a while it yields: others may need this cpu where a sandbox refuses to pin
+/// threads.
 template <class Ready>
 void wait_until(const Ready& ready) {
-    constexpr int patience = 1 << 14;
-    for (int looks = 0; !ready();) {
-        if (looks < patience) {
-            ++looks;
+    constexpr int checks_before_yield = 1 << 14;
+    for (int checks = 0; !ready();) {
+        if (checks < checks_before_yield) {
+            ++checks;
             relax();
         } else {
             sched_yield();
@@ -39,13 +39,13 @@ void wait_until(const Ready& ready) {
     }
 }
 
-/// A barrier of our own, so that all compilers' OpenMP libraries share one (GCC's enters the kernel each time).
+/// Our own barrier, the same for programs of all compilers (GCC's OpenMP barrier enters the kernel each time).
 class Barrier {
   public:
     explicit Barrier(int threads) : threads_(threads) {}
 
-    /// Returns when all threads are here. Also keeps the compiler from merging what stands before with what
-    /// follows.
+    /// Returns when all threads have arrived. It is also a compiler barrier between the code before and after
+    /// it.
     void wait() {
         asm volatile("" ::: "memory");
         if (threads_ == 1) {
@@ -62,8 +62,8 @@ class Barrier {
 
   private:
     int threads_;
-    alignas(apart_bytes) std::atomic<int> arrived_{0};
-    alignas(apart_bytes) std::atomic<std::uint64_t> generation_{0};
+    alignas(interference_bytes) std::atomic<int> arrived_{0};
+    alignas(interference_bytes) std::atomic<std::uint64_t> generation_{0};
 };
 
 }  // namespace assay

@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-/// Names under which the same functions stand: wheels add a prefix, builds with 64-bit integers a suffix.
+/// Names of the same functions: Python wheels add a prefix, builds with 64-bit integers a suffix.
 struct Naming {
     const char* prefix;
     const char* suffix;
@@ -26,7 +26,7 @@ constexpr std::array<Naming, 6> namings{{{"", "", false},
                                          {"scipy_", "64_", true},
                                          {"", "_64", true},
                                          {"", "_64_", true}}};
-constexpr std::array<const char*, 3> usual_files{"libopenblas.so.0", "libblis.so.4", "libblas.so.3"};
+constexpr std::array<const char*, 3> default_files{"libopenblas.so.0", "libblis.so.4", "libblas.so.3"};
 
 /// CBLAS: row-major, not transposed.
 constexpr int row_major = 101;
@@ -52,7 +52,7 @@ std::string first_words(const std::string& text) {
     return text.substr(0, first == std::string::npos ? first : text.find(' ', first + 1));
 }
 
-/// What MKL_Get_Version fills in, as MKL's manual has it.
+/// What MKL_Get_Version fills in, from MKL's manual.
 struct MklVersion {
     int major;
     int minor;
@@ -63,12 +63,12 @@ struct MklVersion {
     const char* platform;
 };
 
-/// MKL keeps each of its kernels in a library of its own, and loads the one that it chooses with the first call:
-/// `libmkl_avx2.so.2`. The return value is the name of that kernel as MKL_ENABLE_INSTRUCTIONS calls it, `def`
-/// where MKL chose the one for any processor (and for those of others than Intel); empty where none is loaded.
+/// MKL keeps each of its kernels in its own library (`libmkl_avx2.so.2`), and loads the chosen one at the first
+/// call. Returns the kernel's name as in MKL_ENABLE_INSTRUCTIONS: `def` for the generic kernel, which processors
+/// of other vendors also get; empty if none is loaded.
 std::string mkl_kernel() {
     std::string found;
-    const auto look = [](dl_phdr_info* info, std::size_t, void* to) {
+    const auto visit = [](dl_phdr_info* info, std::size_t, void* to) {
         constexpr std::array<std::array<std::string_view, 2>, 7> kernels{{{"libmkl_def.so", "def"},
                                                                           {"libmkl_mc3.so", "SSE4_2"},
                                                                           {"libmkl_avx.so", "AVX"},
@@ -84,7 +84,7 @@ std::string mkl_kernel() {
         }
         return 0;
     };
-    dl_iterate_phdr(look, &found);
+    dl_iterate_phdr(visit, &found);
     return found;
 }
 
@@ -98,7 +98,7 @@ const std::vector<int>& threads_before() {
 
 Blas::Blas(const std::string& path, const std::vector<int>& cpus) : cpus_(cpus) {
     threads_before();
-    // Libraries count the cpus of the calling thread when they are loaded, and start no more threads than those.
+    // Libraries count the cpus of the calling thread when they are loaded, and start no more threads than that.
     if (!pin(cpus)) {
         throw Failure(Exit::environment, "the kernel refuses cpus " + format_list(cpus), "sched_setaffinity",
                       "choose cpus that are allowed");
@@ -111,8 +111,8 @@ Blas::Blas(const std::string& path, const std::vector<int>& cpus) : cpus_(cpus) 
     if (!path.empty()) {
         load(path.c_str());
     }
-    for (std::size_t each = 0; path.empty() && library_ == nullptr && each < usual_files.size(); ++each) {
-        load(usual_files.at(each));
+    for (std::size_t each = 0; path.empty() && library_ == nullptr && each < default_files.size(); ++each) {
+        load(default_files.at(each));
     }
     if (library_ == nullptr) {
         throw Failure(Exit::environment, "no BLAS can be loaded", why, "--library blas=/path/to/libopenblas.so");
@@ -173,7 +173,7 @@ void Blas::set_threads(int count) const {
     } else if (void* of_mkl = dlsym(library_, "MKL_Set_Num_Threads")) {
         as<void (*)(int)>(of_mkl)(count);
         if (void* dynamic = dlsym(library_, "MKL_Set_Dynamic")) {
-            as<void (*)(int)>(dynamic)(0);  // else it may take fewer
+            as<void (*)(int)>(dynamic)(0);  // else MKL may use fewer threads
         }
     }
 }
@@ -183,7 +183,7 @@ int Blas::threads() const {
         return as<int (*)()>(get)();
     }
     if (void* of_blis = dlsym(library_, "bli_thread_get_num_threads")) {
-        // -1: nobody asked for a number, which is one thread.
+        // -1: no number was set, which means one thread.
         return static_cast<int>(std::max<std::int64_t>(1, as<std::int64_t (*)()>(of_blis)()));
     }
     if (void* of_mkl = dlsym(library_, "MKL_Get_Max_Threads")) {
@@ -249,7 +249,7 @@ std::map<std::string, std::string> Blas::identity() const {
     if (query != nullptr && name != nullptr) {
         const auto name_of = as<const char* (*)(int)>(name);
         found["kernel"] = name_of(as<int (*)()>(query)());
-        // By their numbers they are asked for (BLIS_ARCH_TYPE); the last one is the generic kernel.
+        // BLIS_ARCH_TYPE selects a kernel by this number; the last one is the generic kernel.
         for (int each = 0; std::string_view(name_of(each)) != "generic"; ++each) {
             found[std::string("number of ") + name_of(each)] = std::to_string(each);
         }

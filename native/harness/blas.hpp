@@ -1,5 +1,4 @@
-// A BLAS that is loaded at launch: its functions under the names that it has, its threads on their cpus, and what
-// it says of itself.
+// A BLAS library loaded at launch: its functions, the placement of its threads, and what it reports of itself.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +9,10 @@
 
 namespace assay {
 
-/// Of a square matrix, 32 PiB: the bytes of a few such matrices can still be counted in 64 bits.
+/// Largest order of a matrix (32 PiB): the bytes of a few such matrices still fit into 64 bits.
 inline constexpr std::int64_t largest_order = std::int64_t{1} << 26U;
 
-/// A number of 16 bits: the first half of a float, rounded to even. Finite numbers only.
+/// A bfloat16 number: the upper half of a float, rounded to even. Finite numbers only.
 class Bfloat16 {
   public:
     Bfloat16() = default;
@@ -35,53 +34,53 @@ class Bfloat16 {
     std::uint16_t bits_ = 0;
 };
 
-/// CBLAS's product of matrices of Given numbers, C = alpha A B + beta C.
+/// CBLAS matrix product of Given numbers, C = alpha A B + beta C.
 template <class Int, class Given, class Number>
 using Gemm = void (*)(int order, int turn_a, int turn_b, Int rows, Int columns, Int inner, Number alpha,
                       const Given* a, Int stride_a, const Given* b, Int stride_b, Number beta, Number* c,
                       Int stride_c);
 
-/// One library, loaded for the rest of the process.
+/// One library; it stays loaded until the process ends.
 class Blas {
   public:
-    /// Loads the library, empty for the system's (`libopenblas.so.0`, `libblas.so.3`), and gives it one thread for
-    /// each cpu. Failure (environment) where it cannot be loaded, or lacks what is called here.
+    /// Loads the library with one thread for each cpu; an empty path means the system's (`libopenblas.so.0`,
+    /// `libblas.so.3`). Failure (environment) if it cannot be loaded, or lacks a function that is called here.
     Blas(const std::string& path, const std::vector<int>& cpus);
 
-    /// C = A B for square matrices of order n, row by row.
+    /// C = A B for square, row-major matrices of order n.
     void multiply(std::int64_t n, const double* a, const double* b, double* c) const;
     void multiply(std::int64_t n, const float* a, const float* b, float* c) const;
     void multiply(std::int64_t n, const Bfloat16* a, const Bfloat16* b, float* c) const;
 
-    /// The product of 16-bit numbers that is added in single precision, under either of its names. Failure
-    /// (environment) where the library has none: few have.
+    /// The product of bfloat16 matrices that adds in single precision, under either of its names. Failure
+    /// (environment) if the library has none; few have one.
     [[nodiscard]] void* bfloat16_product() const;
 
-    /// A function under the name that this library gives it, `cblas_dtrsm` or LAPACK's `dgetrf_`; null where it
-    /// has none.
+    /// Finds a function by its standard name (`cblas_dtrsm`, LAPACK's `dgetrf_`), adding the library's prefix
+    /// and suffix; null if absent.
     [[nodiscard]] void* find(const std::string& name) const;
 
     /// Whether its integers have 64 bits.
     [[nodiscard]] bool wide() const { return wide_; }
 
-    /// Puts the threads that the library keeps on a cpu each, the calling thread on the first. To be called after
-    /// the first product: some libraries start their threads with it, others start and end them in each call.
+    /// Pins each thread of the library to a cpu, and the calling thread to the first. Call it after the first
+    /// product: some libraries start their threads then, others start and end them in each call.
     void pin_threads();
 
-    /// From now on a call runs on the thread that makes it, and several threads may call at once. The calling one
-    /// stands on the first cpu.
+    /// From now on a call runs on its calling thread, and several threads may call at once. Pins the calling
+    /// thread to the first cpu.
     void use_calling_threads();
 
-    /// Whether each thread stands on a cpu of its own; otherwise all of them run on the cpus together.
+    /// Whether each thread is pinned to its own cpu; otherwise all threads share the cpus.
     [[nodiscard]] bool threads_pinned() const { return pinned_; }
 
-    /// Cpus read back now: of each thread but the calling one, or of the calling one, ascending, where they run
-    /// together.
+    /// Cpus read back now: of each thread except the calling one; where threads share cpus, the calling thread's
+    /// mask.
     [[nodiscard]] std::vector<int> cpus() const;
 
-    /// `file`, `library`, `version`, `kernel`, `threads`, `interface`, the `processor` that it sees, and the
-    /// `number of` each kernel that is asked for by number: as the library itself says. What it does not say is
-    /// absent. After the first product: some libraries choose their kernel with it.
+    /// What the library reports of itself: `file`, `library`, `version`, `kernel`, `threads`, `interface`, the
+    /// `processor` it found, and the `number of` each kernel that can be selected by number. What it does not
+    /// report is absent. Call it after the first product: some libraries choose their kernel then.
     [[nodiscard]] std::map<std::string, std::string> identity() const;
 
   private:
@@ -91,7 +90,7 @@ class Blas {
     [[nodiscard]] int threads() const;
 
     std::vector<int> cpus_;
-    std::vector<int> workers_;  ///< threads that the library keeps
+    std::vector<int> workers_;  ///< threads of the library
     bool pinned_ = false;
     bool wide_ = false;  ///< 64-bit integers
     std::string prefix_;

@@ -1,4 +1,4 @@
-// What one thread sends to its partner and receives from it, slot by slot.
+// The send and receive buffers of one thread.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace assay {
 
-/// Slots to send from and to receive into, visited in the order of a walk: what is sent from a slot lands in the
-/// same one of the partner.
+/// Slots to send from and to receive into, in the order of a walk: a message goes to the partner's slot of the
+/// same number.
 class Buffers {
   public:
-    /// `rank` sends. Failure where there is no memory.
+    /// `rank` is the sender. Failure if there is not enough memory.
     Buffers(Memory& memory, const Layout& layout, const Spacing& spacing, int rank)
         : sent_(memory, layout, spacing),
           received_(memory, layout, spacing),
@@ -22,7 +22,7 @@ class Buffers {
           visited_(walk_) {
         sent_.fill(static_cast<std::uint64_t>(rank));
         for (std::size_t slot = 0; slot < received_.count(); ++slot) {
-            received_.spoil(slot);
+            received_.overwrite(slot);
         }
     }
 
@@ -36,17 +36,17 @@ class Buffers {
         return walk_.next();
     }
 
-    /// Where the walk stands: who sends while receiving goes the same way with a copy of it.
+    /// A copy of the walk: a thread that sends and receives at once visits the send slots with it.
     [[nodiscard]] Walk walk() const { return walk_; }
 
-    /// Spoils what was received since the last time.
+    /// Overwrites what was received since the last call.
     void prepare() {
-        for_visited([&](std::size_t slot) { received_.spoil(slot); });
+        for_visited([&](std::size_t slot) { received_.overwrite(slot); });
         visited_ = walk_;
         visits_ = 0;
     }
 
-    /// Share of the slots visited since `prepare` that hold something else than what `partner` sends from them.
+    /// Share of the slots visited since `prepare` that do not hold what `partner` sends from them.
     [[nodiscard]] double wrong(int partner) const {
         std::uint64_t wrong = 0;
         std::uint64_t slots = 0;
@@ -69,7 +69,7 @@ class Buffers {
     Slots sent_;
     Slots received_;
     Walk walk_;
-    Walk visited_;  ///< where the walk stood at `prepare`
+    Walk visited_;  ///< position of the walk at `prepare`
     std::uint64_t visits_ = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace assay {
 
-/// Compiler, its version, flags, whether there is OpenMP and which non-temporal stores there are.
+/// Compiler, version, flags, OpenMP support and kind of non-temporal stores.
 std::map<std::string, std::string> build();
 
 }  // namespace assay

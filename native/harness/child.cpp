@@ -16,7 +16,6 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "harness/clock.hpp"
 #include "harness/cpus.hpp"
@@ -28,15 +27,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first look comes soon, later ones seldom: each costs the child some of its caches.
-constexpr int first_look_ms = 5;
-constexpr int rarest_look_ms = 500;
+/// The first check comes soon, later ones are rare: each check displaces some of the child's caches.
+constexpr int first_check_ms = 5;
+constexpr int longest_check_interval_ms = 500;
 constexpr const char* interposed_library = ".interposed.so";
 constexpr const char* interposed_record = ".interposed.json";
 constexpr int exec_failed = 127;
-volatile std::sig_atomic_t asked_to_end = 0;
+volatile std::sig_atomic_t termination_requested = 0;
 
-/// A folder that is removed with all that is in it.
+/// A temporary folder, removed with its content.
 class Scratch {
   public:
     Scratch() {
@@ -78,7 +77,7 @@ void apply(const MemoryPolicy& policy) {
     syscall(SYS_set_mempolicy, mode, mask.data(), mask.size() * bits + 1);
 }
 
-/// `{0},{2}`: a place for each thread of OpenMP.
+/// OpenMP places of one cpu each: `{0},{2}`.
 std::string places(const std::vector<int>& cpus) {
     std::string text;
     for (const int cpu : cpus) {
@@ -87,7 +86,7 @@ std::string places(const std::vector<int>& cpus) {
     return text;
 }
 
-/// The folders under `prefix` that hold shared libraries, as a list for the loader.
+/// Folders under `prefix` with shared libraries, as a list for the loader.
 std::string library_folders(const fs::path& prefix) {
     std::set<std::string> found;
     for (const char* under : {"lib", "usr/lib"}) {
@@ -98,7 +97,7 @@ std::string library_folders(const fs::path& prefix) {
                 found.insert(file->path().parent_path().string());
             }
             if (file.depth() > 1) {
-                file.disable_recursion_pending();  // plugins lie deeper
+                file.disable_recursion_pending();  // plugins are deeper
             }
         }
     }
@@ -109,7 +108,7 @@ std::string library_folders(const fs::path& prefix) {
     return list;
 }
 
-/// `first` before what the variable holds already.
+/// Puts `first` in front of the variable's value.
 void prepend(const char* variable, const std::string& first) {
     const char* others = std::getenv(variable);
     if (!first.empty()) {
@@ -117,8 +116,8 @@ void prepend(const char* variable, const std::string& first) {
     }
 }
 
-/// In the child, up to its exec. It returns only where that fails.
-void become(const Command& command, const std::vector<std::string>& spoken, const fs::path& folder, int out) {
+/// Sets up and executes the command, in the child. Returns only if that fails.
+void execute(const Command& command, const std::vector<std::string>& arguments, const fs::path& folder, int out) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::signal(SIGPIPE, SIG_DFL);
     pin(command.cpus);
@@ -138,14 +137,14 @@ void become(const Command& command, const std::vector<std::string>& spoken, cons
         return;
     }
     std::vector<char*> words;
-    for (const std::string& word : spoken) {
+    for (const std::string& word : arguments) {
         words.push_back(const_cast<char*>(word.c_str()));
     }
     words.push_back(nullptr);
     execvp(words.front(), words.data());
 }
 
-/// Text with each byte that is no part of UTF-8 replaced.
+/// Replaces each byte that is not part of valid UTF-8.
 std::string readable(const std::string& bytes) {
     std::string text;
     for (std::size_t at = 0; at < bytes.size();) {
@@ -173,30 +172,24 @@ std::string describe(int status) {
     return code == 0 ? "" : "the command ended with exit code " + std::to_string(code);
 }
 
-/// Ends a process and all that it started.
-void end_family(int process) {
+/// Kills a process and all its descendants.
+void kill_family(int process) {
     for (const int each : family(process)) {
         kill(each, SIGKILL);
     }
 }
 
-std::string seconds_text(double seconds) {
-    std::ostringstream text;
-    text << seconds << " s";
-    return text.str();
-}
-
-/// Why a command that runs since `begin` must end now; empty where it may go on.
-std::string must_end(const Command& command, double begin) {
-    if (asked_to_end != 0) {
+/// Why a command that runs since `begin` must end now; empty if it may continue.
+std::string reason_to_end(const Command& command, double begin) {
+    if (termination_requested != 0) {
         return "the launcher ended the command";
     }
     const bool late = command.limit_s > 0 && now() - begin > command.limit_s;
-    return late ? "the command was ended at its time limit of " + seconds_text(command.limit_s) : "";
+    return late ? "the command was ended at its time limit of " + format_seconds(command.limit_s) : "";
 }
 
-/// Runs these words in the folder, placed as the command is, and waits for their end.
-Ended run_words(const Command& command, const std::vector<std::string>& words, const fs::path& folder) {
+/// Runs the words in the folder with the placement of the command, and waits for their end.
+Outcome run_words(const Command& command, const std::vector<std::string>& words, const fs::path& folder) {
     std::array<int, 2> out{};
     std::array<int, 2> started{};  // closed by a successful exec
     if (pipe2(out.data(), O_CLOEXEC) != 0 || pipe2(started.data(), O_CLOEXEC) != 0) {
@@ -205,9 +198,9 @@ Ended run_words(const Command& command, const std::vector<std::string>& words, c
     const double begin = now();
     const pid_t child = fork();
     if (child == 0) {
-        become(command, words, folder, out[1]);
+        execute(command, words, folder, out[1]);
         const int error = errno;
-        [[maybe_unused]] const ssize_t told = write(started[1], &error, sizeof error);
+        [[maybe_unused]] const ssize_t written = write(started[1], &error, sizeof error);
         _exit(exec_failed);
     }
     close(out[1]);
@@ -222,54 +215,54 @@ Ended run_words(const Command& command, const std::vector<std::string>& words, c
                       std::strerror(child < 0 ? errno : error), "install it, or name it with its path");
     }
     Observed observed(command.cpus);
-    observed.look(child);
-    std::string forced;  // why it was ended before it was through
-    const auto end_where_due = [&] {
-        if (forced.empty() && !(forced = must_end(command, begin)).empty()) {
-            end_family(child);
+    observed.observe(child);
+    std::string end_reason;  // why it was ended early
+    const auto end_if_due = [&] {
+        if (end_reason.empty() && !(end_reason = reason_to_end(command, begin)).empty()) {
+            kill_family(child);
         }
     };
-    Ended ended;
-    int wait_ms = first_look_ms;
+    Outcome outcome;
+    int wait_ms = first_check_ms;
     for (bool open = true; open;) {
         pollfd readable_end{out[0], POLLIN, 0};
         const int ready = poll(&readable_end, 1, wait_ms);
-        end_where_due();
+        end_if_due();
         if (ready <= 0) {
-            observed.look(child);
-            wait_ms = std::min(wait_ms + 1 + wait_ms / 4, rarest_look_ms);
+            observed.observe(child);
+            wait_ms = std::min(wait_ms + 1 + wait_ms / 4, longest_check_interval_ms);
             continue;
         }
         std::array<char, 1 << 16> buffer{};
         const ssize_t count = read(out[0], buffer.data(), buffer.size());
         open = count > 0 || (count < 0 && errno == EINTR);
-        ended.output.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+        outcome.output.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     }
     close(out[0]);
     siginfo_t exited{};
-    // What has ended and nobody waited for can still be looked at. It may close its stdout and go on.
+    // An ended process stays visible until wait4. The command may close its stdout and continue.
     while (waitid(P_PID, static_cast<id_t>(child), &exited, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            exited.si_pid == 0) {
-        end_where_due();
-        observed.look(child);
+        end_if_due();
+        observed.observe(child);
         usleep(1000U * static_cast<unsigned>(wait_ms));
-        wait_ms = std::min(wait_ms + 1 + wait_ms / 4, rarest_look_ms);
+        wait_ms = std::min(wait_ms + 1 + wait_ms / 4, longest_check_interval_ms);
     }
-    ended.seconds = now() - begin;
-    observed.look_at_end(child);
+    outcome.seconds = now() - begin;
+    observed.observe_end(child);
     int status = 0;
     rusage used{};
     wait4(child, &status, 0, &used);
-    ended.reason = forced.empty() ? describe(status) : forced;
-    ended.threads_pinned = observed.pinned(command.cpus);
-    ended.cpus = ended.threads_pinned ? command.cpus : observed.cpus();
-    ended.page_nodes = observed.page_nodes();
-    ended.usage = {1024 * used.ru_maxrss, used.ru_nvcsw, used.ru_nivcsw, observed.strayed_s()};
-    return ended;
+    outcome.reason = end_reason.empty() ? describe(status) : end_reason;
+    outcome.threads_pinned = observed.pinned(command.cpus);
+    outcome.cpus = outcome.threads_pinned ? command.cpus : observed.cpus();
+    outcome.page_nodes = observed.page_nodes();
+    outcome.usage = {1024 * used.ru_maxrss, used.ru_nvcsw, used.ru_nivcsw, observed.strayed_s()};
+    return outcome;
 }
 
-/// The files of the command in its folder.
-void lay_out(const Command& command, const fs::path& folder) {
+/// Writes the files of the command into its folder.
+void write_files(const Command& command, const fs::path& folder) {
     for (const auto& [name, content] : command.inputs) {
         std::ofstream(folder / name) << content;
     }
@@ -286,7 +279,7 @@ void lay_out(const Command& command, const fs::path& folder) {
     }
 }
 
-/// All of a file; nothing of one that is not there.
+/// The whole content of a file; empty if the file is missing.
 std::string content(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -296,30 +289,30 @@ std::string content(const fs::path& path) {
 
 void end_command_on_sigterm() {
     struct sigaction action {};
-    action.sa_handler = [](int) { asked_to_end = 1; };
+    action.sa_handler = [](int) { termination_requested = 1; };
     sigaction(SIGTERM, &action, nullptr);
 }
 
-Ended run_child(const Command& command) {
+Outcome run_child(const Command& command) {
     const Scratch scratch;
-    lay_out(command, scratch.path());
+    write_files(command, scratch.path());
     if (!command.prologue.empty()) {
         Command plain = command;
         plain.interposed = {};
-        Ended prepared = run_words(plain, {"/bin/sh", "-ec", "exec 2>&1\n" + command.prologue}, scratch.path());
+        Outcome prepared = run_words(plain, {"/bin/sh", "-ec", "exec 2>&1\n" + command.prologue}, scratch.path());
         if (!prepared.reason.empty()) {
             prepared.reason = "its prologue: " + prepared.reason;
             prepared.output = readable(prepared.output);
             return prepared;
         }
     }
-    Ended ended = run_words(command, command.words, scratch.path());
+    Outcome outcome = run_words(command, command.words, scratch.path());
     if (!command.output.empty()) {
-        ended.output = content(scratch.path() / command.output);
+        outcome.output = content(scratch.path() / command.output);
     }
-    ended.interposed = content(scratch.path() / interposed_record);
-    ended.output = readable(ended.output);
-    return ended;
+    outcome.interposed = content(scratch.path() / interposed_record);
+    outcome.output = readable(outcome.output);
+    return outcome;
 }
 
 }  // namespace assay

@@ -1,4 +1,5 @@
-// A command of somebody else as a child: placed before it starts, watched while it runs, its output kept whole.
+// An external command as a child process: placed before it starts, observed while it runs, its output kept
+// whole.
 #pragma once
 
 #include <map>
@@ -11,37 +12,38 @@
 
 namespace assay {
 
-/// What is started, where.
+/// What to start, and where.
 struct Command {
     std::vector<std::string> words;             ///< program and arguments
-    std::vector<int> cpus;                      ///< on which all of its threads run
-    MemoryPolicy memory;                        ///< of all of its pages
-    std::map<std::string, std::string> inputs;  ///< file -> content, in the folder of its own that it starts in
-    std::map<std::string, std::string> files;   ///< file of that folder -> path of which it is a copy
-    std::string prologue;  ///< line of a shell that prepares the folder, before the clock starts; empty for none
-    std::string prefix;    ///< folder whose programs and libraries come first; empty for none
-    std::string output;    ///< file of that folder that holds its results; empty for stdout
-    std::string_view interposed;  ///< bytes of a library that is preloaded; empty for none
-    double limit_s = 0;           ///< most seconds of the command, and of its prologue; 0 for no limit
+    std::vector<int> cpus;                      ///< for all of its threads
+    MemoryPolicy memory;                        ///< for all of its pages
+    std::map<std::string, std::string> inputs;  ///< file -> content, in the temporary folder in which it starts
+    std::map<std::string, std::string> files;   ///< file in that folder -> path of its original
+    std::string prologue;  ///< shell commands that prepare the folder, before the clock starts; empty for none
+    std::string prefix;    ///< folder whose programs and libraries have priority; empty for none
+    std::string output;    ///< file in that folder that holds the results; empty for stdout
+    std::string_view interposed;  ///< bytes of a library to preload; empty for none
+    double limit_s = 0;           ///< time limit of the command, and of its prologue; 0 for none
 };
 
-/// How it ran.
-struct Ended {
-    std::string output;  ///< whole; bytes that are no UTF-8 are replaced
-    std::string reason;  ///< why it failed; empty where it ended with exit code 0
-    double seconds = 0;  ///< from its start to its end
+/// How a command ran.
+struct Outcome {
+    std::string output;  ///< whole; invalid UTF-8 is replaced
+    std::string reason;  ///< why it failed; empty after exit code 0
+    double seconds = 0;  ///< from start to end
     bool threads_pinned = false;
-    std::vector<int> cpus;  ///< of each thread where they are pinned, else all cpus that its threads were found on
-    PageNodes page_nodes;   ///< at the moment at which it held most pages
-    std::string interposed;  ///< what that library wrote; empty where it wrote nothing
-    ProcessUsage usage;      ///< by the kernel's accounts of it and of all that it waited for
+    std::vector<int> cpus;   ///< of each thread if they are pinned, else all cpus on which its threads were found
+    PageNodes page_nodes;    ///< when it held the most pages
+    std::string interposed;  ///< what that library wrote; empty if nothing
+    ProcessUsage usage;      ///< from the kernel's accounts of it and of all processes that it waited for
 };
 
-/// On SIGTERM, as launchers send it to all ranks when one is dead, the command ends and what it wrote is kept.
+/// Handles SIGTERM, which launchers send to all ranks when one is dead: the command ends, and its output is
+/// kept.
 void end_command_on_sigterm();
 
-/// Starts the command, waits for its end and returns what was seen of it. Failure (environment) where it cannot be
+/// Starts the command, waits for its end and returns what was observed. Failure (environment) if it cannot be
 /// started.
-Ended run_child(const Command& command);
+Outcome run_child(const Command& command);
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <ctime>
 #include <limits>
+#include <sstream>
 
 #include "harness/failure.hpp"
 
@@ -17,15 +18,15 @@ namespace {
                   "measure on a machine whose kernel offers a working CLOCK_MONOTONIC");
 }
 
-/// Smallest step between two different readings, nanoseconds.
+/// Smallest step between two different readings, in nanoseconds.
 std::int64_t resolution() {
     constexpr int steps = 1000;
-    constexpr int patience = 10'000'000;
+    constexpr int max_readings = 10'000'000;
     std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
     for (int step = 0; step < steps; ++step) {
         const std::int64_t before = nanoseconds();
         std::int64_t after = before;
-        for (int reading = 0; after == before && reading < patience; ++reading) {
+        for (int reading = 0; after == before && reading < max_readings; ++reading) {
             after = nanoseconds();
         }
         if (after <= before) {
@@ -36,7 +37,7 @@ std::int64_t resolution() {
     return smallest;
 }
 
-/// Median over batches of the mean cost of a reading, nanoseconds.
+/// Median over batches of the mean cost of a reading, in nanoseconds.
 double overhead() {
     constexpr int readings = 1000;
     std::array<double, 11> batches{};
@@ -62,6 +63,12 @@ std::int64_t nanoseconds() {
     }
     constexpr std::int64_t in_a_second = 1'000'000'000;
     return (time.tv_sec - start.tv_sec) * in_a_second + (time.tv_nsec - start.tv_nsec);
+}
+
+std::string format_seconds(double seconds) {
+    std::ostringstream text;
+    text << seconds << " s";
+    return text.str();
 }
 
 Clock measure_clock() {

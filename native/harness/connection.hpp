@@ -1,5 +1,5 @@
-// TCP between two processes of one launch: a listener on one address alone, which takes nobody but the peer that
-// shows the token it was told of.
+// TCP between two processes of one launch: a listener on a single address, which accepts only the peer that
+// shows the token.
 #pragma once
 
 #include <array>
@@ -12,17 +12,16 @@ namespace assay {
 
 enum class Family { ipv4, ipv6 };
 
-/// Numeric address of a network interface (for IPv6 one that is not of the link alone, where there is one).
-/// Failure (usage) where there is no such interface, or it has no address of this family.
+/// Numeric address of a network interface (IPv6: not link-local, if there is another one). Failure (usage) if
+/// the interface does not exist, or has no address of this family.
 std::string interface_address(const std::string& interface, Family family);
 
-/// Numeric address that this host's name resolves to. Failure (environment) where it resolves to none that another
-/// host could reach.
+/// Numeric address of this host's name. Failure (environment) if no other host could reach it.
 std::string host_address(Family family);
 
 std::string loopback_address(Family family);
 
-/// What a listener tells its peer, by another way than the network.
+/// What a listener passes to its peer by other means than the network.
 struct Offer {
     std::string address;
     std::string port;
@@ -36,14 +35,15 @@ struct Offer {
 /// Waits for one peer.
 class Listener {
   public:
-    /// Bound to this address and no other, at a port that the system chooses; draws the token. Failure
-    /// (environment) where the system refuses.
+    /// Listens on this address only, at a port chosen by the system; draws the token. Failure (environment) if
+    /// the system refuses.
     Listener(const std::string& address, const SocketOptions& options);
 
     [[nodiscard]] const Offer& offer() const { return offer_; }
 
-    /// The connection whose peer shows the token; others are closed, and those that say nothing keep nobody from
-    /// coming. Failure (environment) where none comes within so many seconds, or the way takes no such segments.
+    /// The connection of the peer that shows the token. Others are closed, and silent ones do not block the
+    /// peer. Failure (environment) if none comes within so many seconds, or the path does not allow such
+    /// segments.
     [[nodiscard]] Socket accept(double seconds) const;
 
   private:
@@ -52,8 +52,8 @@ class Listener {
     Offer offer_;
 };
 
-/// Connects from this address to a listener, shows the first half of its token and awaits the second. Failure
-/// (environment) where that fails, or takes more than so many seconds.
+/// Connects from this address to a listener, shows the first half of its token and waits for the second. Failure
+/// (environment) if that fails, or takes more than so many seconds.
 Socket connect_to(const Offer& offer, const std::string& source, const SocketOptions& options, double seconds);
 
 }  // namespace assay

@@ -1,5 +1,5 @@
-// Calls of MPI, counted while samples are taken: in programs that are linked with `counted`, in no others, for
-// what some measure are messages themselves.
+// MPI calls, counted while samples are taken, in programs linked with `counted` only: others measure messages
+// themselves.
 #pragma once
 
 #include <string>
@@ -13,21 +13,21 @@ namespace linked {
 
 }  // namespace linked
 
-/// Counts this rank's calls from now on, or no more.
+/// Starts or stops counting this rank's calls.
 inline void count_calls(bool on) {
     if (&linked::count_calls != nullptr) {
         linked::count_calls(on);
     }
 }
 
-/// As if nothing had been counted yet.
+/// Resets the counts.
 inline void forget_calls() {
     if (&linked::forget_calls != nullptr) {
         linked::forget_calls();
     }
 }
 
-/// What was counted, as JSON; empty in programs that do not count.
+/// The counts as JSON; empty in programs that do not count.
 inline std::string counted_calls() { return &linked::counted_calls != nullptr ? linked::counted_calls() : ""; }
 
 }  // namespace assay

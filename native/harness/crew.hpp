@@ -1,4 +1,4 @@
-// Threads beside the calling one, for work that no library and no OpenMP deals to threads.
+// Worker threads, for work that neither a library nor OpenMP distributes.
 #pragma once
 
 #include <sys/syscall.h>
@@ -17,12 +17,11 @@
 
 namespace assay {
 
-/// The calling thread and, for each further cpu, one that stands there. They work at once, whenever `run` is
-/// called.
+/// The calling thread and a pinned thread for each further cpu. All of them work during `run`.
 class Crew {
   public:
-    /// What the threads do between two calls of `run`. Awake they begin at once. Asleep they leave their cpus to
-    /// the threads that a library keeps there, and begin some 10 us later.
+    /// State of the threads between two calls of `run`. Awake threads begin at once. Asleep threads leave their
+    /// cpus to the threads of a library, and begin some 10 us later.
     enum class Between { awake, asleep };
 
     Crew(const std::vector<int>& cpus, Between between)
@@ -50,7 +49,7 @@ class Crew {
 
     [[nodiscard]] int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-    /// Calls body(thread) on every thread at once, on the calling one with 0. It must not throw.
+    /// Calls body(thread) on all threads at once; the calling thread is 0. The body must not throw.
     template <class Body>
     void run(const Body& body) {
         if (threads_.empty()) {
@@ -65,7 +64,7 @@ class Crew {
         wait_for_others();
     }
 
-    /// Calls body(begin, end) on every thread at once, for a part of [0, size) each; borders are multiples of
+    /// Calls body(begin, end) on all threads at once, for a part of [0, size) each; borders are multiples of
     /// `grain`.
     template <class Body>
     void share(std::size_t size, std::size_t grain, const Body& body) {
@@ -75,7 +74,7 @@ class Crew {
         });
     }
 
-    /// Read back now, of each thread but the calling one.
+    /// Read back now, of each thread except the calling one.
     [[nodiscard]] std::vector<int> cpus() const {
         std::vector<int> found;
         std::transform(ids_.begin(), ids_.end(), std::back_inserter(found), pinned_cpu);
@@ -101,7 +100,7 @@ class Crew {
         }
     }
 
-    /// Until the round is another one.
+    /// Waits until the round has changed.
     void wait_while(int round) const {
         if (between_ == Between::asleep) {
             round_.wait(round, std::memory_order_acquire);
@@ -117,10 +116,10 @@ class Crew {
     Between between_;
     const void* body_ = nullptr;
     void (*call_)(const void* body, int thread) = nullptr;
-    alignas(apart_bytes) std::atomic<int> round_{0};
-    alignas(apart_bytes) std::atomic<int> working_;
+    alignas(interference_bytes) std::atomic<int> round_{0};
+    alignas(interference_bytes) std::atomic<int> working_;
     std::vector<int> ids_;
-    std::vector<std::thread> threads_;  // last: they use all the others
+    std::vector<std::thread> threads_;  // last: they use all other members
 };
 
 }  // namespace assay

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 11> prefixes{"OMPI_MCA_",  "PRTE_MCA_", "PMIX_MCA_",     "MPICH_",
                                                     "MPIR_CVAR_", "I_MPI_",    "UCX_",          "FI_",
                                                     "HYDRA_",     "PSM",       "SLURM_MPI_TYPE"};
-/// The later ones: what Open MPI's launcher tells its ranks, other in each launch or place, is no setting.
+/// Secrets and addresses; the later ones differ in each launch or place of Open MPI and are no settings.
 constexpr std::array<std::string_view, 11> private_words{"KEY",        "SECRET",       "TOKEN",        "PASS",
                                                          "CRED",       "URI",          "MCA_ORTE_",    "MCA_ESS",
                                                          "TRANSPORTS", "INITIAL_WDIR", "RUNTIME_QUERY"};

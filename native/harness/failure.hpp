@@ -1,4 +1,4 @@
-// What a user is told when something cannot go on: what, why, and what to do next.
+// What the user reads when something cannot continue: what, why, and what to do next.
 #pragma once
 
 #include <stdexcept>
@@ -6,12 +6,12 @@
 
 namespace assay {
 
-/// What an `end` record names as the cause of a failure, where analysis asks for it.
+/// Cause of a failure in an `end` record, where the analysis needs it.
 inline constexpr const char* connection_lost = "connection-lost";
 
 enum class Exit : int { complete = 0, failed = 1, usage = 2, environment = 4 };
 
-/// Thrown wherever a request cannot be fulfilled; `program.cpp` turns it into words and an exit code.
+/// Thrown if a request cannot be fulfilled; `program.cpp` prints it and sets the exit code.
 class Failure : public std::runtime_error {
   public:
     Failure(Exit exit, const std::string& what, std::string why, std::string next, std::string cause = "")
@@ -24,7 +24,7 @@ class Failure : public std::runtime_error {
     Exit exit;
     std::string why;
     std::string next;
-    std::string cause;  ///< one of the names above; empty for all others
+    std::string cause;  ///< one of the causes above; empty for all others
 };
 
 }  // namespace assay

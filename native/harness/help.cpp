@@ -1,4 +1,4 @@
-// What a program says of itself, for people and for programs.
+// How a program describes itself, to people and to programs.
 #include "harness/arguments.hpp"
 #include "harness/json.hpp"
 
@@ -38,34 +38,31 @@ std::string choices(const Axis& axis) {
 }  // namespace
 
 std::string help(const Declaration& declaration) {
-    std::string text =
-        declaration.name + ": " + declaration.summary + "\n\n" + "usage: " + declaration.name +
-        " [options] [--AXIS VALUE]... [--case ID [--AXIS VALUE]... [--seconds S]]...\n"
-        "       " +
-        declaration.name +
-        " --help | --describe\n\n"
-        "Records (JSON Lines) go to stdout, words to stderr. What stands before the first --case holds for all "
-        "cases.\n\n"
-        "options:\n"
-        "  --cpus LIST[/LIST]...\n"
-        "                    cpus in the order of the threads, e.g. 0-3,8; of each rank of a host: 0/1; default: "
-        "all "
-        "that are allowed";
+    std::string text = declaration.name + ": " + declaration.summary + "\n\n" + "usage: " + declaration.name +
+                       " [options] [--AXIS VALUE]... [--case ID [--AXIS VALUE]... [--seconds S]]...\n"
+                       "       " +
+                       declaration.name +
+                       " --help | --describe\n\n"
+                       "Records (JSON Lines) go to stdout, messages to stderr. Options before the first --case "
+                       "apply to all cases.\n\n"
+                       "options:\n"
+                       "  --cpus LIST[/LIST]...\n"
+                       "                    cpus in the order of the threads, e.g. 0-3,8; for each rank of a "
+                       "host: 0/1; default: all allowed ones";
     if (declaration.max_cpus > 0) {
         text += " (the first " + std::to_string(declaration.max_cpus) + ")";
     }
     text +=
         "\n"
-        "  --expect-ranks N  go on only if there are so many processes: a launcher of another MPI starts each "
-        "alone\n"
-        "  --network DEVICE  interface or port that messages were asked to use; recorded\n"
+        "  --expect-ranks N  continue only with so many processes: a launcher of another MPI starts each alone\n"
+        "  --network DEVICE  interface or port requested for messages; recorded\n"
         "  --library ROLE=FILE\n"
-        "                    library that is loaded at launch, e.g. blas=/usr/lib/libopenblas.so.0\n"
+        "                    library to load at launch, e.g. blas=/usr/lib/libopenblas.so.0\n"
         "  --memory POLICY   first-touch (default), bind:N[,N] or interleave:N[,N]\n"
         "  --precision P     stop when the half-width of the median's interval is below this share; default 0.01\n"
-        "  --min-samples N   of a kernel, before the first look at the precision; default 10\n"
+        "  --min-samples N   of a kernel, before the first check of the precision; default 10\n"
         "  --max-samples N   of a kernel; default 200\n"
-        "  --seconds S       most seconds of sampling of a case, set-up excluded; default 2\n\n"
+        "  --seconds S       longest sampling of a case, without its set-up; default 2\n\n"
         "axes:\n";
     for (const Axis& axis : declaration.axes) {
         text += "  --" + axis.name + " " + choices(axis) + "\n      " + axis.meaning +

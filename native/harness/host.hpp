@@ -5,10 +5,10 @@
 
 namespace assay {
 
-/// Its name; empty if it has none.
+/// Host name; empty if it has none.
 std::string host();
 
-/// Of its kernel: two hosts with one boot id are one machine.
+/// Of the running kernel: two hosts with the same boot id are one machine.
 std::string boot_id();
 
 }  // namespace assay

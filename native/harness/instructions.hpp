@@ -1,4 +1,4 @@
-// The intrinsics of x86: the header of all of them takes a second to compile, so who can does without.
+// The intrinsics of x86. Their header takes a second to compile: include it only where needed.
 #pragma once
 
 #if defined(__AVX__)

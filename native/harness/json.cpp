@@ -89,4 +89,13 @@ Text strings(const std::vector<std::string>& values) {
     return array(elements);
 }
 
+Text strings(const std::map<std::string, std::string>& values) {
+    std::vector<Member> members;
+    members.reserve(values.size());
+    for (const auto& [key, value] : values) {
+        members.push_back({key, string(value)});
+    }
+    return object(members);
+}
+
 }  // namespace assay::json

@@ -1,21 +1,21 @@
-// Just enough JSON to write records: objects and arrays in the order given, doubles in shortest round-trip form.
+// A minimal JSON writer for records: members keep their order, doubles have the shortest round-trip form.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
-#include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay::json {
 
-/// A finished piece of JSON text.
+/// A complete piece of JSON text.
 struct Text {
     std::string text;
 };
 
-Text number(double value);  ///< std::domain_error if it is not finite
+Text number(double value);  ///< std::domain_error if not finite
 Text number(std::int64_t value);
 Text boolean(bool value);
 Text string(std::string_view value);
@@ -43,5 +43,8 @@ Text numbers(const Range& values) {
 }
 
 Text strings(const std::vector<std::string>& values);
+
+/// An object of strings.
+Text strings(const std::map<std::string, std::string>& values);
 
 }  // namespace assay::json

@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-/// How many cpus a benchmark can use, in words.
+/// Number of cpus that a benchmark can use, in words.
 std::string wanted_cpus(const Declaration& declaration) {
     const std::string min_count = std::to_string(declaration.min_cpus);
     if (declaration.min_cpus == declaration.max_cpus) {
@@ -25,7 +25,7 @@ std::string wanted_cpus(const Declaration& declaration) {
            (declaration.max_cpus > 0 ? " and at most " + std::to_string(declaration.max_cpus) : "");
 }
 
-/// The cpus asked for this rank; empty where none are.
+/// The cpus requested for this rank; empty if there are none.
 std::vector<int> asked_cpus(const Request& request, const Ranks& ranks) {
     const auto& lists = request.cpus;
     if (lists.size() > static_cast<std::size_t>(ranks.size())) {
@@ -37,7 +37,7 @@ std::vector<int> asked_cpus(const Request& request, const Ranks& ranks) {
     return lists.empty() ? std::vector<int>{} : lists[static_cast<std::size_t>(ranks.rank()) % lists.size()];
 }
 
-/// Those that are allowed when none are asked for: all, or one for each rank.
+/// The cpus if none are requested: all allowed ones, or one for each rank.
 std::vector<int> default_cpus(const Declaration& declaration, const Ranks& ranks) {
     std::vector<int> allowed = affinity();
     if (!ranks.library().empty()) {
@@ -50,13 +50,13 @@ std::vector<int> default_cpus(const Declaration& declaration, const Ranks& ranks
     return allowed;
 }
 
-/// The cpus of this rank; as many as the benchmark can use.
+/// The cpus of this rank, as many as the benchmark can use.
 std::vector<int> choose_cpus(const Declaration& declaration, const Request& request, const Ranks& ranks) {
     std::vector<int> cpus = asked_cpus(request, ranks);
     if (cpus.empty()) {
         cpus = default_cpus(declaration, ranks);
     } else if (!ranks.library().empty()) {
-        unpin();  // from where an MPI's launcher put this rank, by a rule of its own
+        unpin();  // undo the binding of the MPI launcher
     }
     const std::vector<int> allowed = affinity();
     require_allowed(cpus, allowed);
@@ -71,11 +71,11 @@ std::vector<int> choose_cpus(const Declaration& declaration, const Request& requ
     return cpus;
 }
 
-/// What the cpus of the hosts do from its making on, and what their interfaces carry where messages are passed:
-/// one rank of each host reads.
-class Watch {
+/// Usage of the hosts' cpus since construction, and traffic of their interfaces if messages are passed. One rank
+/// of each host reads the counters.
+class UsageMonitor {
   public:
-    Watch(Ranks& ranks, const Benchmark& benchmark)
+    UsageMonitor(Ranks& ranks, const Benchmark& benchmark)
         : ranks_(ranks),
           benchmark_(benchmark),
           reads_(is_first_with_key(ranks, host_key())),
@@ -86,11 +86,11 @@ class Watch {
           cpus_before_(reads_ ? read_cpu_times() : CpuTimes{}),
           own_before_s_(own_cpu_s()) {}
 
-    /// Adds the record of what was done and carried until now.
+    /// Adds the record of usage and traffic since construction.
     void record(Records& records) const {
         const double seconds = now() - start_;
         const CpuTimes cpus = reads_ ? spent(cpus_before_, read_cpu_times()) : CpuTimes{};
-        const double own_s = of_this_host(own_cpu_s() - own_before_s_);
+        const double own_s = sum_over_host(own_cpu_s() - own_before_s_);
         std::vector<std::string> hosts =
             ranks_.gather(reads_ ? host_entry(counts_ ? carried(before_, read_counters()) : Counters{},
                                               counts_ ? read_mtus() : FrameSizes{}, cpus, own_s)
@@ -104,8 +104,8 @@ class Watch {
     }
 
   private:
-    /// The sum over the ranks of this host.
-    [[nodiscard]] double of_this_host(double seconds) const {
+    /// Sum over the ranks of this host.
+    [[nodiscard]] double sum_over_host(double seconds) const {
         const std::string own = ' ' + host_key();
         double sum = 0;
         for (const std::string& each : allgather(ranks_, std::to_string(seconds) + own)) {
@@ -175,7 +175,7 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
         benchmark = factory_({request.params, team_, memory, cpus_, ranks_, request_.network, request_.libraries});
     });
     all_or_none(ranks_, [&] { benchmark->connect(); });
-    PlacementReadback readback = find(*benchmark, *memory);
+    PlacementReadback readback = read_placement(*benchmark, *memory);
     std::map<std::string, std::string> library = ranks_.library();
     if (!request_.network.empty()) {
         library["network"] = request_.network;
@@ -188,29 +188,29 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
     }
     Header header{declaration_,       request, benchmark->work(), clock_, library, benchmark->libraries(),
                   benchmark->facts(), {}};
-    const auto open = [&](const std::string& calls) {
+    const auto add_header = [&](const std::string& calls) {
         readback.mpi = calls;
         header.ranks = ranks_.gather(rank_entry(ranks_.rank(), readback));
         records.header(header);
     };
-    const Watch watch(ranks_, *benchmark);
+    const UsageMonitor monitor(ranks_, *benchmark);
     double error = 0;
     forget_calls();
     try {
         error = allreduce_max(ranks_, sample(request, *benchmark, records));
     } catch (const Failure&) {
-        open("");
+        add_header("");
         throw;
     }
-    watch.record(records);
-    open(counted_calls());
+    monitor.record(records);
+    add_header(counted_calls());
     const bool passed = error <= benchmark->tolerance();
     records.verdict(passed, error, benchmark->tolerance());
     std::string misplaced = misplacement(readback, *memory);
     if (misplaced.empty()) {
-        const PlacementReadback after = find(*benchmark, *memory);
+        const PlacementReadback after = read_placement(*benchmark, *memory);
         misplaced = misplacement(after, *memory);
-        // Pages that the kernel moved meanwhile do not lie where their first touch put them.
+        // The kernel may have moved pages since their first touch: then the buffers are not kept.
         if (passed && misplaced.empty() && after.page_nodes == readback.page_nodes) {
             memory->keep();
         }
@@ -218,8 +218,8 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
     return conclude(records, passed, first_nonempty(ranks_, misplaced));
 }
 
-/// Where threads and pages are, read back now.
-PlacementReadback Launch::find(const Benchmark& benchmark, const Memory& memory) const {
+/// Reads back where threads and pages are.
+PlacementReadback Launch::read_placement(const Benchmark& benchmark, const Memory& memory) const {
     const bool pinned = benchmark.threads_pinned();
     std::vector<int> found = pinned ? team_.cpus() : std::vector<int>{};
     const std::vector<int> own = benchmark.own_cpus();
@@ -227,7 +227,7 @@ PlacementReadback Launch::find(const Benchmark& benchmark, const Memory& memory)
     return {cpus_, found, request_.memory.text, memory.page_nodes(), memory.huge_page_share(), pinned};
 }
 
-/// Verifies, samples and verifies each kernel; the result is the most error of this rank.
+/// Verifies, samples and verifies each kernel. Returns the largest error of this rank.
 double Launch::sample(const CaseRequest& request, Benchmark& benchmark, Records& records) const {
     if (declaration_.solves) {
         return solve(request.stopping, benchmark, records);
@@ -241,7 +241,7 @@ double Launch::sample(const CaseRequest& request, Benchmark& benchmark, Records&
         error = std::max(error, check(benchmark, kernel));
         benchmark.prepare(kernel);
         Stopping stopping = request.stopping;
-        // What one kernel leaves the next ones get; what it took too much never leaves them less than half.
+        // Time that one kernel does not use goes to the next ones; each gets at least half of an equal share.
         const double share = request.stopping.seconds / static_cast<double>(declaration_.kernels.size());
         stopping.seconds =
             std::max(share / 2, seconds / static_cast<double>(declaration_.kernels.size() - kernel));
@@ -255,17 +255,17 @@ double Launch::sample(const CaseRequest& request, Benchmark& benchmark, Records&
     return error;
 }
 
-/// Solves again and again, each time verified: as often as the time allows, and at least once. Where more than one
-/// has room the first is a warm-up. The result is the most error of this rank.
+/// Solves at least once, and again as long as time allows; each solution is verified. If there is time for more
+/// than one, the first is a warm-up. Returns the largest error of this rank.
 double Launch::solve(const Stopping& stopping, Benchmark& benchmark, Records& records) const {
     const double begin = now();
     CheckSchedule schedule(static_cast<std::size_t>(stopping.min_samples));
     std::vector<double> counted;
     std::vector<Solution> solutions;
     double error = 0;
-    bool room = true;
+    bool time_left = true;
     bool warmed_up = false;
-    while (room) {
+    while (time_left) {
         const double last = now();
         benchmark.prepare(0);
         ranks_.barrier();
@@ -276,11 +276,11 @@ double Launch::solve(const Stopping& stopping, Benchmark& benchmark, Records& re
         count_calls(false);
         solutions.push_back(benchmark.solution(seconds));
         error = std::max(error, check(benchmark, 0));
-        // As long again as this one with its preparation and its check, on the rank that is latest.
+        // The next one takes as long as this one with preparation and check, on the latest rank.
         std::array<double, 1> next{2 * now() - last - begin};
         ranks_.allreduce_max(next);
-        room = next[0] <= stopping.seconds;
-        if (solutions.size() == 1 && room) {
+        time_left = next[0] <= stopping.seconds;
+        if (solutions.size() == 1 && time_left) {
             warmed_up = true;
             forget_calls();
             continue;
@@ -288,7 +288,7 @@ double Launch::solve(const Stopping& stopping, Benchmark& benchmark, Records& re
         counted.push_back(seconds);
         const bool enough =
             schedule.due(counted.size()) && relative_half_width(counted).value_or(HUGE_VAL) <= stopping.precision;
-        room = room && !enough && counted.size() < static_cast<std::size_t>(stopping.max_samples);
+        time_left = time_left && !enough && counted.size() < static_cast<std::size_t>(stopping.max_samples);
     }
     for (std::size_t each = 0; each < solutions.size(); ++each) {
         records.figure(solutions[each], each == 0 && warmed_up);
@@ -296,7 +296,7 @@ double Launch::solve(const Stopping& stopping, Benchmark& benchmark, Records& re
     return error;
 }
 
-/// Error of the results since `prepare`, on this rank.
+/// Error of this rank's results since `prepare`.
 double Launch::check(Benchmark& benchmark, std::size_t kernel) const {
     double error = 0;
     all_or_none(ranks_, [&] {

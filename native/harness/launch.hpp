@@ -1,4 +1,4 @@
-// One launch: what all of its cases share, and how a case is measured.
+// One launch: what its cases share, and how a case is measured.
 #pragma once
 
 #include <memory>
@@ -14,21 +14,22 @@
 
 namespace assay {
 
-/// Clock of the calling process; the coarsest of all ranks' in resolution and in cost, the same on each of them.
+/// Clock of the calling process with the coarsest resolution and highest cost of all ranks; the same on every
+/// rank.
 Clock agreed_clock(Ranks& ranks);
 
-/// The threads of one rank, put on their cpus.
+/// The pinned threads of one rank.
 class Launch {
   public:
-    /// Passes no messages. Failure for cpus that cannot be used.
+    /// Passes no messages. Failure if cpus cannot be used.
     Launch(const Declaration& declaration, Factory factory, const Request& request, Ranks& ranks,
            const Clock& clock);
 
-    /// Measures one case; rank 0 has its records then. Failure is the same on every rank.
+    /// Measures one case; rank 0 then has its records. A Failure is the same on every rank.
     Exit measure(const CaseRequest& request, Records& records) const;
 
   private:
-    [[nodiscard]] PlacementReadback find(const Benchmark& benchmark, const Memory& memory) const;
+    [[nodiscard]] PlacementReadback read_placement(const Benchmark& benchmark, const Memory& memory) const;
     double sample(const CaseRequest& request, Benchmark& benchmark, Records& records) const;
     double solve(const Stopping& stopping, Benchmark& benchmark, Records& records) const;
     double check(Benchmark& benchmark, std::size_t kernel) const;

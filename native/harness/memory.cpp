@@ -20,15 +20,15 @@
 namespace assay {
 namespace {
 
-// Of <linux/mempolicy.h>, which not every system has: the kernel's binary interface, which does not change.
+// From <linux/mempolicy.h>, which some systems lack; this interface of the kernel does not change.
 constexpr int mpol_default = 0;
 constexpr int mpol_bind = 2;
 constexpr int mpol_interleave = 3;
 constexpr unsigned long mpol_f_addr = 2;
 constexpr int max_nodes = 1024;  // no kernel is built for more (NODES_SHIFT is at most 10)
 
-constexpr std::size_t usual_huge_page = std::size_t{1} << 21U;
-constexpr double nearly_all = 0.99;  ///< of the pages are huge: a single small one changes nothing
+constexpr std::size_t default_huge_page = std::size_t{1} << 21U;
+constexpr double nearly_all = 0.99;  ///< required share of huge pages: a single small page changes nothing
 const char* const huge_pages = "/sys/kernel/mm/transparent_hugepage/";
 constexpr std::size_t sampled_pages = 65536;
 
@@ -40,14 +40,14 @@ std::size_t round_up(std::size_t value, std::size_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 
-/// The size for which Pages::huge stands: 2 MiB, but 512 MiB on an Arm kernel with pages of 64 KiB.
+/// Page size of Pages::huge: 2 MiB, but 512 MiB on an Arm kernel with pages of 64 KiB.
 std::size_t huge_page_size() {
     std::size_t size = 0;
     std::ifstream(std::string(huge_pages) + "hpage_pmd_size") >> size;
-    return std::max(size, usual_huge_page);
+    return std::max(size, default_huge_page);
 }
 
-/// Bits for the kernel, node n in bit n.
+/// Bit mask for the kernel: node n is bit n.
 std::vector<unsigned long> node_mask(const std::vector<int>& nodes) {
     constexpr std::size_t bits = sizeof(unsigned long) * CHAR_BIT;
     const auto largest = static_cast<std::size_t>(*std::max_element(nodes.begin(), nodes.end()));
@@ -58,7 +58,7 @@ std::vector<unsigned long> node_mask(const std::vector<int>& nodes) {
     return mask;
 }
 
-/// The nodes of the policy that a page has, as the kernel keeps it; empty where it does not say.
+/// Nodes of a page's memory policy, as the kernel reports them; empty if it does not.
 std::vector<int> nodes_of_policy(std::byte* page) {
     constexpr std::size_t bits = sizeof(unsigned long) * CHAR_BIT;
     std::array<unsigned long, max_nodes / bits> mask{};
@@ -74,10 +74,10 @@ std::vector<int> nodes_of_policy(std::byte* page) {
     return nodes;
 }
 
-/// The beginning of a mapping becomes the buffer. What lies behind is left out of core dumps, which changes
-/// nothing but that the kernel then accounts for both apart (smaps): the proof of huge pages is of the buffer
-/// alone. Both meet at a huge page's border, so that none is torn.
-void separate_from_rest(Mapping& mapping, std::size_t bytes) {
+/// Makes the beginning of a mapping the buffer. The rest is left out of core dumps: the kernel then accounts for
+/// the two parts separately (smaps), and the proof of huge pages covers the buffer only. They meet at the border
+/// of a huge page, so that none is split.
+void split_mapping(Mapping& mapping, std::size_t bytes) {
     const std::size_t whole = round_up(mapping.whole, page_size());
     const std::size_t ahead = std::min(round_up(bytes, huge_page_size()), whole);
     madvise(mapping.buffer, ahead, MADV_DODUMP);
@@ -87,7 +87,7 @@ void separate_from_rest(Mapping& mapping, std::size_t bytes) {
     mapping.bytes = bytes;
 }
 
-/// Failure (usage) for a memory node that this machine lacks; what it may not use the kernel tells.
+/// Failure (usage) for a memory node that this machine lacks; the kernel reports nodes that are not allowed.
 void require_existing(const std::vector<int>& nodes) {
     const std::vector<int> online = listed("/sys/devices/system/node/online");
     for (const int node : nodes) {
@@ -167,7 +167,7 @@ std::byte* Memory::allocate(std::size_t bytes, const std::optional<Touch>& touch
     const Mapping asked{nullptr, 0, nullptr, wanted, wanted, pages_, policy_.text, touch};
     std::optional<Mapping> taken = touch && kept_ != nullptr ? kept_->take(asked) : std::nullopt;
     if (taken) {
-        separate_from_rest(*taken, wanted);
+        split_mapping(*taken, wanted);
     } else {
         taken = map(asked);
     }
@@ -175,9 +175,9 @@ std::byte* Memory::allocate(std::size_t bytes, const std::optional<Touch>& touch
     return mappings_.back().buffer;
 }
 
-/// Fresh memory.
+/// Maps fresh memory.
 Mapping Memory::map(Mapping wanted) {
-    const std::size_t huge_page = pages_ == Pages::huge ? huge_page_size() : usual_huge_page;
+    const std::size_t huge_page = pages_ == Pages::huge ? huge_page_size() : default_huge_page;
     const std::size_t mapped = wanted.bytes + huge_page;
     MemoryLimit limit = memory_limit();
     if (mapped > limit.bytes && kept_ != nullptr) {
@@ -187,7 +187,7 @@ Mapping Memory::map(Mapping wanted) {
     const auto refuse = [&](const std::string& why) -> Failure {
         return {Exit::environment,
                 "the buffers need " + mebibytes(wanted.bytes) + ", which is more memory than may be used", why,
-                "--help"};  // names the axes that size them
+                "--help"};  // lists the axes that set their size
     };
     if (mapped > limit.bytes) {
         throw refuse(mebibytes(limit.bytes) + " is what " + limit.bound + " leaves");
@@ -208,15 +208,15 @@ Mapping Memory::map(Mapping wanted) {
         munmap(start, mapped);
         throw;
     }
-    // Refused where the kernel has no huge pages: then all are small.
+    // Refused by a kernel without huge pages: then all pages are small.
     madvise(wanted.buffer, wanted.bytes, pages_ == Pages::small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     return wanted;
 }
 
 void Memory::apply_policy(std::byte* buffer, std::size_t bytes) const {
     if (policy_.kind == MemoryPolicy::Kind::first_touch) {
-        // A policy that was inherited (numactl) must not stand behind what is called first touch. Where the kernel
-        // refuses the call it has no policies to inherit.
+        // An inherited policy (numactl) must not be recorded as first touch. A kernel that refuses this call has
+        // no policies to inherit.
         syscall(SYS_mbind, buffer, bytes, mpol_default, nullptr, 0UL, 0U);
         syscall(SYS_set_mempolicy, mpol_default, nullptr, 0UL);
         return;
@@ -224,7 +224,8 @@ void Memory::apply_policy(std::byte* buffer, std::size_t bytes) const {
     require_existing(policy_.nodes);
     const int mode = policy_.kind == MemoryPolicy::Kind::bind ? mpol_bind : mpol_interleave;
     const std::vector<unsigned long> mask = node_mask(policy_.nodes);
-    const unsigned long bits = mask.size() * sizeof(unsigned long) * CHAR_BIT + 1;  // the kernel reads one less
+    const unsigned long bits =
+        mask.size() * sizeof(unsigned long) * CHAR_BIT + 1;  // the kernel reads one bit less
     const auto refuse = [&](const std::string& why) -> Failure {
         return {Exit::environment, "the kernel refuses the memory policy '" + policy_.text + "'", why,
                 "--memory first-touch"};
@@ -232,7 +233,7 @@ void Memory::apply_policy(std::byte* buffer, std::size_t bytes) const {
     if (syscall(SYS_mbind, buffer, bytes, mode, mask.data(), bits, 0U) != 0) {
         throw refuse(std::string("mbind: ") + std::strerror(errno));
     }
-    // Of several nodes the kernel silently leaves out those that this process may not use.
+    // With several nodes the kernel silently drops those that this process may not use.
     const std::vector<int> granted = nodes_of_policy(buffer);
     if (!granted.empty() && granted.size() < policy_.nodes.size()) {
         throw refuse("it grants only memory node " + format_list(granted) + " of them");
@@ -269,7 +270,7 @@ std::optional<double> Memory::huge_page_share() const {
     std::ifstream smaps("/proc/self/smaps");
     double huge = 0;
     bool ours = false;
-    bool told = false;
+    bool reported = false;
     for (std::string line; std::getline(smaps, line);) {
         std::uintptr_t begin = 0;
         std::uintptr_t end = 0;
@@ -281,22 +282,22 @@ std::optional<double> Memory::huge_page_share() const {
             });
         } else if (ours && std::sscanf(line.c_str(), "AnonHugePages: %lu kB", &kibibytes) == 1) {
             huge += static_cast<double>(kibibytes) * 1024;
-            told = true;
+            reported = true;
         }
     }
     double all = 0;
     for (const Mapping& mapping : mappings_) {
         all += static_cast<double>(mapping.bytes);
     }
-    return told ? std::optional(std::min(1.0, huge / all)) : std::nullopt;
+    return reported ? std::optional(std::min(1.0, huge / all)) : std::nullopt;
 }
 
 std::string Memory::misplaced(const PageNodes& found, std::optional<double> huge_page_share) const {
-    const std::string elsewhere = on_other_nodes(found);
-    return elsewhere.empty() ? of_other_size(huge_page_share) : elsewhere;
+    const std::string wrong = wrong_nodes(found);
+    return wrong.empty() ? wrong_page_size(huge_page_share) : wrong;
 }
 
-std::string Memory::of_other_size(std::optional<double> huge_page_share) const {
+std::string Memory::wrong_page_size(std::optional<double> huge_page_share) const {
     const std::string percent = std::to_string(std::lround(100 * huge_page_share.value_or(0))) + " %";
     if (pages_ == Pages::small && huge_page_share.value_or(0) > 0) {
         return percent + " of the buffers lie in huge pages, small ones were asked for";
@@ -313,7 +314,7 @@ std::string Memory::of_other_size(std::optional<double> huge_page_share) const {
     return {};
 }
 
-std::string Memory::on_other_nodes(const PageNodes& found) const {
+std::string Memory::wrong_nodes(const PageNodes& found) const {
     if (policy_.kind == MemoryPolicy::Kind::first_touch) {
         return {};
     }

@@ -1,4 +1,4 @@
-// How much memory this process may use now.
+// Memory that this process may use now.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// The number in a file that holds one; none for `max` or a file that is not there.
+/// The number in a file; none for `max` or a missing file.
 std::optional<std::uint64_t> read_number(const std::string& path) {
     std::ifstream file(path);
     std::uint64_t number = 0;
@@ -36,12 +36,12 @@ std::optional<std::uint64_t> read_entry(const std::string& path, const std::stri
     return std::nullopt;
 }
 
-/// Names of one version of the memory controller's files.
+/// File names of one version of the memory controller.
 struct Controller {
     std::string mount;
     std::string limit;
     std::string usage;
-    std::string reclaimable;  ///< entry of memory.stat: file pages that the kernel gives back when asked
+    std::string reclaimable;  ///< entry of memory.stat: file pages that the kernel frees on demand
 };
 
 /// Bytes that a control group and all groups above it leave. A container may not see its own path: then its root

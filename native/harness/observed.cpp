@@ -16,17 +16,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// See Observed.
+/// See the class.
 constexpr double stayed_share = 0.05;
 constexpr double passed_share = 0.1;
 constexpr double passed_s = 0.2;
 
-std::int64_t all_of(const PageNodes& pages) {
+std::int64_t page_count(const PageNodes& pages) {
     return std::accumulate(pages.begin(), pages.end(), std::int64_t{0},
                            [](std::int64_t all, const auto& node) { return all + node.second; });
 }
 
-/// `N0=12` in each line of numa_maps that is no file's: pages of its own on node 0.
+/// Adds the process's own pages by node: `N0=12` in each line of numa_maps without a file.
 void add_pages(int process, PageNodes& pages) {
     std::ifstream maps("/proc/" + std::to_string(process) + "/numa_maps");
     for (std::string line; std::getline(maps, line);) {
@@ -46,7 +46,6 @@ void add_pages(int process, PageNodes& pages) {
 
 }  // namespace
 
-/// A process and all that it started.
 std::set<int> family(int process) {
     std::set<int> found{process};
     std::error_code gone;
@@ -59,7 +58,7 @@ std::set<int> family(int process) {
     return found;
 }
 
-void Observed::look(int process) {
+void Observed::observe(int process) {
     std::vector<std::vector<int>> masks;
     PageNodes pages;
     for (const int each : family(process)) {
@@ -71,13 +70,13 @@ void Observed::look(int process) {
     if (in_place && masks.size() >= masks_.size() && !masks.empty()) {
         masks_ = masks;
     }
-    if (all_of(pages) >= all_of(page_nodes_)) {
+    if (page_count(pages) >= page_count(page_nodes_)) {
         page_nodes_ = pages;
     }
 }
 
-void Observed::look_at_end(int process) {
-    look_at(process, fs::path("/proc") / std::to_string(process));
+void Observed::observe_end(int process) {
+    observe_task(process, fs::path("/proc") / std::to_string(process));
     ended_on_ = strays_of(tasks_[process].mask);
 }
 
@@ -141,22 +140,22 @@ void Observed::add_masks(int process, std::vector<std::vector<int>>& masks) {
     std::error_code gone;
     for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(process) + "/task", gone)) {
         const int id = std::stoi(task.path().filename().string());
-        if (look_at(id, task.path())) {
+        if (observe_task(id, task.path())) {
             masks.push_back(tasks_[id].mask);
         }
     }
 }
 
-/// What the kernel counts of a task; where it counts nothing, how long it is watched.
+/// What the kernel accounts for a task; if nothing, the time since observation began.
 double Observed::worked_s(const fs::path& task) const {
     std::int64_t nanoseconds = 0;
     return std::ifstream(task / "schedstat") >> nanoseconds ? 1e-9 * static_cast<double>(nanoseconds)
                                                             : now() - begin_s_;
 }
 
-/// Notes a task's mask, and its work since the last look where the same strays were in its mask then. False where
-/// it ended meanwhile.
-bool Observed::look_at(int id, const fs::path& task) {
+/// Records a task's mask, and its work since the last check if the same unrequested cpus were in its mask then.
+/// False if the task has ended.
+bool Observed::observe_task(int id, const fs::path& task) {
     const auto before = tasks_.find(id);
     Task seen = before == tasks_.end() ? Task{} : before->second;
     const double earlier_s = seen.worked_s;

@@ -25,7 +25,7 @@ void end_with_parent() {
                       "whoever starts the program says its own process id in it", "unset ASSAY_PARENT");
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // Who ended before that call is not told any more; then another process stands in their place.
+    // A parent that ended before that call sends no signal; another process is then the parent.
     if (getppid() != parent) {
         std::raise(SIGKILL);
     }

@@ -6,14 +6,14 @@
 namespace assay {
 namespace {
 
-/// Bits that look random, of any number (finaliser of splitmix64, S. Vigna).
+/// Pseudo-random bits from any number (finaliser of splitmix64, S. Vigna).
 constexpr std::uint64_t mixed(std::uint64_t number) {
     number = (number ^ number >> 30U) * 0xBF58476D1CE4E5B9U;
     number = (number ^ number >> 27U) * 0x94D049BB133111EBU;
     return number ^ number >> 31U;
 }
 
-/// Calls each(place, word, bytes) for the words of a message, of which the last may be shorter than 8 bytes.
+/// Calls each(place, word, bytes) for the words of a message; the last one may be shorter than 8 bytes.
 template <class Each>
 void content(std::size_t bytes, Stamp stamp, const Each& each) {
     const std::uint64_t seed = mixed(mixed(stamp.sender + 1) + stamp.index);

@@ -1,4 +1,4 @@
-// The content of messages: other bytes at each place, from each sender, in each message.
+// The content of messages: different bytes at each place, from each sender, in each message.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace assay {
 
-/// Names one message: who sent it and which of theirs it is.
+/// Identifies one message: its sender, and its number.
 struct Stamp {
     std::uint64_t sender;
     std::uint64_t index;
@@ -15,7 +15,7 @@ struct Stamp {
 /// Writes the content of a message.
 void fill(std::byte* message, std::size_t bytes, Stamp stamp);
 
-/// Bytes that are not those of the message.
+/// Number of bytes that differ from the message.
 std::size_t wrong_bytes(const std::byte* message, std::size_t bytes, Stamp stamp);
 
 }  // namespace assay

@@ -15,9 +15,9 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t timed_lines = std::size_t{1} << 14U;  ///< fewer are walked too fast to be timed
-constexpr std::size_t most_groups = 4;                      ///< of laps, each of twice as many as the one before
-constexpr double agree = 0.01;                              ///< times of a lap that differ by no more are the same
+constexpr std::size_t timed_lines = std::size_t{1} << 14U;  ///< shorter walks are too fast to be timed
+constexpr std::size_t max_groups = 4;  ///< of laps; each has twice as many laps as the one before
+constexpr double agree = 0.01;         ///< times of a lap that differ by no more are equal
 
 }  // namespace
 
@@ -31,11 +31,11 @@ PointerCycle::PointerCycle(Memory& memory, std::size_t bytes, std::size_t line, 
                       "--bytes 64K --line 64");
     }
     buffer_ = memory.allocate(bytes, Touch::by_one(cpu));
-    for (std::size_t index = 0; index < lines_; ++index) {  // first touch, in order: then the faults are cheap
+    for (std::size_t index = 0; index < lines_; ++index) {  // first touch, in order: then page faults are cheap
         line_of(index).next = nullptr;
     }
-    // An order of the lines, each as likely as any other (Fisher and Yates), closed to a ring: the same choice
-    // among all cycles as Sattolo's, but the stores that make it need not wait for each other.
+    // A random order of the lines, all equally likely (Fisher and Yates), closed to a ring: the same
+    // distribution over all cycles as Sattolo's, but the stores do not wait for each other.
     Memory scratch{MemoryPolicy{}};
     auto* order = reinterpret_cast<std::uint32_t*>(scratch.allocate(lines_ * sizeof(std::uint32_t)));
     std::iota(order, order + lines_, std::uint32_t{0});
@@ -68,8 +68,8 @@ bool PointerCycle::returns_to_start() const {
     return right;
 }
 
-/// Whether each walk of a stretch meets the places in their order and ends where the next one begins. One that
-/// left the cycle goes on: it stays among the lines as long as all their addresses are of lines.
+/// Whether each walk of a stretch visits its places in order and ends where the next one begins. A walk that
+/// leaves the cycle continues: it stays among the lines as long as all addresses are addresses of lines.
 bool PointerCycle::is_intact(std::size_t stretch) const {
     std::array<const Line*, walks> at{};
     std::array<std::uint64_t, walks> first{};
@@ -104,7 +104,7 @@ std::size_t PointerCycle::settle() const {
     bool right = true;
     double before = 0;
     std::size_t laps = std::max(std::size_t{1}, timed_lines / lines_);
-    for (std::size_t group = 0; group < most_groups; ++group, laps *= 2) {
+    for (std::size_t group = 0; group < max_groups; ++group, laps *= 2) {
         const double begin = now();
         for (std::size_t lap = 0; lap < laps; ++lap) {
             right = returns_to_start() && right;

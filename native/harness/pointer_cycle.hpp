@@ -1,4 +1,4 @@
-// A random cycle through the lines of a buffer, for walks in which each load has to wait for the one before.
+// A random cycle through the lines of a buffer, for walks in which each load waits for the one before.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,18 @@
 
 namespace assay {
 
-/// Lines of `line` bytes, each of which begins with the address of the next one: one cycle through all of them,
-/// drawn with equal chance from all such cycles, so that no prefetcher can know what comes next.
+/// Lines of `line` bytes, each of which begins with the address of the next: one cycle through all of them,
+/// drawn uniformly from all such cycles, so that no prefetcher can predict the next line.
 class PointerCycle {
   public:
-    /// Failure if `bytes` hold no line, or more than 2^32. The calling thread, on `cpu`, first touches the lines.
+    /// Failure if `bytes` hold no line, or more than 2^32. The calling thread, on `cpu`, touches the lines
+    /// first.
     PointerCycle(Memory& memory, std::size_t bytes, std::size_t line, std::uint64_t seed, int cpu);
 
-    /// As the axes `bytes`, `line`, `seed` and `pages` (small or huge) of a case say.
+    /// From the axes `bytes`, `line`, `seed` and `pages` (small or huge) of a case.
     static PointerCycle of(const Setting& setting);
 
-    /// Follows the cycle for so many loads from where the last walk ended.
+    /// Follows the cycle for so many loads from the end of the last walk.
     void walk(std::uint64_t loads) {
         const Line* line = position_;
         for (; loads >= unrolled; loads -= unrolled) {
@@ -36,21 +37,21 @@ class PointerCycle {
 
     [[nodiscard]] std::size_t lines() const { return lines_; }
 
-    /// The line that was walked to.
+    /// The current line.
     [[nodiscard]] const void* at() const { return position_; }
 
-    /// Place in the cycle, from 0, of the line that was walked to.
+    /// Place of the current line in the cycle, from 0.
     [[nodiscard]] std::uint64_t place() const { return position_->place; }
 
-    /// Walks whole laps until their times agree: afterwards the caches hold what they hold on an endless walk, and
-    /// no longer lines that linking has just written. Gives the lines whose successor is not the one that is next
-    /// in the cycle. None: then a walk of `lines()` loads from any line meets each once and comes back, because
-    /// the places it meets are all different.
+    /// Walks whole laps until their times agree: afterwards the caches hold what they hold in an endless walk,
+    /// and no longer the lines just written. Returns the number of lines with a wrong successor. If it is 0, a
+    /// walk of `lines()` loads from any line visits each line once and comes back, because all places are
+    /// different.
     [[nodiscard]] std::size_t settle() const;
 
   private:
-    /// A lap is walked in stretches, one after the other, and each by so many walks at once: a core has about as
-    /// many loads from memory under way.
+    /// A lap is walked in stretches, one after another, and each stretch by several walks at once: about as many
+    /// as a core has loads from memory in flight.
     static constexpr std::size_t walks = 16;
     static constexpr std::size_t stretches = 64;
 
@@ -65,7 +66,7 @@ class PointerCycle {
     [[nodiscard]] std::size_t broken() const;
     [[nodiscard]] bool is_intact(std::size_t stretch) const;
 
-    /// Place where a walk of a lap begins, and the one before it ends.
+    /// Place where a walk of a lap begins, and the previous one ends.
     [[nodiscard]] std::uint64_t begin_of(std::size_t walk) const {
         return lines_ / (walks * stretches) * walk + lines_ % (walks * stretches) * walk / (walks * stretches);
     }
@@ -78,7 +79,7 @@ class PointerCycle {
     std::size_t line_bytes_;
     std::size_t lines_;
     const Line* position_;
-    std::vector<const Line*> begins_;  ///< of the walks of a lap, and once more the first
+    std::vector<const Line*> begins_;  ///< of the walks of a lap, then the first again
 };
 
 }  // namespace assay

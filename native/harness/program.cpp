@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-/// What to do next is shown with the program, as it was called, where it begins with an option of it.
+/// Prints a failure; if the next step begins with an option, the program's name comes before it.
 void report(const std::string& program, const std::string& what, const std::string& why, const std::string& next) {
     std::string words = program + ": " + what + '\n';
     if (!why.empty()) {
@@ -29,8 +29,8 @@ void report(const std::string& program, const std::string& what, const std::stri
     std::cerr << words;
 }
 
-/// The graver of two: what the environment cannot do outranks a case that failed.
-Exit graver(Exit one, Exit other) { return static_cast<int>(one) > static_cast<int>(other) ? one : other; }
+/// The more severe of two: an unfit environment outranks a failed case.
+Exit more_severe(Exit one, Exit other) { return static_cast<int>(one) > static_cast<int>(other) ? one : other; }
 
 /// Rank 0 writes the records of a case.
 void write(Records& records, Ranks& ranks) {
@@ -44,13 +44,13 @@ void write(Records& records, Ranks& ranks) {
 Exit measure_case(const Launch& launch, const CaseRequest& request, const std::string& program, Ranks& ranks) {
     Records records;
     Exit exit = Exit::complete;
-    const std::string about =
-        request.id == program ? "" : request.id + ": ";  // alone it is named after the program
+    const std::string prefix =
+        request.id == program ? "" : request.id + ": ";  // a single case has the program's name
     try {
         exit = launch.measure(request, records);
     } catch (const Failure& failure) {
         if (ranks.rank() == 0) {
-            report(program, about + failure.what(), failure.why, failure.next);
+            report(program, prefix + failure.what(), failure.why, failure.next);
         }
         records.end("failed", std::string(failure.what()) + ": " + failure.why, failure.cause);
         exit = failure.exit;
@@ -59,7 +59,7 @@ Exit measure_case(const Launch& launch, const CaseRequest& request, const std::s
     return exit;
 }
 
-/// Where MPI started each process alone, each would measure nothing but itself.
+/// With a wrong launcher each process is alone in its MPI, and would measure only itself.
 void require_expected(const Ranks& ranks, const Request& request) {
     if (request.expected_ranks == 0 || request.expected_ranks == ranks.size()) {
         return;
@@ -112,12 +112,12 @@ Exit measure_all(const Declaration& declaration, Factory factory, const Request&
     }
     Exit exit = Exit::complete;
     for (const CaseRequest& each : request.cases) {
-        exit = graver(exit, measure_case(*launch, each, declaration.name, ranks));
+        exit = more_severe(exit, measure_case(*launch, each, declaration.name, ranks));
     }
     return exit;
 }
 
-/// The parsed command line, or why it is refused; rank 0 alone reports that.
+/// The parsed command line, or why it is refused; only rank 0 reports that.
 struct CommandLine {
     Request request;
     std::optional<Failure> refused;
@@ -150,7 +150,7 @@ Exit measure(const Declaration& declaration, Factory factory, const CommandLine&
     }
 }
 
-/// Help or the description.
+/// Prints the help or the description.
 Exit print(const Declaration& declaration, const std::string& text) {
     try {
         write_out(text);
@@ -164,7 +164,7 @@ Exit print(const Declaration& declaration, const std::string& text) {
 }  // namespace
 
 int run_ranks(const Declaration& declaration, Factory factory, Join join, int argc, char** argv) {
-    std::signal(SIGPIPE, SIG_IGN);  // a reader that is gone is told as a failed write, with a message
+    std::signal(SIGPIPE, SIG_IGN);  // a closed reader then causes a failed write, with a message
     const CommandLine command_line = read(declaration, argc, argv);
     switch (command_line.request.action) {
         case Request::Action::help:

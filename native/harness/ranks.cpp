@@ -44,9 +44,9 @@ double allreduce_max(Ranks& ranks, double value) {
 
 std::string first_nonempty(Ranks& ranks, const std::string& text) {
     std::string first;
-    for (const std::string& first_failure : ranks.gather(text)) {
+    for (const std::string& each : ranks.gather(text)) {
         if (first.empty()) {
-            first = first_failure;
+            first = each;
         }
     }
     return ranks.broadcast(first);
@@ -54,8 +54,8 @@ std::string first_nonempty(Ranks& ranks, const std::string& text) {
 
 std::vector<std::string> allgather(Ranks& ranks, const std::string& text) {
     std::string joined;
-    for (const std::string& first_failure : ranks.gather(text)) {
-        joined += first_failure + separator;
+    for (const std::string& each : ranks.gather(text)) {
+        joined += each + separator;
     }
     joined = ranks.broadcast(joined);
     std::vector<std::string> texts;
@@ -68,8 +68,8 @@ std::vector<std::string> allgather(Ranks& ranks, const std::string& text) {
 bool is_first_with_key(Ranks& ranks, const std::string& key) {
     std::set<std::string> seen;
     std::string first;
-    for (const std::string& first_failure : ranks.gather(key)) {
-        first += seen.insert(first_failure).second ? '1' : '0';
+    for (const std::string& each : ranks.gather(key)) {
+        first += seen.insert(each).second ? '1' : '0';
     }
     return ranks.broadcast(first)[static_cast<std::size_t>(ranks.rank())] == '1';
 }

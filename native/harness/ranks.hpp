@@ -1,4 +1,4 @@
-// The processes that measure together: one alone, or the ranks of an MPI program (harness/mpi/).
+// The processes that measure together: a single one, or the ranks of an MPI program (harness/mpi/).
 #pragma once
 
 #include <exception>
@@ -24,32 +24,31 @@ class Ranks {
     [[nodiscard]] virtual int rank() const = 0;
     [[nodiscard]] virtual int size() const = 0;
 
-    /// What passes the messages, for the header: `library`, `standard`, `threads` and what of the environment can
-    /// change its ways; empty where nothing passes any.
+    /// What passes the messages, for the header: `library`, `standard`, `threads`, and environment variables
+    /// that can change its behaviour; empty if no messages are passed.
     [[nodiscard]] virtual std::map<std::string, std::string> library() const = 0;
 
-    /// Nobody goes on before everybody is here. A dissemination barrier of our own, so that all MPIs share one: it
-    /// may stand in timed regions.
+    /// No rank leaves before all ranks have arrived. Our own dissemination barrier, the same with all MPIs: it
+    /// may be inside timed regions.
     virtual void barrier() = 0;
 
-    /// Replaces each value by the largest that any rank gave in its place.
+    /// Replaces each value by its maximum over all ranks.
     virtual void allreduce_max(std::span<double> values) = 0;
 
-    /// At rank 0 the text of every rank, in their order; elsewhere nothing.
+    /// On rank 0 the texts of all ranks, in rank order; elsewhere nothing.
     virtual std::vector<std::string> gather(const std::string& text) = 0;
 
     /// Rank 0's text, on every rank.
     virtual std::string broadcast(const std::string& text) = 0;
 
-    /// Ends every rank: for what one of them cannot tell the others.
+    /// Aborts all ranks: for an error that a rank cannot report to the others.
     virtual void abandon(Exit exit) = 0;
 
-    /// The last call: ends what passes the messages. Where that does not come back, the process ends with this
-    /// code.
+    /// The last call: ends the message passing. If that hangs, the process ends with this code.
     virtual void leave(Exit exit) = 0;
 };
 
-/// A program without MPI: one process, which waits for nobody.
+/// A program without MPI: a single process.
 class SingleProcess final : public Ranks {
   public:
     [[nodiscard]] int rank() const override { return 0; }
@@ -63,26 +62,26 @@ class SingleProcess final : public Ranks {
     void leave(Exit /*exit*/) override {}
 };
 
-/// The largest of the values of all ranks, on every rank.
+/// Maximum over all ranks, on every rank.
 double allreduce_max(Ranks& ranks, double value);
 
 /// The text of the first rank whose text is not empty, on every rank.
 std::string first_nonempty(Ranks& ranks, const std::string& text);
 
-/// The text of every rank, which has no zero byte, on every rank.
+/// The texts of all ranks, on every rank. They contain no zero byte.
 std::vector<std::string> allgather(Ranks& ranks, const std::string& text);
 
 /// Whether this rank is the first of all ranks with the same key (their host, for example).
 bool is_first_with_key(Ranks& ranks, const std::string& key);
 
-/// This machine, for `is_first_with_key`: its name, its kernel and its network.
+/// Identity of this machine, for `is_first_with_key`: its name, its kernel and its network namespace.
 std::string host_key();
 
-/// Failure, with the rank and host where it began, as every rank is told of it.
+/// Throws the first Failure of any rank on every rank, with the rank and host where it occurred.
 void throw_if_any(Ranks& ranks, const Failure* own);
 
-/// Runs an action that may fail on some ranks. If it failed on any, every rank throws that Failure, so that no
-/// rank waits for one that has given up. The action may pass no messages that other ranks would wait for.
+/// Runs an action that may fail on some ranks. If it fails on any, every rank throws that Failure, so that no
+/// rank waits for one that has given up. The action must not pass messages that other ranks wait for.
 template <class Action>
 void all_or_none(Ranks& ranks, const Action& action) {
     try {
@@ -101,8 +100,8 @@ void all_or_none(Ranks& ranks, const Action& action) {
 /// Rank i of the first half and rank i + n/2 are partners.
 struct Pair {
     int partner;
-    bool first;  ///< this rank is of the first half
-    int pairs;   ///< of all ranks together
+    bool first;  ///< this rank is in the first half
+    int pairs;   ///< of all ranks
 };
 
 /// Failure (usage) where the number of ranks is odd.

@@ -19,15 +19,6 @@ constexpr std::int64_t schema = 1;
 
 int records_fd = STDOUT_FILENO;
 
-json::Text map_of(const std::map<std::string, std::string>& values) {
-    std::vector<json::Member> members;
-    members.reserve(values.size());
-    for (const auto& [key, value] : values) {
-        members.push_back({key, json::string(value)});
-    }
-    return json::object(members);
-}
-
 json::Text params_of(const Params& params) {
     std::vector<json::Member> members;
     for (const auto& [axis, value] : params.values) {
@@ -58,7 +49,7 @@ json::Text entries(const std::vector<std::string>& entries) {
     return json::array(texts);
 }
 
-/// Of the output of a rank that is shown where it failed.
+/// Output of a failed rank that is shown.
 constexpr std::size_t last_bytes = 400;
 
 std::string line(const std::vector<json::Member>& members) { return json::object(members).text + "\n"; }
@@ -149,23 +140,23 @@ void Records::header(const Header& header) {
         {"case", json::string(header.request.id)},
         {"params", params_of(header.request.params)},
         {"work", work_of(header.work)},
-        {"build", map_of(build())},
+        {"build", json::strings(build())},
         {"clock", json::object({{"name", json::string(header.clock.name)},
                                 {"resolution_s", json::number(header.clock.resolution_s)},
                                 {"overhead_s", json::number(header.clock.overhead_s)}})},
         {"ranks", entries(header.ranks)}};
     if (!header.library.empty()) {
-        members.push_back({"mpi", map_of(header.library)});
+        members.push_back({"mpi", json::strings(header.library)});
     }
     if (!header.libraries.empty()) {
         std::vector<json::Member> loaded;
         for (const auto& [role, facts] : header.libraries) {
-            loaded.push_back({role, map_of(facts)});
+            loaded.push_back({role, json::strings(facts)});
         }
         members.push_back({"libraries", json::object(loaded)});
     }
     if (!header.facts.empty()) {
-        members.push_back({"facts", map_of(header.facts)});
+        members.push_back({"facts", json::strings(header.facts)});
     }
     lines_ = line(members) + lines_;
 }
@@ -246,7 +237,7 @@ std::string placed_line(const std::string& entry, const std::string& host, const
                         const std::string& reason, const std::string& output) {
     std::size_t from = output.size() > last_bytes ? output.size() - last_bytes : 0;
     while (from < output.size() && (static_cast<unsigned char>(output[from]) & 0xC0U) == 0x80U) {
-        ++from;  // not in the middle of a letter
+        ++from;  // not inside a character
     }
     return "\n" + line({{"type", json::string("placed")},
                         {"rank", {entry}},

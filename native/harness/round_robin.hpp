@@ -3,17 +3,17 @@
 
 namespace assay {
 
-/// Of a round-robin tournament of so many players: one less than players, or as many where their number is odd.
+/// Number of rounds: one less than players, or as many if their number is odd.
 constexpr int rounds_of(int players) { return players - 1 + players % 2; }
 
 /// The opponent of a player in a round (from 0); -1 if the player rests, as one does in each round of an odd
 /// number.
 ///
-/// The circle method (Kirkman, 1847): in round r those meet whose numbers add up to r modulo the number of rounds;
-/// who would meet itself meets the last player of an even number of players, or rests.
+/// The circle method (Kirkman, 1847): in round r players meet whose numbers add up to r modulo the number of
+/// rounds; a player who would meet itself meets the last player of an even number, or rests.
 constexpr int opponent(int player, int round, int players) {
     const int rounds = rounds_of(players);
-    const int last = rounds;  // with an odd number of players there is none of that number
+    const int last = rounds;  // with an odd number of players nobody has that number
     const auto other = [&](int one) { return (round + rounds - one) % rounds; };
     int met = -1;
     if (player == last) {

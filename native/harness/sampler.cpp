@@ -10,18 +10,19 @@
 namespace assay {
 namespace {
 
-constexpr double multiple_of_clock = 100;  ///< a sample lasts this many times the clock's resolution and overhead,
-constexpr double least_sample_s = 20e-6;   ///< and no less than this
-constexpr double least_sampled_s = 20e-3;  ///< of samples, before they may be precise enough
-constexpr double usual_samples = 50;       ///< in which that is reached
-constexpr double ample = 10;               ///< targets: no start is so slow that this might be too short
-constexpr int most_calibrations = 3;       ///< after the first, each once more warmed up
-constexpr double warm_up_share = 0.2;      ///< of the time, when it never gets steady
-constexpr std::size_t window = 5;          ///< samples in each of the two that are compared
-constexpr double steady = 0.01;            ///< their medians agree within this
+constexpr double multiple_of_clock =
+    100;  ///< a sample lasts at least this many times the clock's resolution and overhead,
+constexpr double min_sample_s = 20e-6;   ///< and at least this long
+constexpr double min_sampled_s = 20e-3;  ///< sampling time before the precision is checked
+constexpr double typical_samples = 50;   ///< in that time
+constexpr double ample = 10;             ///< times the target: even a slow first iteration is then long enough
+constexpr int max_calibrations = 3;      ///< after the first; each finds the code warmer
+constexpr double warm_up_share = 0.2;    ///< of the time, if the times never become steady
+constexpr std::size_t window = 5;        ///< samples in each of the two windows that are compared
+constexpr double steady = 0.01;          ///< largest difference of their medians
 
-/// Seconds of samples before they may be precise enough: half of the time where that is less.
-double sampled_s(const Stopping& stopping) { return std::min(least_sampled_s, stopping.seconds / 2); }
+/// Sampling time before the precision is checked: at most half of the available time.
+double sampled_s(const Stopping& stopping) { return std::min(min_sampled_s, stopping.seconds / 2); }
 
 bool is_steady(const std::vector<double>& seconds) {
     if (seconds.size() < 2 * window || seconds.size() % window != 0) {
@@ -39,19 +40,19 @@ double latest(const std::vector<double>& seconds) {
     return median({seconds.end() - count, seconds.end()});
 }
 
-/// So that nothing is allocated between samples.
-void reserve(Series& series, std::vector<double>& agreed, std::size_t samples) {
+/// Nothing is allocated between samples.
+void reserve(Series& series, std::vector<double>& slowest, std::size_t samples) {
     series.start_s.reserve(samples);
     series.seconds.reserve(samples);
-    agreed.reserve(samples);
+    slowest.reserve(samples);
 }
 
 }  // namespace
 
-/// Samples one after the other: ranks meet before the first.
+/// Takes samples without a pause; ranks meet before the first.
 std::vector<Sampler::Interval> Sampler::time(std::size_t kernel, std::uint64_t iterations, std::size_t samples) {
     std::vector<Interval> taken(samples);
-    std::vector<double> agreed(samples + 1);
+    std::vector<double> slowest(samples + 1);
     double elapsed = 0;
     team_.run([&](int thread) {
         if (thread == 0) {
@@ -73,50 +74,50 @@ std::vector<Sampler::Interval> Sampler::time(std::size_t kernel, std::uint64_t i
         }
     });
     for (std::size_t sample = 0; sample < samples; ++sample) {
-        agreed[sample] = benchmark_.times() ? taken[sample].seconds : 0;
+        slowest[sample] = benchmark_.times() ? taken[sample].seconds : 0;
     }
-    agreed.back() = taken.back().start + 2 * elapsed - begin_;
-    ranks_.allreduce_max(agreed);
+    slowest.back() = taken.back().start + 2 * elapsed - begin_;
+    ranks_.allreduce_max(slowest);
     if (counts_) {
-        count_calls(false);  // who was early has waited in the maximum
+        count_calls(false);  // after the maximum, in which early ranks wait
     }
     for (std::size_t sample = 0; sample < samples; ++sample) {
-        taken[sample].agreed = agreed[sample];
-        taken[sample].next = agreed.back();
+        taken[sample].slowest = slowest[sample];
+        taken[sample].next = slowest.back();
     }
     last_ = taken.back();
     return taken;
 }
 
-/// How many samples of so many are taken without a pause, in the time until then.
+/// How many samples, of `wanted`, to take without a pause before `until`.
 std::size_t Sampler::in_a_row(std::size_t wanted, double until) const {
-    if (!benchmark_.flows() || last_.agreed <= 0) {
+    if (!benchmark_.flows() || last_.slowest <= 0) {
         return 1;
     }
-    const double room = 1 + (until - last_.next) / last_.agreed;
+    const double room = 1 + (until - last_.next) / last_.slowest;
     return static_cast<std::size_t>(std::clamp(room, 1.0, static_cast<double>(wanted)));
 }
 
-/// Seconds that a sample lasts at the least.
+/// Shortest duration of a sample, in seconds.
 double Sampler::target(const Stopping& stopping) const {
-    return std::max({least_sample_s, sampled_s(stopping) / usual_samples,
+    return std::max({min_sample_s, sampled_s(stopping) / typical_samples,
                      multiple_of_clock * std::max(clock_.resolution_s, clock_.overhead_s)});
 }
 
-/// Iterations, so many or more, that make samples last long enough, several in a row. What is run to find them out
-/// is no sample.
+/// The number of iterations, from a given one upwards, with which several samples in a row last long enough. The
+/// runs that find it are no samples.
 std::uint64_t Sampler::calibrate(std::size_t kernel, std::uint64_t iterations, double target) {
     constexpr int in_a_row = 5;
-    constexpr int twice = 2;  // once may have been an interruption
-    constexpr double most_growth = 100;
+    constexpr int twice = 2;  // a single one may be an interruption
+    constexpr double max_growth = 100;
     constexpr double margin = 1.2;
-    const std::uint64_t most_iterations = benchmark_.most_iterations();
-    if (first_.agreed > ample * target) {
+    const std::uint64_t max_iterations = benchmark_.max_iterations();
+    if (first_.slowest > ample * target) {
         return iterations;
     }
     int very_long = 0;
-    for (int long_enough = 0; long_enough < in_a_row && very_long < twice && iterations < most_iterations;) {
-        const double seconds = time(kernel, iterations).back().agreed;
+    for (int long_enough = 0; long_enough < in_a_row && very_long < twice && iterations < max_iterations;) {
+        const double seconds = time(kernel, iterations).back().slowest;
         very_long = seconds > ample * target ? very_long + 1 : 0;
         if (seconds >= target) {
             ++long_enough;
@@ -124,50 +125,50 @@ std::uint64_t Sampler::calibrate(std::size_t kernel, std::uint64_t iterations, d
         }
         long_enough = 0;
         const double growth =
-            std::clamp(margin * target / std::max(seconds, clock_.resolution_s), margin, most_growth);
+            std::clamp(margin * target / std::max(seconds, clock_.resolution_s), margin, max_growth);
         iterations = static_cast<std::uint64_t>(std::ceil(static_cast<double>(iterations) * growth));
-        iterations = std::min(iterations, most_iterations);
+        iterations = std::min(iterations, max_iterations);
     }
     return iterations;
 }
 
 Series Sampler::warm_up(std::size_t kernel, const Stopping& stopping) {
-    const double most_s = warm_up_share * stopping.seconds;
+    const double max_s = warm_up_share * stopping.seconds;
     const double target = this->target(stopping);
-    if (first_.agreed > std::max(most_s, ample * target)) {
+    if (first_.slowest > std::max(max_s, ample * target)) {
         return {"warmup", 1, "time", {first_.start}, {first_.seconds}, {}};
     }
-    // The first iterations are slow: so many as make a long sample then may be too few once they are warm.
-    std::vector<double> agreed;
-    Series series = warm_up(kernel, calibrate(kernel, 1, target), stopping, agreed);
-    for (int again = 0; again < most_calibrations && latest(agreed) < target; ++again) {
+    // The first iterations are slow: the number that suits them may be too small after the warm-up.
+    std::vector<double> slowest;
+    Series series = warm_up(kernel, calibrate(kernel, 1, target), stopping, slowest);
+    for (int again = 0; again < max_calibrations && latest(slowest) < target; ++again) {
         const std::uint64_t more = calibrate(kernel, series.iterations, target);
         if (more == series.iterations) {
             break;
         }
-        series = warm_up(kernel, more, stopping, agreed);
+        series = warm_up(kernel, more, stopping, slowest);
     }
     return series;
 }
 
 Series Sampler::warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping,
-                        std::vector<double>& agreed) {
-    const double most_s = warm_up_share * stopping.seconds;
+                        std::vector<double>& slowest) {
+    const double max_s = warm_up_share * stopping.seconds;
     Series series{"warmup", iterations, "", {}, {}, {}};
     const auto max_count = static_cast<std::size_t>(std::max<std::int64_t>(stopping.max_samples, 2 * window));
-    agreed.clear();
-    reserve(series, agreed, max_count);
+    slowest.clear();
+    reserve(series, slowest, max_count);
     while (series.stop.empty()) {
-        for (const Interval& sample : time(kernel, iterations, in_a_row(window, most_s))) {
+        for (const Interval& sample : time(kernel, iterations, in_a_row(window, max_s))) {
             series.start_s.push_back(sample.start);
             series.seconds.push_back(sample.seconds);
-            agreed.push_back(sample.agreed);
+            slowest.push_back(sample.slowest);
         }
-        if (is_steady(agreed)) {
+        if (is_steady(slowest)) {
             series.stop = "steady";
-        } else if (agreed.size() >= max_count) {
+        } else if (slowest.size() >= max_count) {
             series.stop = "samples";
-        } else if (last_.next > most_s) {
+        } else if (last_.next > max_s) {
             series.stop = "time";
         }
     }
@@ -177,24 +178,25 @@ Series Sampler::warm_up(std::size_t kernel, std::uint64_t iterations, const Stop
 Series Sampler::measure(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping) {
     Series series{"measured", iterations, "", {}, {}, benchmark_.thread_seconds()};
     const auto max_count = static_cast<std::size_t>(stopping.max_samples);
-    std::vector<double> agreed;
-    reserve(series, agreed, max_count);
+    std::vector<double> slowest;
+    reserve(series, slowest, max_count);
     CheckSchedule schedule(static_cast<std::size_t>(stopping.min_samples));
-    const double least_s = sampled_s(stopping);
+    const double min_s = sampled_s(stopping);
     double sampled = 0;
     counts_ = true;
     while (series.stop.empty()) {
-        const std::size_t wanted = std::min(schedule.next(), max_count) - agreed.size();
+        const std::size_t wanted = std::min(schedule.next(), max_count) - slowest.size();
         for (const Interval& sample : time(kernel, iterations, in_a_row(wanted, stopping.seconds))) {
             series.start_s.push_back(sample.start);
             series.seconds.push_back(sample.seconds);
-            agreed.push_back(sample.agreed);
-            sampled += sample.agreed;
+            slowest.push_back(sample.slowest);
+            sampled += sample.slowest;
         }
-        const bool look = schedule.due(agreed.size()) || agreed.size() == max_count;
-        if (look && sampled >= least_s && relative_half_width(agreed).value_or(HUGE_VAL) <= stopping.precision) {
+        const bool check_now = schedule.due(slowest.size()) || slowest.size() == max_count;
+        if (check_now && sampled >= min_s &&
+            relative_half_width(slowest).value_or(HUGE_VAL) <= stopping.precision) {
             series.stop = "precision";
-        } else if (agreed.size() >= max_count) {
+        } else if (slowest.size() >= max_count) {
             series.stop = "samples";
         } else if (last_.next > stopping.seconds) {
             series.stop = "time";

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-constexpr std::byte spoilt{0xA5};
+constexpr std::byte invalid_value{0xA5};
 
 }  // namespace
 
@@ -20,8 +20,8 @@ std::size_t Layout::place(std::size_t index) const {
 }
 
 std::size_t Slots::stride(const Layout& layout, std::size_t alignment) {
-    // Neighbours share no line, nor the pair of lines that is fetched together.
-    const std::size_t grain = std::max(apart_bytes, 2 * alignment);
+    // Neighbours share neither a cache line nor a pair of lines that is fetched together.
+    const std::size_t grain = std::max(interference_bytes, 2 * alignment);
     return (std::max<std::size_t>(1, layout.extent()) + grain - 1) / grain * grain;
 }
 
@@ -39,14 +39,14 @@ void Slots::fill(std::uint64_t sender) const {
         }
         message_.resize(layout_.bytes);
         assay::fill(message_.data(), layout_.bytes, {sender, slot});
-        spoil(slot);
+        overwrite(slot);
         for (std::size_t byte = 0; byte < layout_.bytes; byte += layout_.block()) {
             std::copy_n(message_.data() + byte, layout_.block(), at(slot) + layout_.place(byte / layout_.block()));
         }
     }
 }
 
-void Slots::spoil(std::size_t slot) const { std::fill_n(at(slot), layout_.extent(), spoilt); }
+void Slots::overwrite(std::size_t slot) const { std::fill_n(at(slot), layout_.extent(), invalid_value); }
 
 bool Slots::right(std::size_t slot, std::uint64_t sender) const {
     if (layout_.kind == Layout::Kind::contiguous) {
@@ -60,8 +60,9 @@ bool Slots::right(std::size_t slot, std::uint64_t sender) const {
         const std::byte* block = at(slot) + layout_.place(index);
         const std::byte* gap = block == cell ? cell + layout_.block() : cell;
         std::copy_n(block, layout_.block(), message_.data() + byte);
-        in_gaps +=
-            std::all_of(gap, gap + layout_.block(), [](std::byte found) { return found == spoilt; }) ? 0 : 1;
+        in_gaps += std::all_of(gap, gap + layout_.block(), [](std::byte found) { return found == invalid_value; })
+                       ? 0
+                       : 1;
     }
     return in_gaps == 0 && wrong_bytes(message_.data(), layout_.bytes, {sender, slot}) == 0;
 }

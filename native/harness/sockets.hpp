@@ -1,4 +1,4 @@
-// Sockets of TCP: how they are set up, and what their two ends agreed on.
+// TCP sockets: their options, and what the two ends agreed on.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace assay {
 
-/// How sockets are set up; 0 B leaves a buffer, or the length of segments, to the system.
+/// Options of sockets; 0 leaves a buffer, or the segment length, to the system.
 struct SocketOptions {
     bool nodelay = true;
     int send_bytes = 0;
     int receive_bytes = 0;
-    int segment_bytes = 0;  ///< that a segment has at most, options of TCP included: what the handshake announces
+    int segment_bytes = 0;  ///< largest segment, TCP options included: what the handshake announces
 };
 
 /// A file descriptor of a socket, closed with this object.
@@ -34,21 +34,20 @@ class Socket {
     int descriptor_ = -1;
 };
 
-/// (environment) What a network does not give.
-Failure unfit(const std::string& what, const std::string& why);
+/// (environment) The network cannot do what is needed.
+Failure network_failure(const std::string& what, const std::string& why);
 
-/// What the system says of its last error.
-std::string reason();
+/// The system's text of its last error.
+std::string last_error();
 
-/// Sets what has to be set before a connection is made, and sees that it is granted. Failure (environment, or
-/// usage for a segment that no way takes) where it is not.
+/// Sets the options that a connection needs from its start, and checks that they are granted. Failure
+/// (environment, or usage for an impossible segment length) if not.
 void prepare(const Socket& socket, const SocketOptions& options);
 
-/// Bytes of a message that a segment of a connection carries at most, as its two ends agreed.
+/// Message bytes in a full segment of a connection, as its two ends agreed.
 int segment_bytes(const Socket& socket);
 
-/// Failure (environment) where segments are not as long as was asked for: what the way does not take makes them
-/// shorter.
+/// Failure (environment) if segments are shorter than requested: the path does not allow more.
 void require_segment(const Socket& socket, const SocketOptions& options);
 
 }  // namespace assay

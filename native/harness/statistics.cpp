@@ -15,7 +15,7 @@ std::optional<MedianRanks> median_ranks(std::size_t n) {
     const auto trials = static_cast<double>(n);
     double cumulative = 0;
     std::size_t lower = 0;
-    // In logarithms: 2^-n itself is no double for n > 1074.
+    // In logarithms: 2^-n underflows for n > 1074.
     double log_probability = -trials * std::log(2.0);
     for (std::size_t successes = 0; successes < n; ++successes) {
         cumulative += std::exp(log_probability);

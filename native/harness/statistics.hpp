@@ -1,4 +1,4 @@
-// What sampling needs in order to know when to stop. Judgement belongs to those who read the samples.
+// The statistics of the stopping rule. The analysis judges the samples.
 #pragma once
 
 #include <cmath>
@@ -14,17 +14,18 @@ struct MedianRanks {
     std::size_t upper;
 };
 
-/// The lower rank is the largest l with binomial cdf(l-1; n, 1/2) <= 2.5 %, the upper one n+1-l; none for n <= 5.
+/// The lower rank is the largest l with binomial cdf(l-1; n, 1/2) <= 2.5 %, the upper one is n+1-l; none for n
+/// <= 5.
 std::optional<MedianRanks> median_ranks(std::size_t n);
 
-/// Median of the samples; of an even number the mean of the middle two. Must not be empty.
+/// Median of the samples; for an even number the mean of the middle two. Must not be empty.
 double median(std::vector<double> samples);
 
-/// Half-width of the median's interval relative to the median; none for n <= 5.
+/// Relative half-width of the median's interval; none for n <= 5.
 std::optional<double> relative_half_width(std::vector<double> samples);
 
-/// The numbers of samples at which the stopping rule is checked: first, and each time half as many more (10, 15,
-/// 23, 34 ...). A check after every sample would break the interval's coverage.
+/// The numbers of samples at which the stopping rule is checked: first, then half as many more each time (10,
+/// 15, 23, 34 ...). A check after every sample would reduce the interval's coverage.
 class CheckSchedule {
   public:
     explicit CheckSchedule(std::size_t first) : next_(static_cast<double>(first)) {}
@@ -32,7 +33,7 @@ class CheckSchedule {
     /// Whether the rule is checked after this number of samples.
     bool due(std::size_t n);
 
-    /// The number of samples after which it is checked next.
+    /// Number of samples at the next check.
     [[nodiscard]] std::size_t next() const { return static_cast<std::size_t>(std::lround(next_)); }
 
   private:

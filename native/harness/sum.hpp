@@ -1,4 +1,4 @@
-// Sums of many numbers by the vector instructions of one core.
+// Sums of many numbers with the vector instructions of one core.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace assay {
 
-/// Sum of term(0) ... term(count - 1), in several sums at once that vector instructions can hold.
+/// Sum of term(0) ... term(count - 1), in partial sums that vector instructions can hold.
 template <class Term>
 double sum_over(std::size_t count, const Term& term) {
     constexpr std::size_t at_once = 16;

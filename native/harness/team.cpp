@@ -45,7 +45,7 @@ Team::Team(const std::vector<int>& cpus, const std::vector<int>& allowed)
                           "), or build with a compiler that has OpenMP");
     }
 #endif
-    // A refusal shows when the masks are read back: then the case is invalid, not the program.
+    // A refusal appears when the masks are read back: then the case is invalid, and the program continues.
     run([&](int thread) { pin({cpus[static_cast<std::size_t>(thread)]}); });
 }
 

@@ -1,4 +1,4 @@
-// The threads that run a benchmark, each on a cpu of its own.
+// The threads of a benchmark, each pinned to its own cpu.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace assay {
 
-/// OpenMP threads, thread i on cpus[i]. Without OpenMP: the calling thread alone.
+/// OpenMP threads, thread i on cpus[i]. Without OpenMP: only the calling thread.
 class Team {
   public:
-    /// Pins the threads; Failure (usage) for a cpu that may not be used, with the list of those that may;
-    /// Failure (environment) when there is no OpenMP for more than one, or too few threads are given.
+    /// Pins the threads. Failure (usage) for a cpu that is not allowed, with the list of allowed ones; Failure
+    /// (environment) if several threads are requested and OpenMP is missing or gives fewer.
     Team(const std::vector<int>& cpus, const std::vector<int>& allowed);
 
     [[nodiscard]] int size() const { return size_; }
@@ -24,8 +24,8 @@ class Team {
     /// The cpu of each thread, read back from its affinity mask now; -1 where the mask is not exactly one cpu.
     [[nodiscard]] std::vector<int> cpus() const;
 
-    /// Calls body(thread) on every thread at once. It must not throw. One thread calls it outside of any parallel
-    /// region: a library that starts OpenMP's threads by itself would start others inside, all on this cpu.
+    /// Calls body(thread) on all threads at once; it must not throw. A single thread calls it outside any
+    /// parallel region: inside, a library that starts its own OpenMP threads would put all of them on this cpu.
     template <class Body>
     void run(const Body& body) const {
         if (size_ == 1) {
@@ -38,7 +38,7 @@ class Team {
 #endif
     }
 
-    /// Inside `run`: nobody goes on before everybody is here.
+    /// Barrier of all threads, inside `run`.
     void barrier() const { barrier_.wait(); }
 
   private:
@@ -52,10 +52,10 @@ struct Part {
     std::size_t end;
 };
 
-/// The part of [0, size) that belongs to `thread` of `threads`; borders are multiples of `grain`.
+/// The part of [0, size) of `thread` among `threads`; borders are multiples of `grain`.
 Part part_of(std::size_t size, int thread, int threads, std::size_t grain);
 
-/// Throws Failure (usage) if one of these cpus is not allowed.
+/// Failure (usage) if one of these cpus is not allowed.
 void require_allowed(const std::vector<int>& cpus, const std::vector<int>& allowed);
 
 }  // namespace assay

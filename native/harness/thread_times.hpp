@@ -1,4 +1,4 @@
-// What each thread of a team works by itself, without its waiting for the others.
+// The work of each thread in a team, without waiting for others.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace assay {
 
-/// Seconds of each thread's own work. One thread alone waits for nobody and is not timed.
+/// Seconds of each thread's own work. A single thread never waits and is not timed.
 class ThreadTimes {
   public:
     explicit ThreadTimes(int threads) : own_(static_cast<std::size_t>(threads)) {}
@@ -28,7 +28,7 @@ class ThreadTimes {
         own_[static_cast<std::size_t>(thread)].nanoseconds += nanoseconds() - begin;
     }
 
-    /// Of all work so far, by thread; nothing for one alone.
+    /// All work so far, by thread; empty for a single thread.
     [[nodiscard]] std::vector<double> seconds() const {
         std::vector<double> found(own_.size() == 1 ? 0 : own_.size());
         std::transform(own_.begin(), own_.begin() + static_cast<std::ptrdiff_t>(found.size()), found.begin(),
@@ -37,7 +37,7 @@ class ThreadTimes {
     }
 
   private:
-    struct alignas(apart_bytes) Own {
+    struct alignas(interference_bytes) Own {
         std::int64_t nanoseconds = 0;
     };
 

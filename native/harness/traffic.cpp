@@ -28,7 +28,7 @@ void add(Counters& counters, const std::string& name, std::optional<std::int64_t
     }
 }
 
-/// Entries of a folder; none where it is missing.
+/// Entries of a folder; none if it is missing.
 std::filesystem::directory_iterator entries(const std::filesystem::path& folder) {
     std::error_code missing;
     return std::filesystem::directory_iterator(folder, missing);

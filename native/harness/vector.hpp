@@ -1,4 +1,4 @@
-// Vectors of doubles as wide as the instructions compiled for, and stores that bypass the caches.
+// Vectors of doubles as wide as the compiled instruction set, and stores that bypass the caches.
 #pragma once
 
 #ifndef __has_builtin
@@ -14,8 +14,8 @@ namespace assay {
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
 #elif defined(__AVX__) || defined(__aarch64__)
-// Arm's only non-temporal store is of a pair of 16-byte registers (STNP); of one register clang makes an ordinary
-// one.
+// Arm's only non-temporal store writes a pair of 16-byte registers (STNP); for a single register clang makes an
+// ordinary store.
 inline constexpr int vector_bytes = 32;
 #else
 inline constexpr int vector_bytes = 16;
@@ -32,8 +32,7 @@ inline constexpr bool has_non_temporal_stores = true;
 inline constexpr bool has_non_temporal_stores = false;
 #endif
 
-/// Stores past the caches. Where the compiler has no such store it must not be called: there is no silent
-/// substitute.
+/// Stores past the caches. Must not be called if the compiler has no such store: there is no silent substitute.
 inline void store_non_temporal([[maybe_unused]] Vector* target, [[maybe_unused]] Vector value) {
 #if __has_builtin(__builtin_nontemporal_store)
     __builtin_nontemporal_store(value, target);

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-/// Visits from a block to the nearer of its neighbours, in either direction: the step's inverse modulo `slots`, by
+/// Visits from a block to its nearer neighbour, in either direction: the inverse of the step modulo `slots`, by
 /// Euclid's extended algorithm.
 std::size_t visits_to_neighbour(std::size_t step, std::size_t slots) {
     std::int64_t inverse = 0;
@@ -25,8 +25,8 @@ std::size_t visits_to_neighbour(std::size_t step, std::size_t slots) {
     return std::min(visits, slots - visits);
 }
 
-/// The first step from the golden section of the round upwards that keeps neighbours apart, else the one that
-/// keeps them farthest apart.
+/// The first step, from the golden section of a round upwards, that keeps neighbours apart; if none does, the
+/// one that keeps them farthest apart.
 std::size_t choose_step(std::size_t slots) {
     constexpr double golden = 0.6180339887498949;
     const auto first = static_cast<std::size_t>(std::llround(golden * static_cast<double>(slots)));

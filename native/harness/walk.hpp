@@ -1,13 +1,13 @@
-// The order in which cold blocks are visited.
+// The order of visits to cold blocks.
 #pragma once
 
 #include <cstddef>
 
 namespace assay {
 
-/// Goes through `slots` equal blocks for ever, each once in a round. Between a block and its neighbour lies at
-/// least a third of a round (a quarter, a sixth and three tenths where there are 4, 6 and 10), so that a line
-/// fetched beside the one that was wanted is gone from the caches before its turn comes.
+/// Visits `slots` equal blocks endlessly, each once in a round. A block and its neighbour are at least a third
+/// of a round apart (a quarter, a sixth and three tenths for 4, 6 and 10 slots), so that a neighbouring line
+/// that was fetched as well has left the caches before its turn.
 class Walk {
   public:
     explicit Walk(std::size_t slots);

@@ -1,11 +1,11 @@
-// The library that is interposed, as bytes: the starter brings it along wherever it is copied to.
+// The interposed library as bytes: the starter carries it wherever it is copied.
 #pragma once
 
 #include <string_view>
 
 namespace assay {
 
-/// What a file must hold to be preloaded; see mpi_times.cpp.
+/// Content of a file to preload; see mpi_times.cpp.
 std::string_view mpi_times_library();
 
 }  // namespace assay

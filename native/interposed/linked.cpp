@@ -1,4 +1,4 @@
-// The same for programs of ours: linked into them, it counts while their samples are taken.
+// The same counters, linked into our own programs: they count while samples are taken.
 #include <cstdlib>
 
 #include "harness/counted.hpp"
@@ -8,7 +8,7 @@
 CALLS(X)
 #undef X
 #define X(Name, lower, sends) extern "C" int PMPI_##Name(WORDS_7);
-LASTING_CALLS(X)
+PERSISTENT_CALLS(X)
 #undef X
 extern "C" int PMPI_Type_size(WORDS_2);
 extern "C" int PMPI_Comm_size(WORDS_2);
@@ -57,9 +57,9 @@ std::string counted_calls() {
 CALLS(X)
 #undef X
 
-#define X(Name, lower, sends)                                                        \
-    extern "C" int MPI_##Name(WORDS_7) {                                             \
-        return lasting(sends, reinterpret_cast<void*>(&PMPI_##Name), false, PASS_7); \
+#define X(Name, lower, sends)                                                                \
+    extern "C" int MPI_##Name(WORDS_7) {                                                     \
+        return persistent_call(sends, reinterpret_cast<void*>(&PMPI_##Name), false, PASS_7); \
     }
-LASTING_CALLS(X)
+PERSISTENT_CALLS(X)
 #undef X

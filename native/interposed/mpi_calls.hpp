@@ -1,7 +1,7 @@
-// What is counted of a call of MPI, whatever MPI that is, and how it is written; see mpi_times.cpp and linked.cpp.
+// What is counted of an MPI call, with any MPI, and how it is written; see mpi_times.cpp and linked.cpp.
 //
-// It needs no header of an MPI. A handle is an int in one MPI and a pointer in another; the ABI passes either in a
-// machine word, and words are handed on as they came. Fortran passes addresses of all of them.
+// It needs no MPI header. A handle is an int in one MPI and a pointer in another; the ABI passes both in a
+// machine word, and words are passed on unchanged. Fortran passes the addresses of all arguments.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@ namespace {
 using Word = std::uintptr_t;
 static_assert(sizeof(long) == sizeof(void*), "an argument of any type is a machine word");
 
-/// What a call does to others. `all`: nobody leaves before the last one came.
+/// How a call concerns other ranks. `all`: no rank leaves before the last one has arrived.
 enum class Kind { send, wait, collective, all };
 constexpr const char* kinds[] = {"send", "wait", "collective", "all"};
 
-/// How many elements a rank contributes: none that is counted, argument `count`, as many for each rank, a list,
-/// its share of a list of all ranks' (the mean), or what the persistent requests at `type` were made for.
+/// How many elements a rank contributes. `none`: nothing is counted; `own`: argument `count`; `each`: that for
+/// each rank; `listed`: a list; `shared`: its share of a list of all ranks (the mean); `started`: what the
+/// persistent requests at `type` were made for.
 enum class Amount { none, own, each, listed, shared, started };
 
 struct Form {
@@ -31,13 +32,13 @@ struct Form {
     int comm;   ///< which argument
 };
 
-constexpr int most_sizes = 48;
+constexpr int max_sizes = 48;
 
 struct Tally {
     std::uint64_t calls;
     std::uint64_t nanoseconds;
     std::uint64_t bytes;
-    std::uint64_t sizes[most_sizes];  ///< calls of up to 2^i bytes
+    std::uint64_t sizes[max_sizes];  ///< calls of up to 2^i bytes
 };
 
 #define WORDS_1 Word a
@@ -65,8 +66,8 @@ struct Tally {
 #define PASS_11 PASS_10, k
 #define PASS_12 PASS_11, l
 
-// Name, that in Fortran, arguments, kind, amount, and which arguments are its count, its type, its communicator.
-// Of calls that may be in place, what is received tells what each rank contributes: it counts on all ranks.
+// Name, Fortran name, number of arguments, kind, amount, and which arguments are count, type and communicator.
+// For calls that may be in place, the received data gives each rank's contribution: it is valid on all ranks.
 #define CALLS(X)                                                         \
     X(Send, send, 6, send, own, 1, 2, 5)                                 \
     X(Ssend, ssend, 6, send, own, 1, 2, 5)                               \
@@ -127,8 +128,8 @@ enum Id : int {
         ids
 };
 
-/// Those that make persistent requests, and whether these send.
-#define LASTING_CALLS(X)            \
+/// Calls that create persistent requests, and whether these send.
+#define PERSISTENT_CALLS(X)         \
     X(Send_init, send_init, true)   \
     X(Ssend_init, ssend_init, true) \
     X(Bsend_init, bsend_init, true) \
@@ -142,13 +143,13 @@ constexpr Form forms[] = {
 #undef X
 };
 
-Tally tallies[ids + 1];  // the last is that of the cost of a call
+Tally tallies[ids + 1];  // the last one is for the cost of a call
 Form probe{"", Kind::send, Amount::none, 0, 0, 0};
-std::uint64_t begin_ns = 0;    ///< of the time that calls are shares of; 0 while nothing is counted
-std::uint64_t counted_ns = 0;  ///< what of it is over
+std::uint64_t begin_ns = 0;    ///< start of the counted time; 0 while nothing is counted
+std::uint64_t counted_ns = 0;  ///< counted time that is over
 double overhead_s = 0;
-/// Whether a call stands within another: some MPIs make their Fortran calls by those of C.
-thread_local bool within __attribute__((tls_model("initial-exec"))) = false;
+/// Whether a call is inside another one: some MPIs implement their Fortran calls by those of C.
+thread_local bool inside_call __attribute__((tls_model("initial-exec"))) = false;
 
 std::uint64_t now_ns() {
     timespec time{};
@@ -158,12 +159,12 @@ std::uint64_t now_ns() {
 
 void add(std::uint64_t& to, std::uint64_t amount) { __atomic_fetch_add(&to, amount, __ATOMIC_RELAXED); }
 
-// By what includes this: functions of the MPI for C or for Fortran, and the bytes of a handle in C.
+// Defined by the including file: MPI functions for C or Fortran, and the bytes of a handle in C.
 void* type_size(bool fortran);
 void* comm_size(bool fortran);
 std::size_t handle_bytes();
 
-/// The size of a type, or of a communicator, by the MPI itself.
+/// The size of a type or of a communicator, from the MPI itself.
 int size_by(void* function, Word handle, bool fortran) {
     int size = 0;
     int error = 0;
@@ -175,16 +176,16 @@ int size_by(void* function, Word handle, bool fortran) {
     return size;
 }
 
-/// In C, MPI_IN_PLACE is one of these; the count and the type beside it need not be valid.
+/// In C, MPI_IN_PLACE has one of these values; the count and type next to it need not be valid.
 bool in_place(Word buffer) { return buffer == 1 || buffer == static_cast<Word>(-1); }
 
-/// Bytes that this rank contributes. Nothing is asked of a type of which there is no element: it may be none.
+/// Bytes that this rank contributes. Without elements the type is not queried: it may be invalid.
 std::uint64_t bytes_of(const Form& form, const Word* words, bool fortran) {
     if (form.amount == Amount::none || (!fortran && in_place(words[form.count - 1]))) {
         return 0;
     }
     const Word given = words[form.count];
-    // Neighbours that there are not (MPI_PROC_NULL) are below 0 in every MPI.
+    // Absent neighbours (MPI_PROC_NULL) are negative in every MPI.
     const bool to_one = form.kind == Kind::send || form.kind == Kind::wait;
     if (to_one && (fortran ? *reinterpret_cast<const int*>(words[3]) : static_cast<int>(words[3])) < 0) {
         return 0;
@@ -214,24 +215,24 @@ void add_message(Tally& tally, std::uint64_t bytes) {
     if (bytes > 0) {
         add(tally.bytes, bytes);
         const int size = bytes > 1 ? 64 - __builtin_clzll(bytes - 1) : 0;
-        add(tally.sizes[size < most_sizes ? size : most_sizes - 1], 1);
+        add(tally.sizes[size < max_sizes ? size : max_sizes - 1], 1);
     }
 }
 
-/// What a persistent request sends whenever it is started. Requests beyond these pass without their bytes.
+/// What a persistent request sends at each start. Requests beyond the table pass without their bytes.
 struct Persistent {
     std::uint64_t request;
     std::uint64_t bytes;
 };
-constexpr std::uint64_t most_persistent = 4096;
-constexpr std::uint64_t most_probes = 64;
-Persistent persistent[most_persistent];
+constexpr std::uint64_t max_persistent = 4096;
+constexpr std::uint64_t max_probes = 64;
+Persistent persistent[max_persistent];
 
-/// Where a request stands, or might; null where there is no room.
+/// Place of a request in the table, or a free one; null if there is no room.
 Persistent* place_of(std::uint64_t request) {
     const std::uint64_t first = request * 0x9E3779B97F4A7C15ULL >> 40U;
-    for (std::uint64_t probe = 0; probe < most_probes; ++probe) {
-        Persistent& place = persistent[(first + probe) % most_persistent];
+    for (std::uint64_t probe = 0; probe < max_probes; ++probe) {
+        Persistent& place = persistent[(first + probe) % max_persistent];
         const std::uint64_t there = __atomic_load_n(&place.request, __ATOMIC_ACQUIRE);
         if (there == 0 || there == request) {
             return &place;
@@ -242,14 +243,14 @@ Persistent* place_of(std::uint64_t request) {
 
 std::uint64_t request_at(Word address, std::size_t index, bool fortran) {
     const std::size_t bytes = fortran ? sizeof(int) : handle_bytes();
-    std::uint64_t request = 0;  // its other half, on machines that begin with the lowest byte
+    std::uint64_t request = 0;  // a shorter handle fills the lower half on little-endian machines
     std::memcpy(&request, reinterpret_cast<const char*>(address) + index * bytes, bytes);
     return request;
 }
 
-/// A call that makes a persistent request, which stands at its seventh argument. What receives sends nothing.
+/// A call that creates a persistent request, at its seventh argument. Requests that receive send nothing.
 template <class... Words>
-int lasting(bool sends, void* function, bool fortran, Words... words) {
+int persistent_call(bool sends, void* function, bool fortran, Words... words) {
     const int result = reinterpret_cast<int (*)(Words...)>(function)(words...);
     const Word given[] = {words...};
     const std::uint64_t request = request_at(given[6], 0, fortran);
@@ -260,7 +261,7 @@ int lasting(bool sends, void* function, bool fortran, Words... words) {
     return result;
 }
 
-/// The messages of a call, before it is made: afterwards its requests may be gone.
+/// Adds the messages of a call, before it is made: afterwards its requests may be gone.
 void add_messages(const Form& form, Tally& tally, const Word* words, bool fortran) {
     if (form.amount != Amount::started) {
         add_message(tally, bytes_of(form, words, fortran));
@@ -279,23 +280,23 @@ void add_messages(const Form& form, Tally& tally, const Word* words, bool fortra
 template <class... Words>
 int timed(const Form& form, Tally& tally, void* found, bool fortran, Words... words) {
     auto* function = reinterpret_cast<int (*)(Words...)>(found);
-    if (within || begin_ns == 0) {
+    if (inside_call || begin_ns == 0) {
         return function(words...);
     }
-    within = true;
+    inside_call = true;
     const Word given[] = {words...};
     add_messages(form, tally, given, fortran);
     const std::uint64_t begin = now_ns();
     const int result = function(words...);
     add(tally.nanoseconds, now_ns() - begin);
     add(tally.calls, 1);
-    within = false;
+    inside_call = false;
     return result;
 }
 
 int nothing(Word /*unused*/) { return 0; }
 
-/// Measures the cost of a call beyond the MPI's.
+/// Measures the cost of a call beyond the MPI's own.
 void measure_overhead() {
     constexpr int batches = 10;
     constexpr int probes = 200;
@@ -305,7 +306,7 @@ void measure_overhead() {
             timed(probe, tallies[ids], reinterpret_cast<void*>(&nothing), false, Word{0});
         }
         const double each_s = 1e-9 * static_cast<double>(now_ns() - begin) / probes;
-        overhead_s = batch == 0 || each_s < overhead_s ? each_s : overhead_s;  // others disturb most of them
+        overhead_s = batch == 0 || each_s < overhead_s ? each_s : overhead_s;  // most of the batches are disturbed
     }
     begin_ns = 0;
 }
@@ -317,7 +318,7 @@ void pause() {
     begin_ns = 0;
 }
 
-/// What was counted, as JSON.
+/// Writes the counts as JSON.
 void print(std::FILE* file) {
     std::fprintf(file, "{\"seconds\":%.9f,\"overhead_s\":%.3e,\"calls\":{", 1e-9 * static_cast<double>(counted_ns),
                  overhead_s);
@@ -332,7 +333,7 @@ void print(std::FILE* file) {
                      static_cast<unsigned long long>(tally.calls), 1e-9 * static_cast<double>(tally.nanoseconds),
                      static_cast<unsigned long long>(tally.bytes));
         comma = "";
-        for (int size = 0; size < most_sizes; ++size) {
+        for (int size = 0; size < max_sizes; ++size) {
             if (tally.sizes[size] > 0) {
                 std::fprintf(file, "%s\"%llu\":%llu", comma, 1ULL << static_cast<unsigned>(size),
                              static_cast<unsigned long long>(tally.sizes[size]));

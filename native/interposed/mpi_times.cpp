@@ -1,4 +1,4 @@
-// Stands between a program and whatever MPI it was built with, by LD_PRELOAD: counts its calls, and times them.
+// Interposed between a program and any MPI by LD_PRELOAD: counts and times its calls.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// A function of the MPI, found once it is needed: programs that pass no messages are preloaded as well.
+/// An MPI function, looked up at its first use: programs without messages are preloaded as well.
 class Next {
   public:
     explicit constexpr Next(const char* name, void* found = nullptr) : name_(name), found_(found) {}
@@ -45,7 +45,7 @@ Next f_comm_size("mpi_comm_size_");
 void* type_size(bool fortran) { return fortran ? f_type_size.get() : c_type_size.get(); }
 void* comm_size(bool fortran) { return fortran ? f_comm_size.get() : c_comm_size.get(); }
 
-/// Handles are pointers in Open MPI, and elsewhere int.
+/// Handles are pointers in Open MPI, and int elsewhere.
 std::size_t handle_bytes() {
     static const bool open_mpi = [] {
         void* library = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD);
@@ -54,7 +54,7 @@ std::size_t handle_bytes() {
     return open_mpi ? sizeof(void*) : sizeof(int);
 }
 
-/// Writes what was counted to the file that the starter named: once, and nothing where it named none.
+/// Writes the counts to the file that the starter named, once; nothing if it named none.
 void close_window() {
     const char* path = std::getenv("ASSAY_MPI_TIMES");
     char part[4096];
@@ -73,13 +73,13 @@ void close_window() {
     }
 }
 
-/// A call that begins the use of the MPI.
+/// A call that starts MPI.
 template <class... Words>
 int opening(Next& next, Words... words) {
-    const bool outer = !within;
-    within = true;
+    const bool outer = !inside_call;
+    inside_call = true;
     const int result = reinterpret_cast<int (*)(Words...)>(next.get())(words...);
-    within = !outer;
+    inside_call = !outer;
     if (outer) {
         measure_overhead();
         begin();
@@ -87,16 +87,16 @@ int opening(Next& next, Words... words) {
     return result;
 }
 
-/// The call that ends it.
+/// The call that ends MPI.
 template <class... Words>
 int closing(Next& next, Words... words) {
-    const bool outer = !within;
+    const bool outer = !inside_call;
     if (outer) {
         close_window();
     }
-    within = true;
+    inside_call = true;
     const int result = reinterpret_cast<int (*)(Words...)>(next.get())(words...);
-    within = !outer;
+    inside_call = !outer;
     return result;
 }
 
@@ -120,20 +120,20 @@ int closing(Next& next, Words... words) {
 CALLS(X)
 #undef X
 
-#define X(Name, lower, sends)                               \
-    EXPORTED int MPI_##Name(WORDS_7) {                      \
-        static Next next("MPI_" #Name);                     \
-        return lasting(sends, next.get(), false, PASS_7);   \
-    }                                                       \
-    EXPORTED void mpi_##lower##_(WORDS_7, Word error) {     \
-        static Next next("mpi_" #lower "_");                \
-        lasting(sends, next.get(), true, PASS_7, error);    \
-    }                                                       \
-    EXPORTED void mpi_##lower##_f08_(WORDS_7, Word error) { \
-        static Next next("mpi_" #lower "_f08_");            \
-        lasting(sends, next.get(), true, PASS_7, error);    \
+#define X(Name, lower, sends)                                     \
+    EXPORTED int MPI_##Name(WORDS_7) {                            \
+        static Next next("MPI_" #Name);                           \
+        return persistent_call(sends, next.get(), false, PASS_7); \
+    }                                                             \
+    EXPORTED void mpi_##lower##_(WORDS_7, Word error) {           \
+        static Next next("mpi_" #lower "_");                      \
+        persistent_call(sends, next.get(), true, PASS_7, error);  \
+    }                                                             \
+    EXPORTED void mpi_##lower##_f08_(WORDS_7, Word error) {       \
+        static Next next("mpi_" #lower "_f08_");                  \
+        persistent_call(sends, next.get(), true, PASS_7, error);  \
     }
-LASTING_CALLS(X)
+PERSISTENT_CALLS(X)
 #undef X
 
 EXPORTED int MPI_Init(Word a, Word b) {

@@ -1,5 +1,5 @@
-// Takes the place of a program in its launch line, and says which ranks that line starts, how each of them is
-// placed, and whether messages pass between them.
+// Replaces a program in its launch line, and reports which ranks that line starts, how each of them is placed,
+// and whether messages pass between them.
 #include <mpi.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
@@ -37,18 +37,18 @@ namespace json = assay::json;
 constexpr const char* usage = "audit [--patience SECONDS]\n       audit --help | --describe";
 constexpr const char* summary = "says which ranks a launch line starts, and how each is placed";
 
-/// Of a start and of all messages together; who is not through by then is stuck.
-constexpr unsigned usual_patience_s = 4;
-/// The others shall have said that they are stuck before the launcher ends them all.
-constexpr unsigned last_words_s = 1;
-/// Far above what any MPI sends without asking first.
+/// Time limit of the start and all messages; a rank that needs longer is stuck.
+constexpr unsigned default_timeout_s = 4;
+/// Other ranks shall report that they are stuck before the launcher kills them all.
+constexpr unsigned report_time_s = 1;
+/// Far above the eager limit of any MPI.
 constexpr std::size_t message_bytes = 1U << 20U;
 constexpr int tag = 7;
 constexpr std::size_t touched_bytes = 1U << 20U;
 constexpr std::uint64_t mark = 0x6173736179;
 
-/// What launchers tell each rank of itself and of the others.
-constexpr std::array<const char*, 12> told_by_launchers{
+/// Variables that launchers set for each rank.
+constexpr std::array<const char*, 12> launcher_variables{
     "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",       "PMI_SIZE",    "PMIX_RANK",
     "SLURM_PROCID",         "SLURM_NTASKS",         "SLURM_MPI_TYPE", "PALS_RANKID", "FLUX_TASK_RANK",
     "FLUX_JOB_SIZE",        "OMP_NUM_THREADS"};
@@ -69,7 +69,7 @@ void write_line(const std::string& line) {
 
 void give_up(int /*signal*/) {
     write_line(stuck);
-    sleep(last_words_s);
+    sleep(report_time_s);
     _exit(static_cast<int>(assay::Exit::failed));
 }
 
@@ -80,14 +80,6 @@ void enter(const std::string& phase, const std::string& partner) {
                           {"partner", json::string(partner)}})
                 .text +
             "\n";
-}
-
-json::Text map_of(const std::map<std::string, std::string>& values) {
-    std::vector<json::Member> members;
-    for (const auto& [key, value] : values) {
-        members.push_back({key, json::string(value)});
-    }
-    return json::object(members);
 }
 
 template <class Counts>
@@ -101,7 +93,7 @@ json::Text counts_of(const Counts& counts) {
     return json::object(members);
 }
 
-/// The first line of a file, or what stands in it behind a word; empty where there is none.
+/// The first line of a file, or the text behind a word that begins a line; empty if there is none.
 std::string line_of(const std::string& path, const std::string& word = "") {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
@@ -113,7 +105,7 @@ std::string line_of(const std::string& path, const std::string& word = "") {
     return "";
 }
 
-/// What a host has, as far as ranks depend on it.
+/// What ranks depend on in a host.
 json::Text node() {
     std::map<std::string, std::string> facts{
         {"cpus", line_of("/sys/devices/system/cpu/online")},
@@ -131,10 +123,10 @@ json::Text node() {
         const std::string name = "node" + std::to_string(number);
         facts["cpus of " + name] = line_of("/sys/devices/system/node/" + name + "/cpulist");
     }
-    return map_of(facts);
+    return json::strings(facts);
 }
 
-/// How many cores some cpus are of: those that share one count once.
+/// Number of cores of these cpus: cpus that share a core count once.
 std::int64_t cores_of(const std::vector<int>& cpus) {
     std::set<std::string> cores;
     for (const int cpu : cpus) {
@@ -146,7 +138,7 @@ std::int64_t cores_of(const std::vector<int>& cpus) {
     return static_cast<std::int64_t>(cores.size());
 }
 
-/// The cpus that a thread may use -> how many threads may use just these, of those that OpenMP gives a region.
+/// Allowed cpus -> number of threads that may use exactly these, in an OpenMP region.
 std::map<std::string, std::int64_t> threads() {
     std::map<std::string, std::int64_t> masks;
 #ifdef _OPENMP
@@ -168,7 +160,7 @@ assay::PageNodes touched() {
     return memory.page_nodes();
 }
 
-/// One rank as the others see it.
+/// What the other ranks know of a rank.
 struct Peer {
     std::string key;
     std::string host;
@@ -181,18 +173,18 @@ std::vector<Peer> meet(assay::Ranks& ranks, const std::uint64_t& own) {
     text << getpid() << ' ' << reinterpret_cast<std::uintptr_t>(&own) << ' ' << assay::host() << '\n'
          << assay::host_key();
     std::vector<Peer> peers;
-    for (const std::string& told : allgather(ranks, text.str())) {
-        std::istringstream words(told);
+    for (const std::string& each : allgather(ranks, text.str())) {
+        std::istringstream words(each);
         Peer peer{};
         words >> peer.process >> peer.mark >> peer.host;
-        peer.key = told.substr(told.find('\n') + 1);
+        peer.key = each.substr(each.find('\n') + 1);
         peers.push_back(std::move(peer));
     }
     return peers;
 }
 
-/// Whether a rank may copy out of the memory of the next one on its host (cross-memory attach): `ok`, or why not;
-/// empty for a rank that is alone there.
+/// Whether a rank may copy from the memory of the next one on its host (cross-memory attach): `ok`, or why not;
+/// empty for a rank that is alone on its host.
 std::string copies(int rank, const std::vector<Peer>& peers) {
     const auto size = static_cast<int>(peers.size());
     for (int step = 1; step < size; ++step) {
@@ -210,8 +202,8 @@ std::string copies(int rank, const std::vector<Peer>& peers) {
     return "";
 }
 
-/// The ranks that pass messages: the first of each host, or all where there is one host only.
-std::vector<int> speakers(const std::vector<Peer>& peers) {
+/// The ranks that pass messages: the first of each host, or all of them on a single host.
+std::vector<int> messaging_ranks(const std::vector<Peer>& peers) {
     std::vector<int> first;
     std::vector<int> all;
     std::set<std::string> keys;
@@ -224,9 +216,9 @@ std::vector<int> speakers(const std::vector<Peer>& peers) {
     return first.size() > 1 ? first : all;
 }
 
-/// Each speaker sends the next one a message; `ok`, `wrong`, or nothing where this rank is none.
+/// Each of these ranks sends the next one a message: `ok`, `wrong`, or empty if this rank is none of them.
 std::string pass_messages(int rank, const std::vector<Peer>& peers) {
-    const std::vector<int> ring = speakers(peers);
+    const std::vector<int> ring = messaging_ranks(peers);
     const auto self = std::find(ring.begin(), ring.end(), rank);
     if (ring.size() < 2 || self == ring.end()) {
         return "";
@@ -245,10 +237,10 @@ std::string pass_messages(int rank, const std::vector<Peer>& peers) {
 }
 
 void audit(const std::vector<int>& launched) {
-    std::map<std::string, std::string> told;
-    for (const char* name : told_by_launchers) {
+    std::map<std::string, std::string> variables;
+    for (const char* name : launcher_variables) {
         if (const char* value = std::getenv(name)) {
-            told[name] = value;
+            variables[name] = value;
         }
     }
     const std::map<std::string, std::int64_t> masks = threads();
@@ -275,8 +267,8 @@ void audit(const std::vector<int>& launched) {
                       {"size", json::number(std::int64_t{world.size()})},
                       {"host", json::string(assay::host())},
                       {"boot_id", json::string(assay::boot_id())},
-                      {"told", map_of(told)},
-                      {"library", map_of(world.library())},
+                      {"told", json::strings(variables)},
+                      {"library", json::strings(world.library())},
                       {"launched_cpus", json::string(assay::format_list(launched))},
                       {"cpus", json::string(assay::format_list(cpus))},
                       {"cores", json::number(cores_of(cpus))},
@@ -296,9 +288,9 @@ void audit(const std::vector<int>& launched) {
     world.leave(assay::Exit::complete);
 }
 
-unsigned patience_of(int argc, char** argv) {
+unsigned timeout_of(int argc, char** argv) {
     const bool asked = argc == 3 && std::string(argv[1]) == "--patience";
-    return asked ? static_cast<unsigned>(assay::parse_size(argv[2], "--patience")) : usual_patience_s;
+    return asked ? static_cast<unsigned>(assay::parse_size(argv[2], "--patience")) : default_timeout_s;
 }
 
 }  // namespace
@@ -319,7 +311,7 @@ int main(int argc, char** argv) {
         write_line(json::object({{"type", json::string("began")}, {"host", json::string(assay::host())}}).text +
                    "\n");
         std::signal(SIGALRM, give_up);
-        alarm(patience_of(argc, argv));
+        alarm(timeout_of(argc, argv));
         audit(assay::affinity());
     } catch (const assay::Failure& failure) {
         std::cerr << "audit: " << failure.what() << '\n';

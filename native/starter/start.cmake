@@ -1,5 +1,5 @@
-# What is preloaded into ranks is linked to nothing of ours, nor to a sanitizer. It stands inside of the starter,
-# which brings it to wherever it is copied; a starter without shared libraries has none.
+# The preloaded library is linked to nothing of ours, nor to a sanitizer. The starter contains it and carries it
+# wherever it is copied; a starter without shared libraries has none.
 add_library(embedded OBJECT EXCLUDE_FROM_ALL interposed/embedded.cpp)
 target_include_directories(embedded PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_options(embedded PRIVATE -fno-lto)

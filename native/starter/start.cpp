@@ -1,4 +1,4 @@
-// Starts a command of somebody else with a placement that is set and proven, and keeps its output whole.
+// Starts an external command with a placement that is set and proven, and keeps its whole output.
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -37,22 +37,23 @@ struct Request {
     assay::Params params;
     assay::Work figures;
     assay::Command command;
-    std::string cpus;  ///< as asked for: those of a rank, a / and those of the next
-    int ranks = 0;     ///< that a launcher started; 0 where this process stands alone
+    std::string cpus;  ///< as requested; / separates ranks
+    int ranks = 0;     ///< number of ranks that a launcher started; 0 for a single process
     int rank = 0;
 };
 
-/// What launchers tell each rank: its number, and how many there are.
-constexpr std::array<std::pair<const char*, const char*>, 4> told_by_launchers{{
+/// Variables in which launchers give each rank its number, and the number of ranks.
+constexpr std::array<std::pair<const char*, const char*>, 4> launcher_variables{{
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"PMI_RANK", "PMI_SIZE"},
     {"SLURM_PROCID", "SLURM_NTASKS"},
     {"PMIX_RANK", "PMIX_SIZE"},
 }};
 
-/// Which of so many ranks this process is. Failure (environment) where nobody says, or another number of them.
+/// Number of this process among so many ranks. Failure (environment) if no launcher gives it, or there is
+/// another number of ranks.
 int rank_of(int ranks) {
-    for (const auto& [rank, size] : told_by_launchers) {
+    for (const auto& [rank, size] : launcher_variables) {
         const char* number = std::getenv(rank);
         const char* count = std::getenv(size);
         if (number == nullptr) {
@@ -69,7 +70,7 @@ int rank_of(int ranks) {
                   "assay list mpis");
 }
 
-/// Lists of cpus with a / between ranks.
+/// Cpu lists, separated by / between ranks.
 std::vector<std::string> by_rank(const std::string& text) {
     std::vector<std::string> lists(1);
     for (const char letter : text) {
@@ -110,7 +111,7 @@ Request parse(const std::vector<std::string>& arguments) {
         } else if (option == "--expect-ranks") {
             request.ranks = static_cast<int>(assay::parse_size(text, option));
         } else if (option == "--network") {
-            continue;  // which the launcher sees to
+            continue;  // the launcher handles it
         } else if (option == "--memory") {
             request.command.memory = assay::MemoryPolicy::parse(text);
         } else if (option == "--param") {
@@ -141,7 +142,7 @@ Request parse(const std::vector<std::string>& arguments) {
     if (request.ranks > 0) {
         request.rank = rank_of(request.ranks);
         request.command.interposed = assay::mpi_times_library();
-        assay::unpin();  // from where a launcher put this rank, by a rule of its own
+        assay::unpin();  // undo the binding of the launcher
     }
     if (!request.cpus.empty()) {
         const std::vector<std::string> lists = by_rank(request.cpus);
@@ -154,9 +155,9 @@ Request parse(const std::vector<std::string>& arguments) {
     return request;
 }
 
-/// The proof: threads on a cpu each, or all of them on the cpus of the rank and on no other.
-std::string misplaced(const Request& request, const assay::Ended& ended) {
-    for (const int cpu : ended.cpus) {
+/// Why the placement is not as requested; empty if all threads ran on the cpus of the rank only.
+std::string misplaced(const Request& request, const assay::Outcome& outcome) {
+    for (const int cpu : outcome.cpus) {
         if (std::find(request.command.cpus.begin(), request.command.cpus.end(), cpu) ==
             request.command.cpus.end()) {
             return "a thread of the command ran on cpu " + std::to_string(cpu) + ", which was not asked for";
@@ -171,25 +172,25 @@ Exit measure(const Request& request) {
     const double begin = assay::now();
     const double own_before_s = assay::own_cpu_s();
     const assay::CpuTimes cpus_before = assay::read_cpu_times();
-    const assay::Ended ended = assay::run_child(request.command);
+    const assay::Outcome outcome = assay::run_child(request.command);
     const std::string host = assay::host_entry({}, {}, assay::spent(cpus_before, assay::read_cpu_times()),
                                                assay::own_cpu_s() - own_before_s);
     const double seconds = assay::now() - begin;
-    assay::PlacementReadback readback{request.command.cpus, ended.cpus,      request.command.memory.text,
-                                      ended.page_nodes,     std::nullopt,    ended.threads_pinned,
-                                      ended.usage,          ended.interposed};
-    if (!ended.threads_pinned && misplaced(request, ended).empty()) {
+    assay::PlacementReadback readback{request.command.cpus, outcome.cpus,      request.command.memory.text,
+                                      outcome.page_nodes,   std::nullopt,      outcome.threads_pinned,
+                                      outcome.usage,        outcome.interposed};
+    if (!outcome.threads_pinned && misplaced(request, outcome).empty()) {
         readback.cpus = request.command.cpus;  // the mask of the rank, in which all threads stayed
         std::sort(readback.cpus.begin(), readback.cpus.end());
     }
     const std::string entry = assay::rank_entry(request.rank, readback);
-    const std::string stray = misplaced(request, ended);
-    const std::string status = !ended.reason.empty() ? "failed" : !stray.empty() ? "invalid" : "complete";
+    const std::string stray = misplaced(request, outcome);
+    const std::string status = !outcome.reason.empty() ? "failed" : !stray.empty() ? "invalid" : "complete";
     const Exit exit = status == "complete" ? Exit::complete : Exit::failed;
     assay::Records records;
-    if (request.rank > 0) {  // what launchers pass on of several ranks' stdout may stand in the middle of a line
-        std::cerr << assay::placed_line(entry, host, status, ended.reason.empty() ? stray : ended.reason,
-                                        ended.output)
+    if (request.rank > 0) {  // launchers may mix the stdout of several ranks within a line
+        std::cerr << assay::placed_line(entry, host, status, outcome.reason.empty() ? stray : outcome.reason,
+                                        outcome.output)
                   << std::flush;
         return exit;
     }
@@ -206,9 +207,9 @@ Exit measure(const Request& request) {
                     {{"command", words}},
                     {entry}});
     records.traffic(seconds, 0, {host});
-    records.output(ended.output);
-    records.figure("elapsed", "s", ended.seconds);
-    records.end(status, ended.reason.empty() ? stray : ended.reason);
+    records.output(outcome.output);
+    records.figure("elapsed", "s", outcome.seconds);
+    records.end(status, outcome.reason.empty() ? stray : outcome.reason);
     records.flush();
     return exit;
 }

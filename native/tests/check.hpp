@@ -1,4 +1,4 @@
-// Just enough to test with: each failed check is printed with its place, and main fails if there was one.
+// A minimal test framework: each failed check is printed with its place, and main fails if there was one.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ inline void check(bool passed, const char* condition, const char* file, int line
     }
 }
 
-/// What a Failure says, `what: why`; empty if none is thrown.
+/// The message of a Failure, `what: why`; empty if none is thrown.
 inline std::string failure_of(const std::function<void()>& action) {
     try {
         action();

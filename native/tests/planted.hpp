@@ -1,4 +1,4 @@
-// Files of the kernel as a test wants them.
+// Kernel files with content that a test needs.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,4 @@
-// What ranks give to a collective operation and must have got: right results are right, planted wrong ones are
-// found.
+// What ranks give to a collective operation and must receive: correct results pass, inserted errors are found.
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -22,7 +21,7 @@ constexpr int root = 1;
 constexpr std::size_t bytes = 80;  ///< ten doubles: the three portions differ
 constexpr std::size_t doubles = bytes / sizeof(double);
 
-/// All ranks in one process, and the operation done by copying and adding.
+/// All ranks in one process; the operation is done by copying and adding.
 struct World {
     explicit World(Operation asked) : operation(asked) {
         for (int rank = 0; rank < ranks; ++rank) {
@@ -88,7 +87,7 @@ struct World {
     std::deque<Blocks> blocks;
 };
 
-/// Operation -> how many ranks receive.
+/// Operation -> number of ranks that receive.
 struct Receivers {
     Operation operation;
     int count;
@@ -150,14 +149,16 @@ void sums_are_exact() {
 }
 
 /// 4 ranks on 2 hosts, 10 blocks of 8 B.
-void the_least_that_goes_between_hosts_is_counted() {
-    const auto least = [](Operation operation) { return min_sent_bytes({operation, bytes, false, false}, 4, 2); };
-    CHECK(least(Operation::barrier) == 0);
-    CHECK(least(Operation::bcast) == 80 && least(Operation::reduce) == 80);
-    CHECK(least(Operation::allreduce) == 160 && least(Operation::reduce_scatter) == 80);
-    CHECK(least(Operation::gather) == 160 && least(Operation::scatter) == 160);
-    CHECK(least(Operation::allgather) == 320);  // each host gets two blocks of the other
-    CHECK(least(Operation::alltoall) == 640);   // four ranks send two blocks each
+void the_smallest_traffic_between_hosts_is_counted() {
+    const auto min_bytes = [](Operation operation) {
+        return min_sent_bytes({operation, bytes, false, false}, 4, 2);
+    };
+    CHECK(min_bytes(Operation::barrier) == 0);
+    CHECK(min_bytes(Operation::bcast) == 80 && min_bytes(Operation::reduce) == 80);
+    CHECK(min_bytes(Operation::allreduce) == 160 && min_bytes(Operation::reduce_scatter) == 80);
+    CHECK(min_bytes(Operation::gather) == 160 && min_bytes(Operation::scatter) == 160);
+    CHECK(min_bytes(Operation::allgather) == 320);  // each host gets two blocks of the other
+    CHECK(min_bytes(Operation::alltoall) == 640);   // four ranks send two blocks each
 }
 
 }  // namespace
@@ -169,6 +170,6 @@ int main() {
     blocks_in_the_wrong_order_are_found();
     a_sum_that_lacks_a_rank_is_found();
     sums_are_exact();
-    the_least_that_goes_between_hosts_is_counted();
+    the_smallest_traffic_between_hosts_is_counted();
     return assay::test::failures == 0 ? 0 : 1;
 }

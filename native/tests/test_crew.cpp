@@ -1,4 +1,4 @@
-// Threads beside the calling one: all of them do their part, whenever they are called.
+// Worker threads: all of them do their part in every call.
 #include "check.hpp"
 #include "harness/crew.hpp"
 
@@ -6,7 +6,7 @@ using assay::Crew;
 
 namespace {
 
-/// As many threads as cpus of the list; two on one cpu where there is no other.
+/// As many threads as cpus in the list; two on one cpu if there is no other.
 std::vector<int> two_cpus() {
     const std::vector<int> allowed = assay::affinity();
     return {allowed.front(), allowed.back()};

@@ -1,4 +1,4 @@
-// The mixes of flops: the published counts, spread over their turns, and values that stay where numbers are quick.
+// The mixes of flops: the published counts, spread over their turns, and values that stay normal numbers.
 #include <cmath>
 #include <map>
 #include <string>
@@ -20,7 +20,7 @@ const Mix& named(const std::string& name) {
     throw std::out_of_range(name);
 }
 
-/// As the author of flops.c 2.0 tabulates them: FADD, FSUB, FMUL, FDIV and their total, module by module.
+/// As tabulated by the author of flops.c 2.0: FADD, FSUB, FMUL, FDIV and their total, module by module.
 void modules_have_the_published_counts() {
     const int published[8][5] = {{7, 0, 6, 1, 14},   {3, 2, 1, 1, 7},    {6, 2, 9, 0, 17}, {7, 0, 8, 0, 15},
                                  {13, 0, 15, 1, 29}, {13, 0, 16, 0, 29}, {3, 3, 3, 3, 12}, {13, 0, 17, 0, 30}};
@@ -46,7 +46,7 @@ void a_fused_operation_is_two_flops() {
     CHECK(named("sqrt").flops() == named("sqrt").operations());
 }
 
-/// The three divisions of module 7 stand four operations apart.
+/// The three divisions of module 7 are four operations apart.
 void operations_are_spread_over_a_turn() {
     const Mix& mix = named("mix-7");
     const auto order = flops::order_of(mix);

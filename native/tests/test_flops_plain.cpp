@@ -1,4 +1,4 @@
-// The mixes of plain loops: published counts, and sums of what they say.
+// The mixes of plain loops: published counts, and correct sums.
 #include <cmath>
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// A number that counts what is done with it.
+/// A number that counts its operations.
 struct Counted {
     double value;
     static inline int adds = 0;
@@ -24,7 +24,7 @@ struct Counted {
     Counted& operator+=(Counted other) { return *this = *this + other; }
 };
 
-/// What stands in the source is what is counted, but for the square that some terms do not use.
+/// The source has the published counts, except the square that some terms do not use.
 template <int number>
 void a_turn_has_the_counts_that_are_stated() {
     const auto& mix = flops_plain::mixes.at(number - 1);
@@ -37,7 +37,7 @@ void a_turn_has_the_counts_that_are_stated() {
     CHECK(Counted::divisions == mix.divisions);
 }
 
-/// They are those of the modules that `flops` has in registers.
+/// The counts of the modules that `flops` has in registers.
 void counts_are_those_of_the_modules() {
     for (const auto& plain : flops_plain::mixes) {
         for (const auto& mix : flops::mixes) {
@@ -49,7 +49,7 @@ void counts_are_those_of_the_modules() {
     }
 }
 
-/// Of the sums some are integrals that are known: (1 - cos 1), .75 sin 1, .75 (sin 1)^2 / 2.
+/// Some of the sums are known integrals: (1 - cos 1), .75 sin 1, .75 (sin 1)^2 / 2.
 void sums_are_those_of_the_functions() {
     constexpr int turns = 1 << 14;
     const auto mean = [](double sum, double last) { return (sum - last / 2) / turns; };

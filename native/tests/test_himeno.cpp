@@ -1,5 +1,4 @@
-// Himeno's grid: GOSA against a published figure, against the closed form and against a plain sweep in double
-// precision.
+// Himeno's grid: GOSA compared with a published figure, the closed form and a plain sweep in double precision.
 #include <memory>
 #include <vector>
 
@@ -10,7 +9,7 @@ namespace {
 
 using himeno::Size;
 
-/// A grid with its buffer, swept in parts as threads would, one after the other.
+/// A grid with its buffer, swept in parts as by threads, one after another.
 class Swept {
   public:
     explicit Swept(const Size& size) : buffer_(himeno::Grid::bytes(size) + 4096), grid_(size, aligned()) {
@@ -53,7 +52,7 @@ double exact(const Size& size, std::uint64_t sweeps) {
     return himeno::exact_gosa(size, sweeps, {0, himeno::modes(size)}).of_sweep;
 }
 
-/// GOSA by the definition with its coefficients put in, in double precision.
+/// GOSA by the definition, with its coefficients inserted, in double precision.
 double plain(const Size& size, std::uint64_t sweeps) {
     const auto at = [&](std::size_t i, std::size_t j, std::size_t k) { return (i * size.j + j) * size.k + k; };
     std::vector<double> p(size.points());
@@ -82,8 +81,8 @@ double plain(const Size& size, std::uint64_t sweeps) {
 
 bool near(double one, double other, double relative) { return std::abs(one / other - 1) <= relative; }
 
-/// Printed by the public C program for its size SMALL after 200 sweeps, summed in single precision. One sweep more
-/// or less is 2e-3 away.
+/// Printed by the public C program for its size SMALL after 200 sweeps, summed in single precision. One sweep
+/// more or less differs by 2e-3.
 void gosa_is_the_published_one() {
     const double published = 1.688606e-03;
     CHECK(near(Swept(small).sweep(200), published, 1e-3));
@@ -100,7 +99,7 @@ void gosa_in_closed_form_is_that_of_a_plain_sweep() {
 }
 
 /// A sixth of the second difference of (i/31)^2, at 30 x 30 x 62 points.
-void the_first_sweep_changes_all_inner_points_alike() {
+void the_first_sweep_changes_all_inner_points_by_the_same_amount() {
     const double change = 2.0 / 6.0 / 961.0;
     CHECK(near(Swept(extra_small).sweep(1), 30 * 30 * 62 * change * change, 1e-3));
     CHECK(near(himeno::first_change(extra_small), change, 1e-14));
@@ -110,19 +109,19 @@ void parts_give_what_the_whole_gives() {
     Swept whole(extra_small);
     const double gosa = whole.sweep(25);
     for (const int parts : {2, 3, 7, 899, 900, 1000}) {
-        Swept dealt(extra_small);
-        CHECK(near(dealt.sweep(25, parts), gosa, 1e-12));
-        CHECK(dealt.residual().squares == whole.residual().squares);
+        Swept in_parts(extra_small);
+        CHECK(near(in_parts.sweep(25, parts), gosa, 1e-12));
+        CHECK(in_parts.residual().squares == whole.residual().squares);
     }
 }
 
 void parts_initialise_every_point() {
-    Swept dealt(extra_small);
-    dealt.sweep(3);
+    Swept in_parts(extra_small);
+    in_parts.sweep(3);
     for (int part = 0; part < 7; ++part) {
-        dealt.grid().initialise(assay::part_of(dealt.grid().rows(), part, 7, 1));
+        in_parts.grid().initialise(assay::part_of(in_parts.grid().rows(), part, 7, 1));
     }
-    CHECK(dealt.sweep(25) == Swept(extra_small).sweep(25));
+    CHECK(in_parts.sweep(25) == Swept(extra_small).sweep(25));
 }
 
 void what_is_wrong_is_found() {
@@ -152,7 +151,7 @@ void the_arrays_are_fourteen_floats_a_point() {
 int main() {
     gosa_is_the_published_one();
     gosa_in_closed_form_is_that_of_a_plain_sweep();
-    the_first_sweep_changes_all_inner_points_alike();
+    the_first_sweep_changes_all_inner_points_by_the_same_amount();
     parts_give_what_the_whole_gives();
     parts_initialise_every_point();
     what_is_wrong_is_found();

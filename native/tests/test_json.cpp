@@ -1,4 +1,4 @@
-// Numbers survive the trip into text and back; what is no number is refused.
+// Numbers survive the conversion to text and back; NaN and infinities are refused.
 #include <charconv>
 #include <cstdlib>
 #include <limits>

@@ -20,7 +20,7 @@ struct System {
 };
 
 /// 3125 x 1325 = 63 x 65536 + 11857, and so on.
-void the_generator_is_linpacks() {
+void the_generator_is_that_of_linpack() {
     const System system(100, 201);
     CHECK(system.a.at(0, 0) == (11857. - 32768.) / 16384.);
     CHECK(system.a.at(1, 0) == (3125 * 11857 % 65536 - 32768.) / 16384.);
@@ -32,7 +32,7 @@ void the_generator_is_linpacks() {
 }
 
 /// LINPACK's own output has a normalised residual of 1.67 for order 100, and x of 1.
-void every_x_is_one_and_the_residual_is_small(Index n, Index leading, double most) {
+void every_x_is_one_and_the_residual_is_small(Index n, Index leading, double limit) {
     const System given(n, leading);
     System work(n, leading);
     std::vector<Index> pivots(static_cast<std::size_t>(n));
@@ -41,7 +41,7 @@ void every_x_is_one_and_the_residual_is_small(Index n, Index leading, double mos
     for (const double x : work.b) {
         CHECK(std::abs(x - 1) < 1e-11);
     }
-    CHECK(residual(given.a, given.b.data(), work.b.data()) < most);
+    CHECK(residual(given.a, given.b.data(), work.b.data()) < limit);
     work.b[static_cast<std::size_t>(n / 2)] += 1e-9;
     CHECK(residual(given.a, given.b.data(), work.b.data()) > 1000);
     work.b[0] = std::numeric_limits<double>::quiet_NaN();
@@ -51,7 +51,7 @@ void every_x_is_one_and_the_residual_is_small(Index n, Index leading, double mos
 }  // namespace
 
 int main() {
-    the_generator_is_linpacks();
+    the_generator_is_that_of_linpack();
     every_x_is_one_and_the_residual_is_small(100, 200, 4);
     every_x_is_one_and_the_residual_is_small(100, 201, 4);
     every_x_is_one_and_the_residual_is_small(1, 1, 4);

@@ -1,4 +1,4 @@
-// How much memory may be used, read from planted files of the kernel; and buffers.
+// How much memory may be used, from inserted kernel files; and buffers.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -77,7 +77,7 @@ void buffers_begin_at_a_huge_page_and_their_pages_are_found() {
     for (const auto& [node, count] : memory.page_nodes()) {
         pages += count;
     }
-    CHECK(pages == 3 || pages == 0);  // 0: this kernel does not say
+    CHECK(pages == 3 || pages == 0);  // 0: this kernel does not report it
     CHECK(memory.misplaced(memory.page_nodes(), {}).empty());
 }
 
@@ -110,7 +110,7 @@ void small_pages_are_found_to_be_small() {
 
 constexpr std::size_t several = 8 * mebibyte;
 
-/// A buffer written by a case that ends well; where it lies, and what says so.
+/// A buffer written by a case that ends well; its address.
 std::byte* left(const std::shared_ptr<assay::KeptBuffers>& kept, const char* policy, assay::Pages pages,
                 const assay::Touch& touch, std::size_t bytes = several) {
     assay::Memory memory(assay::MemoryPolicy::parse(policy), kept);
@@ -121,7 +121,7 @@ std::byte* left(const std::shared_ptr<assay::KeptBuffers>& kept, const char* pol
     return buffer;
 }
 
-/// Whether what a case gets was written by the one before: fresh memory is zero.
+/// Whether a case gets memory written by the previous case: fresh memory is zero.
 bool gets_written(const std::shared_ptr<assay::KeptBuffers>& kept, const char* policy, assay::Pages pages,
                   const assay::Touch& touch, std::size_t bytes = several) {
     assay::Memory memory(assay::MemoryPolicy::parse(policy), kept);
@@ -153,18 +153,18 @@ void another_policy_page_size_placement_or_need_gets_fresh_memory() {
         CHECK(!another(kept));
     };
     using Kept = std::shared_ptr<assay::KeptBuffers>;
-    fresh_after(one, [&](const Kept& kept) {  // asked without the kernel, which may forbid policies
+    fresh_after(one, [&](const Kept& kept) {  // without asking the kernel, which may forbid policies
         return kept->take({nullptr, 0, nullptr, several, several, Pages::small, "bind:0", one}).has_value();
     });
     fresh_after(one, [&](const Kept& kept) { return gets_written(kept, "first-touch", Pages::huge, one); });
-    fresh_after(one, [&](const Kept& kept) { return gets_written(kept, "first-touch", Pages::as_offered, one); });
+    fresh_after(one, [&](const Kept& kept) { return gets_written(kept, "first-touch", Pages::any, one); });
     fresh_after(
         one, [&](const Kept& kept) { return gets_written(kept, "first-touch", Pages::small, Touch::by_one(1)); });
     fresh_after(one, [&](const Kept& kept) { return gets_written(kept, "first-touch", Pages::small, parts); });
     fresh_after(parts, [&](const Kept& kept) {
         return gets_written(kept, "first-touch", Pages::small, Touch::by_parts({1, 0}));
     });
-    fresh_after(parts, [&](const Kept& kept) {  // its parts are others
+    fresh_after(parts, [&](const Kept& kept) {  // its parts differ
         return gets_written(kept, "first-touch", Pages::small, parts, several / 2);
     });
     fresh_after(
@@ -188,7 +188,7 @@ void a_smaller_case_takes_over_the_beginning_and_a_later_one_the_whole() {
     CHECK(pages == static_cast<std::int64_t>(mebibyte / page) || pages == 0);  // of the buffer alone
 }
 
-void the_size_of_pages_is_told_of_the_beginning_that_is_used() {
+void the_page_size_is_reported_for_the_used_beginning() {
     const auto kept = std::make_shared<assay::KeptBuffers>();
     const assay::Touch touch = assay::Touch::by_one(0);
     left(kept, "first-touch", assay::Pages::huge, touch);
@@ -197,7 +197,7 @@ void the_size_of_pages_is_told_of_the_beginning_that_is_used() {
     std::byte* buffer = memory.allocate(2 * mebibyte, touch);
     const double whole = memory.huge_page_share().value_or(0);
     CHECK(whole == 0 || whole == 1);
-    if (whole == 1) {  // huge pages are had here: tear the one that is used, and leave the others
+    if (whole == 1) {  // huge pages are available: split the one that is used, and keep the others
         CHECK(madvise(buffer, 4096, MADV_DONTNEED) == 0);
         CHECK(memory.huge_page_share().value_or(1) < 0.99);
         CHECK(!memory.misplaced({}, memory.huge_page_share()).empty());
@@ -212,14 +212,14 @@ void what_a_case_does_not_leave_is_given_back() {
         std::byte* buffer = failed.allocate(several, touch);
         std::fill(buffer, buffer + several, std::byte{7});
     }
-    CHECK(!gets_written(kept, "first-touch", assay::Pages::as_offered, touch));
+    CHECK(!gets_written(kept, "first-touch", assay::Pages::any, touch));
     {
         assay::Memory own(assay::MemoryPolicy{}, kept);
         std::byte* buffer = own.allocate(several);
         std::fill(buffer, buffer + several, std::byte{7});
         own.keep();
     }
-    CHECK(!gets_written(kept, "first-touch", assay::Pages::as_offered, touch));
+    CHECK(!gets_written(kept, "first-touch", assay::Pages::any, touch));
 }
 
 }  // namespace
@@ -237,7 +237,7 @@ int main() {
     a_second_case_takes_over_what_the_first_touched();
     another_policy_page_size_placement_or_need_gets_fresh_memory();
     a_smaller_case_takes_over_the_beginning_and_a_later_one_the_whole();
-    the_size_of_pages_is_told_of_the_beginning_that_is_used();
+    the_page_size_is_reported_for_the_used_beginning();
     what_a_case_does_not_leave_is_given_back();
     return assay::test::failures == 0 ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// Slots of one-sided transfers: right ones are right, and planted mistakes are found.
+// Slots of one-sided transfers: correct ones pass, and inserted errors are found.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -9,14 +9,14 @@
 using assay::onesided::give;
 using assay::onesided::Operation;
 using assay::onesided::Options;
-using assay::onesided::spoil;
+using assay::onesided::overwrite;
 using assay::onesided::wrong;
 
 namespace {
 
 constexpr int sender = 1;
 
-/// Slots of 80 B as a right transfer from the sender leaves them, so many times.
+/// Slots of 80 B after so many correct transfers from the sender.
 struct Transfer {
     explicit Transfer(Operation operation, std::uint64_t times = 1) : transfers(times) {
         options.operation = operation;
@@ -25,7 +25,7 @@ struct Transfer {
         sent.resize(options.stride() * 3);
         received = sent;
         give(options, sent.data(), sender);
-        spoil(options, received.data());
+        overwrite(options, received.data());
         for (std::uint64_t time = 0; time < times; ++time) {
             move();
         }
@@ -66,7 +66,7 @@ void right_transfers_are_right_however_often() {
 void what_never_came_is_found() {
     for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
         Transfer transfer(operation, 0);
-        CHECK(transfer.error() == 0);  // nothing was to come
+        CHECK(transfer.error() == 0);  // nothing was expected
         transfer.transfers = 1;
         CHECK(transfer.error() > 0.9);
     }

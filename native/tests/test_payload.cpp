@@ -1,4 +1,4 @@
-// The content of messages: whatever is not the message that was sent is found.
+// The content of messages: everything except the sent message is found.
 #include <algorithm>
 #include <vector>
 
@@ -43,9 +43,9 @@ void one_wrong_byte_and_a_shift_by_a_byte_or_a_word_are_found() {
     }
 }
 
-void what_was_spoilt_is_found() {
-    const std::vector<std::byte> spoilt(64, std::byte{0});
-    CHECK(wrong_bytes(spoilt.data(), spoilt.size(), {0, 0}) > 60);
+void what_was_overwritten_is_found() {
+    const std::vector<std::byte> overwritten(64, std::byte{0});
+    CHECK(wrong_bytes(overwritten.data(), overwritten.size(), {0, 0}) > 60);
 }
 
 }  // namespace
@@ -54,6 +54,6 @@ int main() {
     a_message_is_right_at_every_length();
     another_message_of_the_same_sender_and_the_same_of_another_are_found();
     one_wrong_byte_and_a_shift_by_a_byte_or_a_word_are_found();
-    what_was_spoilt_is_found();
+    what_was_overwritten_is_found();
     return assay::test::failures == 0 ? 0 : 1;
 }

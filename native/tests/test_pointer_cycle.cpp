@@ -1,4 +1,4 @@
-// The cycle, walked load by load and counted by addresses: not by the places that the cycle itself wrote down.
+// The cycle, walked load by load and checked by addresses, not by the places stored in the cycle.
 #include <map>
 #include <set>
 #include <vector>
@@ -12,9 +12,9 @@ using assay::test::failure_of;
 namespace {
 
 constexpr std::size_t line = 64;
-constexpr int cpu = 0;  ///< whoever touches the lines
+constexpr int cpu = 0;  ///< touches the lines
 
-/// Lines met on one lap, as distances from where it began; the last one is 0 if it comes back.
+/// Lines visited in one lap, as distances from its start; the last one is 0 if it comes back.
 std::vector<std::ptrdiff_t> lap(assay::PointerCycle& cycle) {
     const auto* begin = static_cast<const std::byte*>(cycle.at());
     std::vector<std::ptrdiff_t> met;
@@ -79,7 +79,7 @@ void lines_that_form_a_shorter_cycle_are_found() {
         assay::Memory memory(assay::MemoryPolicy{});
         assay::PointerCycle cycle(memory, lines * line, line, 1, cpu);
         auto** start = static_cast<void**>(const_cast<void*>(cycle.at()));
-        cycle.walk(lines / 2);  // to the start again after half a lap, and after the other half
+        cycle.walk(lines / 2);  // to the start again after half a lap and the other half
         auto** half = static_cast<void**>(const_cast<void*>(cycle.at()));
         std::swap(*start, *half);
         CHECK(cycle.settle() == 2);

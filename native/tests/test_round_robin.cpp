@@ -1,4 +1,4 @@
-// A round-robin schedule of any number of players: every pair once, nobody twice in a round.
+// A round-robin schedule of any number of players: every pair once, no player twice in a round.
 #include <set>
 #include <utility>
 
@@ -10,10 +10,10 @@ using assay::rounds_of;
 
 namespace {
 
-constexpr int most_players = 64;
+constexpr int max_players = 64;
 
 void every_pair_meets_once_and_nobody_meets_two_in_a_round() {
-    for (int players = 2; players <= most_players; ++players) {
+    for (int players = 2; players <= max_players; ++players) {
         std::set<std::pair<int, int>> met;
         for (int round = 0; round < rounds_of(players); ++round) {
             int resting = 0;

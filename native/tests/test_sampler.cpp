@@ -1,4 +1,4 @@
-// The sampler on a benchmark whose duration is known: it sleeps on the clock that samples are taken with.
+// The sampler on a benchmark of known duration: it sleeps on the clock of the samples.
 #include <algorithm>
 #include <numeric>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Iterations of the wanted durations, one after the other, the last one for ever.
+/// Iterations with the given durations, one after another; the last one repeats.
 class Wait : public assay::Benchmark {
   public:
     explicit Wait(std::vector<double> seconds) : seconds_(std::move(seconds)) {}
@@ -37,7 +37,7 @@ std::vector<assay::Series> sample(Wait benchmark, const assay::Clock& clock, con
     return assay::Sampler(clock, team, alone, benchmark).sample(0, stopping);
 }
 
-/// The same after an iteration that was timed.
+/// The same after an iteration that was timed first.
 std::vector<assay::Series> sample_after_first(Wait benchmark, const assay::Stopping& stopping) {
     const assay::Team team({assay::affinity().front()}, assay::affinity());
     const assay::Clock clock{"test", 1e-6, 1e-6};
@@ -70,7 +70,7 @@ void warm_ups_are_kept_apart_and_the_samples_keep_their_order() {
     CHECK(measured.start_s.front() > phases.front().start_s.back());
 }
 
-void a_wide_precision_stops_at_the_first_look() {
+void a_wide_precision_stops_at_the_first_check() {
     const auto phases = sample(Wait({4e-3}), clock_1us, {.precision = 1e6, .min_samples = 7, .seconds = 60});
     CHECK(phases.back().stop == "precision" && phases.back().seconds.size() == 7);
 }
@@ -82,7 +82,7 @@ void nothing_is_precise_before_it_was_sampled_for_20_ms() {
     CHECK(ample.back().stop == "precision" && sum_of(ample.back().seconds) >= 20e-3);
 }
 
-void iterations_that_get_faster_as_they_warm_up_are_counted_anew() {
+void iterations_that_get_faster_as_they_warm_up_are_calibrated_again() {
     std::vector<double> slow_first(12, 1e-3);
     slow_first.push_back(1e-5);
     const auto phases = sample(Wait(slow_first), clock_1us, {.max_samples = 20, .seconds = 60});
@@ -100,7 +100,7 @@ void time_that_is_short_still_gives_a_sample_of_each_phase() {
 }
 
 void a_first_iteration_as_long_as_the_warm_up_may_be_is_the_warm_up() {
-    // Only the first lasts so long: what is measured is another one.
+    // Only the first iteration takes so long: another one is measured.
     const auto phases = sample_after_first(Wait({0.04, 0.002}), {.max_samples = 3, .seconds = 0.1});
     CHECK(phases.front().stop == "time" && phases.front().seconds.size() == 1);
     CHECK(phases.front().seconds.front() >= 0.04 && phases.front().start_s.size() == 1);
@@ -120,9 +120,9 @@ void a_first_iteration_that_is_shorter_leaves_the_warm_up_as_it_is() {
 int main() {
     a_sample_lasts_a_hundred_times_the_clocks_resolution();
     warm_ups_are_kept_apart_and_the_samples_keep_their_order();
-    a_wide_precision_stops_at_the_first_look();
+    a_wide_precision_stops_at_the_first_check();
     nothing_is_precise_before_it_was_sampled_for_20_ms();
-    iterations_that_get_faster_as_they_warm_up_are_counted_anew();
+    iterations_that_get_faster_as_they_warm_up_are_calibrated_again();
     time_that_is_short_still_gives_a_sample_of_each_phase();
     a_first_iteration_as_long_as_the_warm_up_may_be_is_the_warm_up();
     a_first_iteration_that_is_shorter_leaves_the_warm_up_as_it_is();

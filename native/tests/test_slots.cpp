@@ -1,4 +1,4 @@
-// Buffers of messages: where they lie, and that what arrived wrong is found.
+// Message buffers: their places, and that wrong content is found.
 #include <array>
 #include <cstring>
 
@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::uint64_t sender = 3;
 
-/// As a right transfer would leave it: every slot of the sender copied to the same one of the receiver.
+/// After a correct transfer: every slot of the sender was copied to the same slot of the receiver.
 struct Transfer {
     explicit Transfer(const Layout& layout, std::size_t count = 4)
         : layout(layout), sent(memory, layout, {count, 64}), received(memory, layout, {count, 64}) {
         sent.fill(sender);
         for (std::size_t slot = 0; slot < count; ++slot) {
-            received.spoil(slot);
+            received.overwrite(slot);
             copy(slot, slot);
         }
     }
@@ -66,7 +66,7 @@ void messages_in_the_wrong_order_are_found() {
 void a_message_that_did_not_arrive_or_lost_a_byte_is_found() {
     for (const Layout::Kind kind : layouts) {
         const Transfer transfer({kind, 64});
-        transfer.received.spoil(2);
+        transfer.received.overwrite(2);
         CHECK(transfer.right() == 3);
         *transfer.received.at(0) ^= std::byte{1};
         CHECK(transfer.right() == 2);

@@ -1,4 +1,4 @@
-// Median ranks and check schedule against METHODS' published values.
+// Median ranks and check schedule compared with the published values in METHODS.
 #include "check.hpp"
 #include "harness/statistics.hpp"
 
@@ -23,7 +23,7 @@ void ranks_of_many_samples_are_near_the_normal_approximation() {
     CHECK(ranks && ranks->lower + ranks->upper == 100'001);
 }
 
-void looks_are_due_at_10_15_23_34() {
+void checks_are_due_at_10_15_23_34() {
     assay::CheckSchedule schedule(10);
     std::string due;
     for (std::size_t n = 1; n <= 120; ++n) {
@@ -47,7 +47,7 @@ void the_half_width_is_relative_to_the_median() {
 int main() {
     ranks_of_the_median_are_the_published_ones();
     ranks_of_many_samples_are_near_the_normal_approximation();
-    looks_are_due_at_10_15_23_34();
+    checks_are_due_at_10_15_23_34();
     the_half_width_is_relative_to_the_median();
     return assay::test::failures == 0 ? 0 : 1;
 }

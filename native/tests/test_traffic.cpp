@@ -1,4 +1,4 @@
-// Counters of interfaces from planted folders, and what of an environment is recorded.
+// Counters of interfaces from inserted folders, and which environment variables are recorded.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,7 +72,7 @@ void work_of_this_process_and_of_its_children_counts() {
 }
 
 /// The folders of an EFA of p5.48xlarge, a Slingshot card with its interface, an Omni-Path and an iWARP card, as
-/// their users pasted them.
+/// posted by their users.
 void each_fabric_is_read_by_its_own_counters() {
     Planted sys;
     sys.file("class/infiniband/rdmap144s27/ports/1/counters/port_xmit_data", "N/A (no PMA)\n")

@@ -1,4 +1,4 @@
-// Cold blocks: each once in a round, neighbours far apart. Counted by walking, not by the formula that chose the
+// Cold blocks: each once in a round, neighbours far apart. Checked by walking, not by the formula that chose the
 // step.
 #include <algorithm>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Fewest visits between two neighbouring blocks over two rounds; 0 if a round meets a block twice.
+/// Fewest visits between two neighbouring blocks in two rounds; 0 if a round visits a block twice.
 std::size_t nearest_neighbours(std::size_t slots) {
     assay::Walk walk(slots);
     std::vector<std::size_t> visited(slots, 0);
@@ -24,7 +24,7 @@ std::size_t nearest_neighbours(std::size_t slots) {
         const std::size_t one = visited[slot];
         const std::size_t other = visited[slot + 1];
         const std::size_t apart = one < other ? other - one : one - other;
-        nearest = std::min({nearest, apart, slots - apart});  // the next round begins where this one did
+        nearest = std::min({nearest, apart, slots - apart});  // the next round begins where this one began
     }
     return nearest;
 }

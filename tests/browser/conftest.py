@@ -8,18 +8,17 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 from tests.browser.pages import Look, Opened, open_page
 
-#: The first that is on PATH; the one without windows works a tenth less for the same pages.
+#: The first one on PATH; the headless shell needs a tenth less work for the same pages.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-#: What hangs down from the line of addresses is a page, too, and a process waits for the next page: each window
-#: would have both. The others are those that Playwright forgoes.
-_SPARED = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess")
-_FORGONE = ("AimEnabled", "HttpsUpgrades", "MediaRouter", "OptimizationHints", "PaintHolding")
+#: The page of address suggestions and the spare process for the next page, which each window would have.
+_DISABLED_TOO = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess")
+_DISABLED_BY_PLAYWRIGHT = ("AimEnabled", "HttpsUpgrades", "MediaRouter", "OptimizationHints", "PaintHolding")
 _FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-component-update",
-    f"--disable-features={','.join((*_SPARED, *_FORGONE))}",
+    f"--disable-features={','.join((*_DISABLED_TOO, *_DISABLED_BY_PLAYWRIGHT))}",
 ]
 
 
@@ -36,13 +35,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def kept() -> dict[Hashable, Opened]:
-    """The page that several tests look at, one after the other."""
+    """One page for several tests, one after another."""
     return {}
 
 
 @pytest.fixture(autouse=True)
 def _closed(browser: Browser, kept: dict[Hashable, Opened]) -> Iterator[None]:
-    """Pages that stay open go on drawing."""
+    """Let open pages continue to draw."""
     yield
     shown = [opened.page.context for opened in kept.values()]
     for context in browser.contexts:
@@ -52,7 +51,7 @@ def _closed(browser: Browser, kept: dict[Hashable, Opened]) -> Iterator[None]:
 
 @pytest.fixture
 def look(browser: Browser, kept: dict[Hashable, Opened]) -> Look:
-    """A page for tests that only look at it: the last one again where it is the same: loading takes longest."""
+    """A page for tests that only read it. The last page is reused if it is the same: loading is slow."""
 
     def opened(path: Path, width: int = 1280, scheme: str = "light") -> Opened:
         if (path, width, scheme) not in kept:

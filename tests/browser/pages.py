@@ -12,11 +12,11 @@ LIVE = "html[data-figures=live]"
 
 @dataclass
 class Opened:
-    """A page with everything that it said and asked for."""
+    """A page with all of its messages and requests."""
 
     page: Page
-    told: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
 
 #: Path, width and colour scheme -> a page that is not closed between tests.
@@ -32,9 +32,9 @@ def open_page(
         java_script_enabled=scripts,
     )
     opened = Opened(context.new_page())
-    opened.page.on("console", lambda message: opened.told.append(f"{message.type}: {message.text}"))
-    opened.page.on("pageerror", lambda error: opened.told.append(str(error)))
-    opened.page.on("request", lambda request: opened.asked.append(request.url))
+    opened.page.on("console", lambda message: opened.messages.append(f"{message.type}: {message.text}"))
+    opened.page.on("pageerror", lambda error: opened.messages.append(str(error)))
+    opened.page.on("request", lambda request: opened.requests.append(request.url))
     opened.page.goto(path.as_uri())
     if scripts:
         opened.page.wait_for_selector(LIVE, timeout=60_000)

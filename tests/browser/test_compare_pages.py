@@ -37,8 +37,8 @@ def test_the_page_of_several_is_alive_fits_and_asks_for_nothing(
 ) -> None:
     opened = open_page(browser, side_by_side, width)
     page = opened.page
-    assert opened.told == []
-    assert opened.asked == [side_by_side.as_uri()]
+    assert opened.messages == []
+    assert opened.requests == [side_by_side.as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     charts = page.locator(".chart")
     assert charts.count() == 8
@@ -79,4 +79,4 @@ def test_a_reader_lays_published_curves_beside_a_figure_and_takes_them_away(
     box.uncheck()
     figure.locator(".live").get_by_text("hpcdiy-gbe: two nodes").wait_for(state="detached")
     assert marks.count() == before
-    assert opened.asked == [of_messages.as_uri()]
+    assert opened.requests == [of_messages.as_uri()]

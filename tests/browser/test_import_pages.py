@@ -48,7 +48,7 @@ def test_the_first_page_says_what_published_figures_show(
     opened = look(published, width)
     page = opened.page
     choose(page, language)
-    assert opened.told == []
+    assert opened.messages == []
     said = page.locator("#in-words .said").first.inner_text().replace("\u00a0", " ")
     for figure in ("24.7", "12.4", "6.80", "12.1"):
         assert (figure.replace(".", ",") if language == "ru" else figure) in said
@@ -67,7 +67,7 @@ def test_sendrecv_and_exchange_have_a_curve_for_each_number_of_ranks(
         for ranks in ("2 ranks", "4 ranks"):
             figure.locator(".live").get_by_text(ranks, exact=False).first.wait_for()
         assert figure.locator(".live .mark-symbol path").count() >= 15
-    assert opened.told == []
+    assert opened.messages == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

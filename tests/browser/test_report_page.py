@@ -50,8 +50,8 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_says_nothing_on_the_console_and_asks_for_nothing(look: Look, report: Path) -> None:
     opened = look(report)
-    assert opened.told == []
-    assert opened.asked == [report.as_uri()]
+    assert opened.messages == []
+    assert opened.requests == [report.as_uri()]
 
 
 def test_every_figure_becomes_a_live_chart_with_marks_and_tooltips(look: Look, report: Path) -> None:
@@ -258,7 +258,7 @@ def test_on_a_phone_figures_fit_and_their_text_is_readable(browser: Browser, rep
 def every_figure_is_alive_quiet_and_fits(look: Look, path: Path, width: int, scheme: str) -> None:
     opened = look(path, width, scheme)
     page = opened.page
-    assert opened.told == []
+    assert opened.messages == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     charts = page.locator(".chart")
@@ -328,8 +328,8 @@ def test_a_script_in_a_name_does_not_run(browser: Browser, tmp_path: Path) -> No
     path = tmp_path / "hostile.html"
     path.write_text(html.render(here.run, here.analysis), encoding="utf-8")
     opened = open_page(browser, path)
-    assert opened.told == []
-    assert opened.asked == [path.as_uri()]
+    assert opened.messages == []
+    assert opened.requests == [path.as_uri()]
 
 
 #: GB/s in Russian.
@@ -358,7 +358,7 @@ def test_a_reader_chooses_the_language_and_the_page_keeps_it(browser: Browser, r
     assert heading.inner_text() == "概要"
     choose(page, "en")
     assert page.locator("main").inner_text() == english
-    assert opened.told == []
+    assert opened.messages == []
 
 
 def test_what_a_catalogue_lacks_is_english(
@@ -373,7 +373,7 @@ def test_what_a_catalogue_lacks_is_english(
     choose(opened.page, "ru")
     assert opened.page.locator("#summary-title").inner_text() == "At a glance"
     assert opened.page.locator(".headlines .value > span").first.inner_text() == value.replace(".", ",")
-    assert opened.told == []
+    assert opened.messages == []
 
 
 def test_the_page_opens_in_the_language_that_was_asked_for(browser: Browser, tmp_path: Path) -> None:

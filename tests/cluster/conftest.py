@@ -1,4 +1,4 @@
-"""One boot for all tests of placement on a machine of several memory nodes, one lab for all tests on a cluster."""
+"""One boot for all tests of placement on a machine of several memory nodes; one lab for all tests on a cluster."""
 
 import os
 import platform
@@ -24,7 +24,7 @@ REMEDY = "next: python tools/test_packages.py"
 
 @pytest.fixture(scope="session")
 def parts() -> Parts:
-    """What a guest is made of; a skip says what is missing."""
+    """The parts of a guest; a skip says what is missing."""
     if platform.machine() != "x86_64":
         pytest.skip("this machine is no x86-64: its programs would not run in the guest")
     absent = [program for program in ("qemu-system-x86_64", "setpriv") if not shutil.which(program)]
@@ -56,10 +56,10 @@ def guest(parts: Parts, programs: dict[str, Path], tmp_path_factory: pytest.Temp
 
 @pytest.fixture(scope="session")
 def lab() -> Generator[Lab]:
-    """A cluster of two nodes on one machine; faults that a test makes in it must be taken back by the test."""
+    """A cluster of two nodes on one machine; a test must undo the faults that it makes."""
     folder = Path(f"/run/assay-lab-tests-{os.getpid()}")
     for left in folder.parent.glob("assay-lab-tests-*"):
-        if not Path("/proc", left.name.split("-")[3]).exists():  # tests that were killed have left it
+        if not Path("/proc", left.name.split("-")[3]).exists():  # a killed test run has left it
             lab_cluster.tool(left, "down")
     try:
         done = lab_cluster.tool(folder, "up")

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cluster import initramfs
-from tests.native_programs import Told, valid_records
+from tests.native_programs import ProgramOutput, valid_records
 
 CPUS = tuple(range(8))
 NODES = tuple(range(4))
-#: Node k has these cpus; nodes 0 and 1 are of the first socket.
+#: Node k has these cpus; nodes 0 and 1 are in the first socket.
 CPUS_OF = {node: (2 * node, 2 * node + 1) for node in NODES}
-#: As a server of two sockets with two dies each may say: same node, same socket, and one or two links away.
+#: As a server with two sockets of two dies may report: same node, same socket, and one or two links away.
 DISTANCES = ((10, 16, 22, 28), (16, 10, 28, 22), (22, 28, 10, 16), (28, 22, 16, 10))
 NODE_MIB = 256
 #: Its own name.
 HOST = "guest"
-#: Boot and all launches take a minute on two slow cores, and longer beside other work.
+#: Boot and all launches take a minute on two slow cores, and longer next to other work.
 LIMIT_S = 600.0
 
 _INIT = Path(__file__).with_name("init.sh")
@@ -28,7 +28,7 @@ _CONSOLE_LINES = 25
 
 @dataclass(frozen=True)
 class Parts:
-    """What a guest is made of: a kernel image for x86-64, and a busybox that is statically linked."""
+    """The parts of a guest: a kernel image for x86-64, and a statically linked busybox."""
 
     kernel: Path
     busybox: Path
@@ -39,16 +39,16 @@ class Guest:
     """What came out of the guest.
 
     Attributes:
-        told: name of a launch -> exit code, records and words of its program.
+        outputs: name of a launch -> exit code, records and messages of its program.
         root: folder with the files of /proc and /sys that describe the machine.
     """
 
-    told: Mapping[str, Told]
+    outputs: Mapping[str, ProgramOutput]
     root: Path
 
 
 class GuestError(Exception):
-    """The guest did not do all that it was started for; the message ends with what its console said last."""
+    """The guest did not finish; the message ends with the last lines of its console."""
 
 
 def run(
@@ -58,7 +58,7 @@ def run(
     work: Path,
     others: Sequence[Path] = (),
 ) -> Guest:
-    """Boot once, run every launch inside, power off; GuestError where that fails or takes too long.
+    """Boot once, run every launch inside, power off; GuestError if that fails or takes too long.
 
     Args:
         parts: of the guest.
@@ -79,24 +79,24 @@ def run(
     _boot(parts.kernel, work)
     (work / "out").mkdir()
     subprocess.run(["tar", "-xzf", str(work / "sent"), "-C", str(work / "out")], check=True)
-    return Guest({name: _told(work / "out/launches" / name) for name in launches}, work / "out/machine")
+    return Guest({name: _output(work / "out/launches" / name) for name in launches}, work / "out/machine")
 
 
 def linked(*programs: Path) -> tuple[Path, ...]:
-    """The shared libraries that programs are linked with, and what loads them, by `ldd`."""
+    """The shared libraries of programs, and their loader, by `ldd`."""
     found: dict[Path, None] = {}
     for program in programs:
-        told = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True)
-        words = (word for line in told.stdout.splitlines() for word in line.split() if word.startswith("/"))
+        result = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True)
+        words = (word for line in result.stdout.splitlines() for word in line.split() if word.startswith("/"))
         found |= dict.fromkeys(map(Path, words))
     return tuple(found)
 
 
 def _boot(kernel: Path, work: Path) -> None:
-    """From power on to power off. Whatever ends this process also ends the guest (PDEATHSIG)."""
+    """From power on to power off. If this process ends, the guest ends too (PDEATHSIG)."""
     command = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", *_machine(), "-kernel", str(kernel)]
     command += ["-initrd", str(work / "initramfs")]
-    # What the kernel moves on its own account is not what is tested here; nor are its ciphers, or its patience.
+    # Kernel features that are not tested here are off: moving pages by itself, ciphers, and watchdogs.
     command += [
         "-append",
         "console=ttyS0 panic=-1 numa_balancing=disable nowatchdog mitigations=off cryptomgr.notests",
@@ -111,7 +111,7 @@ def _boot(kernel: Path, work: Path) -> None:
 
 
 def _machine() -> list[str]:
-    # One thread emulates all cpus in turn: one that spins gives its turn away, and beside other tests none waits.
+    # One thread emulates all cpus in turn: a spinning cpu yields its turn, and no other test waits for it.
     options = ["-machine", "pc", "-accel", "tcg,thread=single", "-cpu", "max"]
     options += ["-nodefaults", "-display", "none", "-no-reboot"]
     options += ["-m", f"{NODE_MIB * len(NODES)}M", "-smp", f"{len(CPUS)},sockets=2,cores=4,threads=1"]
@@ -130,6 +130,6 @@ def _last_words(work: Path) -> str:
     return "\n".join(("its console ends:", *lines[-_CONSOLE_LINES:]))
 
 
-def _told(folder: Path) -> Told:
+def _output(folder: Path) -> ProgramOutput:
     stdout, stderr, code = ((folder / name).read_text() for name in ("stdout", "stderr", "exit"))
-    return Told(int(code), valid_records(stdout), stderr)
+    return ProgramOutput(int(code), valid_records(stdout), stderr)

@@ -1,4 +1,4 @@
-"""The lab of tools/lab as tests use it: commands in its machines, and faults that are taken back."""
+"""The lab of tools/lab for tests: commands in its machines, and faults that are undone."""
 
 import json
 import os
@@ -16,14 +16,14 @@ ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "tools" / "lab" / "lab"
 PATIENCE_S = 60.0
 
-#: What runs in every node, by the beginning of its command line.
+#: Processes of every node, by the beginning of their command lines.
 _DAEMONS = ("sleep infinity", "sshd: ", "munged ", "slurmd ", "ps ")
 
 
 def tool(
     folder: Path, *words: str, patience_s: float = PATIENCE_S, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run tools/lab/lab for the lab in a folder, with these variables added to the environment."""
+    """Run tools/lab/lab for the lab in a folder, with these additional environment variables."""
     return _run([str(TOOL), "--folder", str(folder), *words], variables, patience_s)
 
 
@@ -45,17 +45,17 @@ class Lab:
 
     @property
     def ssh_config(self) -> Path:
-        """What `ssh -F` takes."""
+        """The file for `ssh -F`."""
         return self.folder / "ssh" / "config"
 
     @property
     def slurm_conf(self) -> Path:
-        """What SLURM_CONF must say; `run` sees to it."""
+        """The value of SLURM_CONF; `run` sets it."""
         return self.folder / "slurm" / "slurm.conf"
 
     @property
     def shared(self) -> Path:
-        """A folder that all nodes and this machine see alike; /tmp, /var/tmp, /run and /dev/shm they do not."""
+        """A folder that all nodes and this machine share; they do not share /tmp, /var/tmp, /run and /dev/shm."""
         return self.folder / "shared"
 
     def run(
@@ -75,50 +75,50 @@ class Lab:
         )
 
     def words(self, machine: str, argv: Sequence[str | Path]) -> list[str]:
-        """The command line that does it: what `tools/lab/lab enter` becomes, without a Python for each command."""
+        """The command line, equal to that of `tools/lab/lab enter`, without a Python for each command."""
         lab = layout.load(self.folder)
-        told = ["env", *(f"{name}={value}" for name, value in lab.environment().items()), *map(str, argv)]
+        result = ["env", *(f"{name}={value}" for name, value in lab.environment().items()), *map(str, argv)]
         if machine == layout.HEAD:
-            return told
+            return result
         if machine not in self.first:
             self.first[machine] = machines.first_process(lab, machine)
-        return [*machines.inside_here(lab, machine, self.first[machine]), *told]
+        return [*machines.inside_here(lab, machine, self.first[machine]), *result]
 
-    def told(self, machine: str, *argv: str | Path) -> str:
-        """What a command says; AssertionError with its other words where it fails."""
+    def output(self, machine: str, *argv: str | Path) -> str:
+        """The stdout of a command; AssertionError with all output if it fails."""
         done = self.run(machine, argv)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def strangers(self, node: str) -> list[str]:
+    def foreign_processes(self, node: str) -> list[str]:
         """Command lines of all processes of a node that the lab did not start."""
-        lines = self.told(node, "ps", "-e", "-o", "stat=,args=").splitlines()
+        lines = self.output(node, "ps", "-e", "-o", "stat=,args=").splitlines()
         living = [line.split(maxsplit=1)[1] for line in lines if not line.startswith("Z")]
         return [args for args in living if not args.startswith(_DAEMONS)]
 
     def bytes_sent(self, node: str) -> dict[str, int]:
-        """Interface of a node -> bytes that left by it."""
-        lines = self.told(node, "sh", "-c", "cd /sys/class/net && grep -H . */statistics/tx_bytes").splitlines()
+        """Interface of a node -> bytes sent by it."""
+        lines = self.output(node, "sh", "-c", "cd /sys/class/net && grep -H . */statistics/tx_bytes").splitlines()
         return {line.partition("/")[0]: int(line.rpartition(":")[2]) for line in lines}
 
     @contextmanager
     def link_down(self, node: str, *interfaces: str) -> Generator[None]:
-        """A node whose cables are pulled: fast0, gbe0, fe0, or those named."""
+        """A node with unplugged cables: fast0, gbe0, fe0, or the given ones."""
         chosen = interfaces or ("fast0", "gbe0", "fe0")
         for interface in chosen:
-            self.told(node, "ip", "link", "set", interface, "down")
+            self.output(node, "ip", "link", "set", interface, "down")
         try:
             yield
         finally:
             for interface in chosen:
-                self.told(node, "ip", "link", "set", interface, "up")
+                self.output(node, "ip", "link", "set", interface, "up")
             self._wait_for_slurm()
 
     def _wait_for_slurm(self) -> None:
         """Slurm gives up a node that does not answer for long, and takes it back after it answers again."""
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
-            states = self.told("head", "sinfo", "--noheader", "--Node", "--format=%T").split()
+            states = self.output("head", "sinfo", "--noheader", "--Node", "--format=%T").split()
             if all(state.isalpha() and state != "down" for state in states):  # `idle*`: it does not answer
                 return
             time.sleep(1)
@@ -135,7 +135,7 @@ class Lab:
 
     def _configure(self, text: str) -> None:
         self.slurm_conf.write_text(text)
-        self.told("head", "scontrol", "reconfigure")
+        self.output("head", "scontrol", "reconfigure")
 
     @contextmanager
     def no_new_connections(self, node: str, interface: str) -> Generator[None]:
@@ -144,12 +144,14 @@ class Lab:
         Open MPI listens at ports from 1024 on, daemons at known ones: they connect as before.
         """
         chosen = f"dev {interface} ipproto tcp sport 32768-60999 dport 32768-60999"
-        self.told(node, "sh", "-c", f"ip rule add pref 20 lookup local && ip rule add pref 10 {chosen} blackhole")
-        self.told(node, "ip", "rule", "del", "pref", "0")  # of this node's own addresses: it would come first
+        self.output(
+            node, "sh", "-c", f"ip rule add pref 20 lookup local && ip rule add pref 10 {chosen} blackhole"
+        )
+        self.output(node, "ip", "rule", "del", "pref", "0")  # of this node's own addresses: it would come first
         try:
             yield
         finally:
-            self.told(
+            self.output(
                 node, "sh", "-c", "ip rule add pref 0 lookup local; ip rule del pref 10; ip rule del pref 20"
             )
 
@@ -163,22 +165,22 @@ class Lab:
             if node != other
         ]
         for node, there, source in routes:
-            self.told(node, "ip", "route", "add", *there.split(), "src", source)
+            self.output(node, "ip", "route", "add", *there.split(), "src", source)
         try:
             yield
         finally:
             for node, there, _ in routes:
-                self.told(node, "ip", "route", "del", *there.split())
+                self.output(node, "ip", "route", "del", *there.split())
 
     @contextmanager
     def mtu(self, node: str, interface: str, size: int) -> Generator[None]:
         """A node whose interface takes packets of another size than those of the others."""
-        before = self.told(node, "cat", f"/sys/class/net/{interface}/mtu").strip()
-        self.told(node, "ip", "link", "set", interface, "mtu", str(size))
+        before = self.output(node, "cat", f"/sys/class/net/{interface}/mtu").strip()
+        self.output(node, "ip", "link", "set", interface, "mtu", str(size))
         try:
             yield
         finally:
-            self.told(node, "ip", "link", "set", interface, "mtu", before)
+            self.output(node, "ip", "link", "set", interface, "mtu", before)
 
     @contextmanager
     def jumbo_frames(self, network: str, size: int = 9000) -> Generator[None]:
@@ -189,25 +191,25 @@ class Lab:
             for machine, name in (("ctl", f"{node}-{network}"), (node, f"{network}0"))
         ]
         for machine, name in ports:
-            self.told(machine, "ip", "link", "set", name, "mtu", str(size))
+            self.output(machine, "ip", "link", "set", name, "mtu", str(size))
         try:
             yield
         finally:
             for machine, name in reversed(ports):
-                self.told(machine, "ip", "link", "set", name, "mtu", "1500")
+                self.output(machine, "ip", "link", "set", name, "mtu", "1500")
 
     @contextmanager
     def slow_port(self, node: str, network: str, rate: str) -> Generator[None]:
         """A port of the switch that passes less to a node than the node's own end shows; its network is shaped."""
         port = f"{node}-{network}"
-        (usual,) = json.loads(self.told("ctl", "tc", "-j", "qdisc", "show", "dev", port))
+        (usual,) = json.loads(self.output("ctl", "tc", "-j", "qdisc", "show", "dev", port))
         change = ("tc", "qdisc", "change", "dev", port, "root", "tbf", "latency", "20ms")
         burst = f"{usual['options']['burst']}b"
-        self.told("ctl", *change, "burst", burst, "rate", rate)
+        self.output("ctl", *change, "burst", burst, "rate", rate)
         try:
             yield
         finally:
-            self.told("ctl", *change, "burst", burst, "rate", f"{usual['options']['rate']}bps")
+            self.output("ctl", *change, "burst", burst, "rate", f"{usual['options']['rate']}bps")
 
     @contextmanager
     def costly_frames(self, node: str, network: str, size: int) -> Generator[None]:
@@ -216,34 +218,34 @@ class Lab:
         The other nodes send frame by frame: else the kernel carries several as one, and the port counts that.
         """
         senders = [other for other in self.nodes if other != node]
-        (usual,) = json.loads(self.told("ctl", "tc", "-j", "qdisc", "show", "dev", f"{node}-{network}"))
+        (usual,) = json.loads(self.output("ctl", "tc", "-j", "qdisc", "show", "dev", f"{node}-{network}"))
         rate, burst = usual["options"]["rate"], usual["options"]["burst"]
         shape = ("tbf", "latency", "20ms", "rate", f"{rate}bps", "burst", f"{burst}b")
         change = ("tc", "qdisc", "change", "dev", f"{node}-{network}", "root", "stab", "linklayer", "ethernet")
         for other in senders:
-            self.told(other, "ip", "link", "set", f"{network}0", "gso_max_segs", "1")
-        self.told("ctl", *change, "overhead", str(size), *shape)
+            self.output(other, "ip", "link", "set", f"{network}0", "gso_max_segs", "1")
+        self.output("ctl", *change, "overhead", str(size), *shape)
         try:
             yield
         finally:
-            self.told("ctl", *change, "overhead", "0", *shape)
+            self.output("ctl", *change, "overhead", "0", *shape)
             for other in senders:
-                self.told(other, "ip", "link", "set", f"{network}0", "gso_max_segs", "65535")
+                self.output(other, "ip", "link", "set", f"{network}0", "gso_max_segs", "65535")
 
     @contextmanager
     def large_buffers(self) -> Generator[None]:
         """Nodes whose TCP may buffer 32 MiB: the kernel fills the wire while processes wait for their turn."""
         names = ("net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem")
         before = {
-            (node, name): self.told(node, "sysctl", "-n", name).split() for node in self.nodes for name in names
+            (node, name): self.output(node, "sysctl", "-n", name).split() for node in self.nodes for name in names
         }
         for node, name in before:
-            self.told(node, "sysctl", "-w", f"{name}=4096 4194304 33554432")
+            self.output(node, "sysctl", "-w", f"{name}=4096 4194304 33554432")
         try:
             yield
         finally:
             for (node, name), sizes in before.items():
-                self.told(node, "sysctl", "-w", f"{name}={' '.join(sizes)}")
+                self.output(node, "sysctl", "-w", f"{name}={' '.join(sizes)}")
 
     @contextmanager
     def full_shm(self, node: str) -> Generator[None]:
@@ -252,16 +254,16 @@ class Lab:
         try:
             yield
         finally:
-            self.told(node, "sh", "-c", "rm /dev/shm/filled")
+            self.output(node, "sh", "-c", "rm /dev/shm/filled")
 
     @contextmanager
     def no_sshd(self, node: str) -> Generator[None]:
         """A node that refuses ssh; sessions that are open stay so."""
-        self.told(node, "sh", "-c", f"kill $(cat {self.folder}/own/sshd.pid)")
+        self.output(node, "sh", "-c", f"kill $(cat {self.folder}/own/sshd.pid)")
         try:
             yield
         finally:
-            self.told(node, "/usr/sbin/sshd", "-f", self.folder / "ssh" / "sshd_config")
+            self.output(node, "/usr/sbin/sshd", "-f", self.folder / "ssh" / "sshd_config")
 
 
 def read(folder: Path) -> Lab:

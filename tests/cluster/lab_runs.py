@@ -1,4 +1,4 @@
-"""`assay` as it is typed in the lab: short studies, where their runs are, and what the tests look for in them."""
+"""`assay` as typed in the lab: short studies, their runs, and what the tests look for in them."""
 
 import html
 import os
@@ -31,8 +31,8 @@ benchmark = "pt2pt"
 placements = ["pair:other-node"]
 axes = { pattern = "bandwidth", bytes = "64K", window = 4 }
 """
-#: Script of a launcher whose first launch that measures has no end of its own: it waits for what a test plants.
-#: Its ranks let others work meanwhile.
+#: Script of a launcher whose first measuring launch does not end by itself: it waits for a file of the test. Its
+#: ranks yield their cores meanwhile.
 HOLDING = """
 case " $* " in *"/pt2pt "*" --case "*) mkdir "$0.holds" 2>/dev/null && endless=yes ;; esac
 for word; do
@@ -48,7 +48,7 @@ for word; do
 done
 exec {launcher} "$@"
 """
-#: What nobody waits for comes after all others: the process, and its session, which the kernel takes for a group.
+#: Processes that nobody waits for come last: the process, and its session, which the kernel treats as a group.
 _LAST = "for rank in $(pgrep -x pt2pt); do renice -n 19 $rank; echo 19 >/proc/$rank/autogroup; done"
 #: A window of 4 MiB: 0.35 s on the slowest network.
 RATES = """
@@ -62,7 +62,7 @@ benchmark = "pt2pt"
 placements = ["pair:other-node"]
 axes = { pattern = "bandwidth", bytes = "1M", window = 4 }
 """
-#: A window of 128 MiB lasts a second at 1 Gbit/s: that a process waits for its turn hardly counts.
+#: A window of 128 MiB takes a second at 1 Gbit/s: waiting for a core hardly matters.
 WIDE = RATES.replace("window = 4", "window = 128")
 INSIDE = """
 title = "Inside"
@@ -75,7 +75,7 @@ benchmark = "pt2pt"
 placements = ["pair"]
 axes = { pattern = "bandwidth", bytes = "1M" }
 """
-#: Inside a node, which takes two cores, and between two, which takes one of each.
+#: Inside a node, which takes two cores, and between two nodes, which takes one of each.
 BOTH = """
 title = "Both"
 question = "How is it inside a node, and between two?"
@@ -103,13 +103,13 @@ benchmark = "tcp"
 placements = ["pair:other-node"]
 axes = { pattern = "latency", bytes = 8 }
 """
-#: Runs that were shown, as long as they were then.
+#: Runs already shown, with their lengths at that time.
 _SHOWN: set[tuple[Path, int]] = set()
 
 
 @dataclass(frozen=True)
 class Desk:
-    """A folder that all nodes see, to type commands in.
+    """A folder shared by all nodes, to type commands in.
 
     Attributes:
         lab: what they are about.
@@ -126,7 +126,7 @@ class Desk:
         return [*ASSAY, *words, "--hosts", ",".join(self.lab.nodes), "--ssh-config", str(self.lab.ssh_config)]
 
     def typed(self, words: Sequence[str], patience_s: float = PATIENCE_S) -> subprocess.CompletedProcess[str]:
-        """What a command says and how it ends. No traceback, whatever happens."""
+        """The output of a command and its exit code; it never contains a traceback."""
         done = subprocess.run(
             words,
             cwd=self.folder,
@@ -142,7 +142,7 @@ class Desk:
         return done
 
     def started(self, words: Sequence[str]) -> subprocess.Popen[str]:
-        """A command as a shell starts it, in a process group of its own."""
+        """Start a command as a shell does, in its own process group."""
         return subprocess.Popen(
             words,
             cwd=self.folder,
@@ -167,16 +167,18 @@ class Desk:
         return run
 
     def is_clean(self) -> None:
-        """No node runs anything but the lab's own daemons. Connections that ssh keeps open are no programs."""
-        until(lambda: not any(self.lab.strangers(node) for node in self.lab.nodes), 15.0)
-        assert {node: self.lab.strangers(node) for node in self.lab.nodes} == {node: [] for node in self.lab.nodes}
+        """No node runs anything but the lab's own daemons. Connections that ssh keeps open do not count."""
+        until(lambda: not any(self.lab.foreign_processes(node) for node in self.lab.nodes), 15.0)
+        assert {node: self.lab.foreign_processes(node) for node in self.lab.nodes} == {
+            node: [] for node in self.lab.nodes
+        }
 
     def ranks(self, node: str) -> list[str]:
-        """Process ids of pt2pt in a node, as the node counts."""
+        """Process ids of pt2pt in a node, as numbered there."""
         return self.lab.run(node, ["pgrep", "-x", "pt2pt"]).stdout.split()
 
     def stand_in(self, name: str, launcher: str, script: str = HOLDING) -> Path:
-        """A program that says of itself what a launcher says, and else does what a script does."""
+        """A program that claims to be a launcher, and otherwise does what a script does."""
         path = self.folder / name
         said = f'#!/bin/sh\n[ "$1" = --version ] && exec {launcher} --version\n'
         path.write_text(said + script.format(launcher=launcher))
@@ -184,7 +186,7 @@ class Desk:
         return path
 
     def held(self) -> None:
-        """Wait until ranks of the launch that is held measure on every node.
+        """Wait until ranks of the held launch measure on every node.
 
         Who is still being connected has used no second of a cpu; what a launcher says and does of it then differs.
         """
@@ -198,7 +200,7 @@ class Desk:
 
 
 def desk_in(lab: Lab) -> Desk:
-    """A new one; what ssh keeps open for it is its own."""
+    """A new desk; ssh keeps its own connections for it."""
     folder = Path(tempfile.mkdtemp(dir=lab.shared))
     studies = {"single": SINGLE, "rates": RATES, "wide": WIDE, "inside": INSIDE, "both": BOTH, "sockets": SOCKETS}
     for name, text in studies.items():
@@ -219,21 +221,21 @@ def leave(desk: Desk) -> None:
 
 
 def first_page(run: Run) -> str:
-    """What the report says before its first topic, as plain words."""
+    """The report's text before its first topic, as plain words."""
     page = Path(run.path, "report.html").read_text(encoding="utf-8")
     summary = page[page.index('<section id="summary"') : page.index('<section id="machine"')]
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", summary)).split())
 
 
 def until(true: Callable[[], bool], patience_s: float = 180.0) -> None:
-    """Wait for it."""
+    """Wait until the condition is true."""
     deadline = time.monotonic() + patience_s
     while not true() and time.monotonic() < deadline:
-        time.sleep(0.4)  # most of what is asked takes several processes
+        time.sleep(0.4)  # most questions start several processes
 
 
 def mpi_of(kind: str) -> str:
-    """The name of this machine's MPI of a kind; skips where there is none."""
+    """The name of this machine's MPI of a kind; skips the test if there is none."""
     found = [one.name for one in toolchain.find_mpis() if one.kind == kind]
     if not found:
         pytest.skip(f"no {kind}; next: sudo apt install libopenmpi-dev openmpi-bin libmpich-dev mpich")
@@ -241,7 +243,7 @@ def mpi_of(kind: str) -> str:
 
 
 def between(run: Run) -> dict[str, list[CaseRecords]]:
-    """Interface that was asked for -> complete records of messages of 64 KiB and more between nodes."""
+    """Requested interface -> complete records of messages of 64 KiB and more between nodes."""
     networks = {name: device for factor in run.plan.factors for name, device in factor.devices.items()}
     found: dict[str, list[CaseRecords]] = {}
     for launch in run.launches:

@@ -7,7 +7,8 @@ from tests.cluster.guest import CPUS, CPUS_OF, NODES
 from assay.model import benchmarks
 from assay.model.benchmark import Benchmark
 
-#: Three arrays whose touched pages have no gap: they end in the middle of a page, and less than one lies between.
+#: Three arrays without gaps between their touched pages: they end inside a page, and less than a page separates
+#: them.
 ELEMENTS = 33024
 PAGES = 196
 #: Twelve huge pages, four in each array.
@@ -17,7 +18,7 @@ QUICK = ("--seconds", "0.02", "--max-samples", "10")
 
 _STREAM = ("stream", *QUICK, "--elements", str(ELEMENTS))
 _LARGE = ("stream", *QUICK, "--elements", str(LARGE_ELEMENTS))
-#: Long enough that its group changes while it measures; it ends as soon as the samples are taken.
+#: Long enough for a change of its group while it measures; it ends as soon as the samples are taken.
 _LONG = ("stream", "--elements", str(ELEMENTS), "--seconds", "5", "--precision", "1e-9", "--max-samples", "1M")
 
 
@@ -33,7 +34,7 @@ def cpus_from(node: int, count: int) -> tuple[int, ...]:
 
 
 def smallest(benchmark: Benchmark) -> tuple[str, ...]:
-    """The program with its axes at their first value, or at a small size."""
+    """The program with its axes at their first values, or at a small size."""
     axes = {axis.name: axis.values[0] if axis.values else SMALL for axis in benchmark.axes}
     return (
         benchmark.program,
@@ -43,7 +44,7 @@ def smallest(benchmark: Benchmark) -> tuple[str, ...]:
 
 
 def declared() -> tuple[Benchmark, ...]:
-    """Every benchmark of one process that needs nothing else: the machine has no MPI and no libraries."""
+    """Every benchmark of a single process without further needs: the machine has no MPI and no libraries."""
     every = map(benchmarks.get, benchmarks.names())
     return tuple(each for each in every if each.launcher == "direct" and not each.needs and not each.foreign)
 

@@ -38,7 +38,7 @@ def guests(work: Path) -> list[int]:
     return found
 
 
-def test_a_guest_that_takes_too_long_is_ended_and_its_last_words_are_told(
+def test_a_guest_that_takes_too_long_is_ended_and_its_last_output_is_reported(
     parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guest, "LIMIT_S", 0.5)

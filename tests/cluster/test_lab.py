@@ -38,38 +38,40 @@ def rate(lab: Lab, network: str, count: int) -> float:
     receiver = lab.start("node02", ["python3", "-c", RECEIVER])
     assert receiver.stdout
     port = receiver.stdout.readline().strip()
-    told = lab.told("node01", "python3", "-c", SENDER, f"node02-{network}", port, str(count))
+    result = lab.output("node01", "python3", "-c", SENDER, f"node02-{network}", port, str(count))
     receiver.communicate()
-    return float(told)
+    return float(result)
 
 
 def test_ssh_reaches_every_node_under_each_of_its_names_with_the_lab_s_own_key(lab: Lab) -> None:
     for name in ("node01", "node01-fast", "node01-gbe", "node01-fe", "node02"):
-        assert lab.told("head", "ssh", "-F", lab.ssh_config, name, "hostname").split() == [name.partition("-")[0]]
-    assert lab.told("node01", "ssh", "node02", "hostname").split() == ["node02"]
+        assert lab.output("head", "ssh", "-F", lab.ssh_config, name, "hostname").split() == [
+            name.partition("-")[0]
+        ]
+    assert lab.output("node01", "ssh", "node02", "hostname").split() == ["node02"]
     assert (lab.folder / "ssh" / "key").stat().st_mode & 0o077 == 0
 
 
 def test_every_node_has_files_of_its_own_where_programs_leave_traces(lab: Lab) -> None:
     for folder in ("/tmp", "/var/tmp", "/dev/shm", "/run"):  # noqa: S108 (that they are private is what is asked)
-        lab.told("node01", "touch", f"{folder}/mine")
+        lab.output("node01", "touch", f"{folder}/mine")
         for machine in ("node02", "head"):
             assert lab.run(machine, ["test", "-e", f"{folder}/mine"]).returncode == 1
-        lab.told("node01", "rm", f"{folder}/mine")
+        lab.output("node01", "rm", f"{folder}/mine")
     (lab.shared / "ours").touch()
-    assert lab.told("node01", "ls", lab.shared) == lab.told("node02", "ls", lab.shared)
+    assert lab.output("node01", "ls", lab.shared) == lab.output("node02", "ls", lab.shared)
 
 
 def test_a_node_sees_its_own_interfaces_and_processes_only(lab: Lab) -> None:
     assert set(lab.bytes_sent("node01")) == {"lo", "fast0", "gbe0", "fe0"}
     sleeper = lab.start("node01", ["sleep", "61.5"])
     assert sleeper.poll() is None
-    while lab.strangers("node01") != ["sleep 61.5"]:
+    while lab.foreign_processes("node01") != ["sleep 61.5"]:
         assert sleeper.poll() is None
-    assert lab.strangers("node02") == []
-    lab.told("node01", "pkill", "-f", "sleep 61.5")
+    assert lab.foreign_processes("node02") == []
+    lab.output("node01", "pkill", "-f", "sleep 61.5")
     sleeper.communicate()
-    assert lab.strangers("node01") == []
+    assert lab.foreign_processes("node01") == []
 
 
 def most(lab: Lab, network: str, size: int, wanted: float) -> float:
@@ -105,11 +107,11 @@ def test_what_went_over_a_network_is_in_its_counters_and_in_no_other_s(lab: Lab)
 
 def test_slurm_runs_steps_and_jobs_from_here_and_from_a_node(lab: Lab) -> None:
     for machine in ("head", "node02"):
-        assert sorted(lab.told(machine, "srun", "-Q", "-N2", "hostname").split()) == ["node01", "node02"]
+        assert sorted(lab.output(machine, "srun", "-Q", "-N2", "hostname").split()) == ["node01", "node02"]
     output = lab.shared / "job"
-    lab.told("head", "sbatch", "--wait", "-N2", f"--output={output}", "--wrap", "srun -Q hostname")
+    lab.output("head", "sbatch", "--wait", "-N2", f"--output={output}", "--wrap", "srun -Q hostname")
     assert sorted(output.read_text().split()) == ["node01", "node02"]
-    assert "DefaultTime=00:10:00" in lab.told("head", "scontrol", "show", "partition", "lab")
+    assert "DefaultTime=00:10:00" in lab.output("head", "scontrol", "show", "partition", "lab")
 
 
 def test_a_cable_that_is_pulled_and_an_sshd_that_is_stopped_are_put_back(lab: Lab) -> None:
@@ -129,7 +131,7 @@ def test_the_shared_memory_of_one_node_can_be_full(lab: Lab) -> None:
         assert "No space left" in lab.run("node01", writing).stderr
         assert lab.run("node02", writing).returncode == 0
     for node in lab.nodes:
-        assert lab.told(node, "sh", "-c", "rm /dev/shm/word && ls /dev/shm") == ""
+        assert lab.output(node, "sh", "-c", "rm /dev/shm/word && ls /dev/shm") == ""
 
 
 def test_a_second_up_says_that_the_lab_is_there_and_another_size_is_refused(lab: Lab) -> None:
@@ -143,15 +145,15 @@ def test_a_second_up_says_that_the_lab_is_there_and_another_size_is_refused(lab:
 
 
 def test_status_and_env_tell_what_a_shell_needs(lab: Lab) -> None:
-    told = tool(lab.folder, "status").stdout
-    assert re.search(rf"node02  fast {lab.addresses['node02']}  .* slurm idle", told)
+    result = tool(lab.folder, "status").stdout
+    assert re.search(rf"node02  fast {lab.addresses['node02']}  .* slurm idle", result)
     assert f"export SLURM_CONF={lab.slurm_conf}\n" in tool(lab.folder, "env").stdout
 
 
 def test_a_shell_enters_a_node_as_tests_do(lab: Lab) -> None:
     asked = ("sh", "-c", "hostname; pwd; echo $SLURM_CONF")
     for machine in ("node01", "head"):
-        assert tool(lab.folder, "enter", machine, *asked).stdout == lab.told(machine, *asked)
+        assert tool(lab.folder, "enter", machine, *asked).stdout == lab.output(machine, *asked)
 
 
 def test_a_machine_that_is_not_in_the_lab_is_named(lab: Lab) -> None:

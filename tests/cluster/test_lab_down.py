@@ -83,10 +83,10 @@ def test_down_leaves_no_process_namespace_link_mount_or_folder(folder: Path) -> 
     before = Path("/proc/self/mountinfo").read_text()
     assert tool(folder, "up", "--nodes", "3").returncode == 0
     other = read(folder)
-    other.told("head", "sbatch", "-N3", "--output=/dev/null", "--wrap", "srun sleep 1000")
+    other.output("head", "sbatch", "-N3", "--output=/dev/null", "--wrap", "srun sleep 1000")
     orphan = "setsid sleep 1000 </dev/null >/dev/null 2>&1 &"
-    other.told("head", "ssh", "-F", other.ssh_config, "node03", orphan)
-    assert other.strangers("node03").count("sleep 1000") >= 1
+    other.output("head", "ssh", "-F", other.ssh_config, "node03", orphan)
+    assert other.foreign_processes("node03").count("sleep 1000") >= 1
     made, mark = namespaces(folder), other.addresses["head"].rsplit(".", 2)[0] + "."
     assert len(made) >= 5 * 4  # net, uts, mnt, ipc and pid of three nodes and of the controller
     assert inhabitants(made)
@@ -104,13 +104,13 @@ def test_down_leaves_no_process_namespace_link_mount_or_folder(folder: Path) -> 
 def test_labs_side_by_side_have_addresses_and_nodes_can_have_cpus_of_their_own(lab: Lab, folder: Path) -> None:
     assert tool(folder, "up", "--own-cpus").returncode == 0
     other = read(folder)
-    cpus = [other.told("head", "ssh", "-F", other.ssh_config, node, "taskset -p $$") for node in other.nodes]
+    cpus = [other.output("head", "ssh", "-F", other.ssh_config, node, "taskset -p $$") for node in other.nodes]
     masks = [int(said.split()[-1], 16) for said in cpus]
     assert all(masks)
     assert masks[0] & masks[1] == 0
     assert not set(other.addresses.values()) & set(lab.addresses.values()) - {"127.0.0.1"}
-    assert other.told("head", "srun", "--nodelist=node01", "hostname").split() == ["node01"]
-    assert lab.told("head", "ssh", "-F", lab.ssh_config, "node02", "hostname").split() == ["node02"]
+    assert other.output("head", "srun", "--nodelist=node01", "hostname").split() == ["node01"]
+    assert lab.output("head", "ssh", "-F", lab.ssh_config, "node02", "hostname").split() == ["node02"]
 
 
 def test_a_lab_that_fails_half_way_is_taken_down(folder: Path, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_what_an_up_that_was_killed_left_is_removed_by_the_next(folder: Path) ->
     assert left
     assert tool(folder, "up").returncode == 0
     assert not left & {entry.name for entry in ours(folder)}
-    assert sorted(read(folder).told("head", "srun", "-Q", "-N2", "hostname").split()) == ["node01", "node02"]
+    assert sorted(read(folder).output("head", "srun", "-Q", "-N2", "hostname").split()) == ["node01", "node02"]
 
 
 def test_without_root_the_lab_says_so(tmp_path: Path) -> None:

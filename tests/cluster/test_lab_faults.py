@@ -76,7 +76,7 @@ def test_a_rank_that_is_killed_costs_its_launch_only(desk: Desk, kind: str, word
     process = desk.started(held(desk, kind, "--launches", "2"))
     desk.held()
     (rank,) = desk.ranks("node02")
-    desk.lab.told("node02", "sh", "-c", f"kill -KILL {rank}")
+    desk.lab.output("node02", "sh", "-c", f"kill -KILL {rank}")
     _, said = process.communicate(timeout=PATIENCE_S)
     run = desk.run()
     assert process.returncode in {0, 1}, said
@@ -91,7 +91,7 @@ def test_a_rank_that_is_stopped_is_named_with_its_host(desk: Desk) -> None:
     process = desk.started(held(desk))
     desk.held()
     (rank,) = desk.ranks("node02")
-    desk.lab.told("node02", "sh", "-c", f"kill -STOP {rank}")
+    desk.lab.output("node02", "sh", "-c", f"kill -STOP {rank}")
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, said
     assert "rank 1 on node02 is stopped" in " ".join(said.split())
@@ -138,7 +138,7 @@ def test_a_node_that_refuses_ssh_is_named_before_anything_is_measured(desk: Desk
     assert not (desk.folder / "runs").exists()
 
 
-def test_a_name_that_does_not_resolve_is_told(desk: Desk) -> None:
+def test_a_name_that_does_not_resolve_is_reported(desk: Desk) -> None:
     words = [*ASSAY, "run", "single.toml", *GBE, "--hosts", "node01,nowhere", "--ssh-config"]
     done = desk.typed([*words, str(desk.lab.ssh_config)])
     assert done.returncode == 4
@@ -169,7 +169,7 @@ def test_a_launcher_that_hangs_ends_at_its_limit_with_all_that_it_started_elsewh
     hanging = f'case " $* " in *" --case "*) {there} & exec sleep 602 ;; esac\nexec {{launcher}} "$@"'
     declared(desk, "openmpi", hanging)
     process = desk.started(desk.words("run", "single.toml", *GBE, "--mpi", "mine"))
-    until(lambda: any("sleep 601" in args for args in desk.lab.strangers("node02")))
+    until(lambda: any("sleep 601" in args for args in desk.lab.foreign_processes("node02")))
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, said
     assert "time limit" in said
@@ -221,10 +221,10 @@ def test_a_run_that_is_interrupted_leaves_no_process_on_any_node_and_goes_on(des
 
 def test_a_job_that_is_cancelled_keeps_what_it_has_and_goes_on_in_another(desk: Desk) -> None:
     first = held_by_srun(desk, [*ASSAY, "submit", "-N", "2"])
-    told, said = first.communicate(timeout=PATIENCE_S)
+    result, said = first.communicate(timeout=PATIENCE_S)
     assert first.returncode == 0, said
     desk.held()
-    job = told.split()[-1]
+    job = result.split()[-1]
     assert desk.typed(["scancel", job]).returncode == 0
     until(lambda: desk.typed(["squeue", "-h", "-j", job]).stdout.strip() == "")
     desk.is_clean()

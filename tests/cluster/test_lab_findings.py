@@ -146,18 +146,18 @@ def test_what_jumbo_frames_do_for_sockets_is_a_factor_that_needs_no_root(desk: D
     Other work on this machine may leave it empty at times: of three runs one tells.
     """
     gained = (9000 - 52) / (9000 + 14) / ((1500 - 52) / (1500 + 14))
-    told: list[float] = []
+    ratios: list[float] = []
     with desk.lab.jumbo_frames("gbe"):
-        while len(told) < 3 and not any(abs(each / gained - 1) < 0.01 for each in told):
-            runs = f"jumbo-{len(told)}"
+        while len(ratios) < 3 and not any(abs(each / gained - 1) < 0.01 for each in ratios):
+            runs = f"jumbo-{len(ratios)}"
             segments = ("--vary", "tcp.segment=1460,0", "--launches", "6")
             measured(desk, STREAMS, {}, "--network", GBE, *segments, "--runs", runs)
             run = desk.run(runs)
             analysis = analyse.analyse(run)
             (larger,) = (each for each in analysis.comparisons if each.differ == "segment")
             assert (larger.level, larger.base, larger.blocks) == ("0", "1460", 6)
-            told.append(larger.ratio)
-    assert any(abs(each / gained - 1) < 0.01 for each in told), told
+            ratios.append(larger.ratio)
+    assert any(abs(each / gained - 1) < 0.01 for each in ratios), ratios
     agreed = {
         case.header.params["segment"]: case.header.mpi.segment_bytes
         for launch in run.launches
@@ -185,13 +185,13 @@ def test_frames_that_the_way_loses_break_connections_but_in_shorter_segments(des
         again = desk.typed(confirming(desk))
         assert again.returncode == 1, again.stdout  # the case that broke stays broken
     desk.is_clean()
-    (told,) = by_rule_of(desk.run())["lost_frames"]
-    assert (told.severity, told.status, told.rivals) == ("problem", "confirmed", ())
-    assert "with segments of 1,220 B the same messages pass: the path loses longer frames" in told.claim
+    (finding,) = by_rule_of(desk.run())["lost_frames"]
+    assert (finding.severity, finding.status, finding.rivals) == ("problem", "confirmed", ())
+    assert "with segments of 1,220 B the same messages pass: the path loses longer frames" in finding.claim
 
 
 @pytest.mark.long
-def test_a_port_that_is_slow_by_the_frame_is_told_from_one_that_is_slow_by_the_byte(desk: Desk) -> None:
+def test_a_port_that_is_slow_by_the_frame_is_distinguished_from_one_that_is_slow_by_the_byte(desk: Desk) -> None:
     """The same rate is left of both; with segments of half the length only the one loses half of that."""
     with desk.lab.costly_frames("node02", "gbe", 6000):
         by_frame = of_frames(desk, "frames")
@@ -211,8 +211,8 @@ def of_frames(desk: Desk, runs: str) -> Finding:
     assert "interrupts and copies of the kernel, fewer with jumbo frames" in slow.rivals
     assert slow.next.endswith(" --confirm  # shows whether the number of frames determines the rate")
     confirmed(desk, runs, {})
-    (told,) = by_rule_of(desk.run(runs))["link_ceiling"]
-    return told
+    (finding,) = by_rule_of(desk.run(runs))["link_ceiling"]
+    return finding
 
 
 @pytest.mark.long

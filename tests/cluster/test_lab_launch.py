@@ -86,7 +86,7 @@ def placed(layout: Layout, site: Site) -> list[str]:
 def left(lab: Lab, site: Site) -> dict[str, list[str]]:
     """Node -> what the nodes themselves see of the run."""
     look = f"grep -lF ASSAY_RUN={site.run} /proc/[0-9]*/environ 2>/dev/null || true"
-    return {node: lab.told(node, "sh", "-c", look).split() for node in lab.nodes}
+    return {node: lab.output(node, "sh", "-c", look).split() for node in lab.nodes}
 
 
 def abandoned(layout: Layout, site: Site, lab: Lab) -> None:
@@ -189,7 +189,7 @@ def test_a_launch_that_hangs_ends_at_its_limit_on_every_node(lab: Lab, site: Sit
     assert not any(left(lab, site).values())
 
 
-def test_a_node_that_refuses_ssh_is_told_by_its_own_words(lab: Lab, site: Site) -> None:
+def test_a_node_that_refuses_ssh_is_reported_with_its_own_message(lab: Lab, site: Site) -> None:
     with lab.no_sshd(lab.nodes[1]):
         outcome = Processes().execute(commands(site, lab.nodes[1:2])[lab.nodes[1]], LIMIT_S)
     assert outcome.exit_code == 255

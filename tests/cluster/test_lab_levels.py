@@ -30,7 +30,7 @@ def desk(lab: Lab) -> Generator[Desk]:
 
 def mtus(desk: Desk) -> dict[str, int]:
     """Node -> what its interface has now."""
-    return {node: int(desk.lab.told(node, "cat", "/sys/class/net/gbe0/mtu")) for node in desk.lab.nodes}
+    return {node: int(desk.lab.output(node, "cat", "/sys/class/net/gbe0/mtu")) for node in desk.lab.nodes}
 
 
 def test_the_records_hold_the_mtu_that_each_node_had_for_mpi_and_for_sockets(desk: Desk) -> None:
@@ -67,7 +67,7 @@ def test_a_node_that_is_lost_is_put_back_when_the_run_goes_on_and_the_other_at_o
         assert process.returncode == 4, said
         assert "'node02' cannot be reached any more" in said
         assert mtus(desk)["node01"] == 1500
-    desk.lab.told("node02", "ip", "link", "set", "gbe0", "mtu", "700")
+    desk.lab.output("node02", "ip", "link", "set", "gbe0", "mtu", "700")
     (path,) = (desk.folder / "runs").iterdir()
     resume = [*ASSAY, "run", "--resume", str(Path(path)), "--ssh-config", str(desk.lab.ssh_config)]
     done = desk.typed(resume)

@@ -72,8 +72,8 @@ def study(lab: Lab, name: str, *, launches: int, precision: float, budget: int) 
 
 
 def standing(assay: Assay, job: str) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(assay("status", job, "--json").stdout)["jobs"][-1]
-    return told
+    result: dict[str, Any] = json.loads(assay("status", job, "--json").stdout)["jobs"][-1]
+    return result
 
 
 def wait_for(
@@ -89,12 +89,12 @@ def wait_for(
 
 def nothing_is_left(lab: Lab) -> None:
     """Of the job's processes at once; Slurm's own, one a step, may outlive the job by a moment."""
-    left = [words for node in lab.nodes for words in lab.strangers(node)]
+    left = [words for node in lab.nodes for words in lab.foreign_processes(node)]
     assert [words for words in left if not words.startswith("slurmstepd: ")] == []
     deadline = time.monotonic() + 15
-    while any(lab.strangers(node) for node in lab.nodes) and time.monotonic() < deadline:
+    while any(lab.foreign_processes(node) for node in lab.nodes) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert lab.strangers("node01") == lab.strangers("node02") == []
+    assert lab.foreign_processes("node01") == lab.foreign_processes("node02") == []
 
 
 def test_a_job_measures_between_its_nodes_with_no_further_option(
@@ -127,7 +127,7 @@ def test_a_job_whose_time_is_up_is_resumed_by_another_and_may_be_cancelled(
     job = assay("submit", long, "-N2", "--time", "10m", "--mpi", mpi).stdout.strip()
     before = wait_for(assay, job, lambda one: one["made"] > 1)
     # What Slurm itself sends a minute before the limit, and to whom.
-    lab.told("head", "scancel", "--signal=TERM", "--batch", job)
+    lab.output("head", "scancel", "--signal=TERM", "--batch", job)
     ended = wait_for(assay, job, lambda one: one["state"] not in {"queued", "running"})
     assert ended["state"] == "timed-out"
     done = assay("status", job)
@@ -139,7 +139,7 @@ def test_a_job_whose_time_is_up_is_resumed_by_another_and_may_be_cancelled(
     after = wait_for(assay, resumed, lambda one: one["made"] > ended["made"])
     assert after["run"] == ended["run"]
     assert ended["made"] >= before["made"]
-    lab.told("head", "scancel", resumed)
+    lab.output("head", "scancel", resumed)
     cancelled = wait_for(assay, resumed, lambda one: one["state"] not in {"queued", "running"})
     assert (cancelled["state"], cancelled["made"] >= after["made"]) == ("cancelled", True)
     assert standing(assay, job)["state"] == "timed-out"
@@ -155,15 +155,15 @@ def test_a_job_that_reaches_its_own_time_limit_keeps_what_it_has_and_another_com
     job = assay("submit", path, "-N2", "--time", "2m", "--mpi", mpi, "--network", "gbe0").stdout.strip()
     wait_for(assay, job, lambda one: one["made"] > 1)
     # The last minute begins now, and Slurm asks to end by itself, as the script of the job wants it.
-    lab.told("head", "scontrol", "update", f"JobId={job}", "TimeLimit=1")
+    lab.output("head", "scontrol", "update", f"JobId={job}", "TimeLimit=1")
     ended = wait_for(assay, job, lambda one: one["state"] not in {"queued", "running"})
     assert ended["state"] == "timed-out"
     assert 0 < ended["made"] < ended["planned"]
     done = assay("status", job)
     assert done.returncode == 5
     assert f"next: assay submit --resume {ended['run']}" in done.stderr
-    told = lab.told("head", "scontrol", "--oneliner", "show", "job", job)
-    assert "TimeLimit=00:01:00" in told
+    result = lab.output("head", "scontrol", "--oneliner", "show", "job", job)
+    assert "TimeLimit=00:01:00" in result
     nothing_is_left(lab)
 
     resumed = assay("submit", "--resume", str(ended["run"]), "--time", "10m").stdout.strip()
@@ -181,8 +181,10 @@ def doctor(lab: Lab, *words: str) -> tuple[int, dict[tuple[str, str], dict[str, 
     """Exit code, and host and name of a check -> the check."""
     command = [sys.executable, "-m", "assay", "doctor", "--json", *words]
     done = lab.run("head", [*command, "--hosts", "node[01-02]", "--ssh-config", str(lab.ssh_config)])
-    told = json.loads(done.stdout)
-    return done.returncode, {(each["host"], one["name"]): one for each in told["hosts"] for one in each["checks"]}
+    result = json.loads(done.stdout)
+    return done.returncode, {
+        (each["host"], one["name"]): one for each in result["hosts"] for one in each["checks"]
+    }
 
 
 def troubled(found: dict[tuple[str, str], dict[str, Any]], state: str) -> list[tuple[str, str]]:

@@ -26,11 +26,11 @@ def desk(lab: Lab) -> Generator[Desk]:
 @contextmanager
 def hidden(lab: Lab, node: str, folder: Path) -> Generator[None]:
     """A node that sees nothing in a folder."""
-    lab.told(node, "mount", "-t", "tmpfs", "none", folder)
+    lab.output(node, "mount", "-t", "tmpfs", "none", folder)
     try:
         yield
     finally:
-        lab.told(node, "umount", folder)
+        lab.output(node, "umount", folder)
 
 
 def test_programs_that_a_node_lacks_are_named_with_the_command_that_brings_them(desk: Desk) -> None:

@@ -86,17 +86,17 @@ def test_every_thread_of_every_rank_is_proven_where_the_layout_puts_it(
     guest: Guest, plan: Plan, name: str, cpus: tuple[tuple[int, ...], ...]
 ) -> None:
     case = cases(plan)[name]
-    told = guest.told[case.id]
-    assert (told.exit_code, told.ends) == (0, [End("complete")]), told.words
-    assert [record.passed for record in told.records if isinstance(record, Verdict)] == [True]
-    ranks = told.header.ranks
+    result = guest.outputs[case.id]
+    assert (result.exit_code, result.ends) == (0, [End("complete")]), result.words
+    assert [record.passed for record in result.records if isinstance(record, Verdict)] == [True]
+    ranks = result.header.ranks
     assert case.placement.rank_cpus == cpus
     assert tuple(rank.requested_cpus for rank in ranks) == cpus
     assert tuple(rank.cpus for rank in ranks) == cpus
     assert {rank.host for rank in ranks} == {HOST}
-    assert not elsewhere(told.header, case)
+    assert not elsewhere(result.header, case)
 
 
 def test_the_pages_of_each_rank_lie_on_the_memory_node_of_its_first_thread(guest: Guest, plan: Plan) -> None:
-    told = guest.told[cases(plan)["collective 2x2@all"].id]
-    assert [set(rank.page_nodes) for rank in told.header.ranks] == [{"0"}, {"2"}]
+    result = guest.outputs[cases(plan)["collective 2x2@all"].id]
+    assert [set(rank.page_nodes) for rank in result.header.ranks] == [{"0"}, {"2"}]

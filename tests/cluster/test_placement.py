@@ -17,9 +17,9 @@ BORDER_PAGES = 6
 
 def placed(guest: Guest, name: str) -> Rank:
     """Where a launch lay that ended well."""
-    told = guest.told[name]
-    assert (told.exit_code, told.ends) == (0, [End("complete")]), told.words
-    (rank,) = told.header.ranks
+    result = guest.outputs[name]
+    assert (result.exit_code, result.ends) == (0, [End("complete")]), result.words
+    (rank,) = result.header.ranks
     assert rank.cpus == rank.requested_cpus
     return rank
 
@@ -87,19 +87,19 @@ def test_threads_run_on_the_cpus_in_the_order_asked(guest: Guest, name: str, cpu
 
 
 def test_a_cpu_that_the_machine_lacks_is_refused_with_those_that_it_has(guest: Guest) -> None:
-    told = guest.told["absent-cpu"]
-    assert told.exit_code == 2
-    assert "cpu 8 cannot be used" in told.words
-    assert "allowed: 0-7" in told.words
-    assert [end.status for end in told.ends] == ["failed"]
+    result = guest.outputs["absent-cpu"]
+    assert result.exit_code == 2
+    assert "cpu 8 cannot be used" in result.words
+    assert "allowed: 0-7" in result.words
+    assert [end.status for end in result.ends] == ["failed"]
 
 
 def test_a_memory_node_that_the_machine_lacks_is_refused(guest: Guest) -> None:
-    told = guest.told["absent-node"]
-    assert told.exit_code == 2
-    assert "memory node 4 cannot be used" in told.words
-    assert "there are: 0-3" in told.words
-    assert [end.status for end in told.ends] == ["failed"]
+    result = guest.outputs["absent-node"]
+    assert result.exit_code == 2
+    assert "memory node 4 cannot be used" in result.words
+    assert "there are: 0-3" in result.words
+    assert [end.status for end in result.ends] == ["failed"]
 
 
 @pytest.mark.parametrize("benchmark", declared(), ids=lambda benchmark: benchmark.name)
@@ -109,27 +109,27 @@ def test_every_program_is_on_its_cpus_and_its_pages_on_their_node(guest: Guest, 
         rank = placed(guest, name)
         assert rank.cpus == cpus_from(here, benchmark.min_cpus)
         assert set(rank.page_nodes) == {str(there)}, name
-        told = guest.told[name]
-        measured = {series.kernel for series in told.series if series.phase == "measured" and series.seconds}
+        result = guest.outputs[name]
+        measured = {series.kernel for series in result.series if series.phase == "measured" and series.seconds}
         assert measured == set(benchmark.kernels), name
-        assert [record.passed for record in told.records if isinstance(record, Verdict)] == [True], name
+        assert [record.passed for record in result.records if isinstance(record, Verdict)] == [True], name
 
 
 def test_memory_that_a_control_group_forbids_is_refused_and_never_silently_elsewhere(guest: Guest) -> None:
-    told = guest.told["narrow-bind-0"]
-    assert told.exit_code == 4
-    assert "the kernel refuses the memory policy 'bind:0'" in told.words
-    assert [end.status for end in told.ends] == ["failed"]
+    result = guest.outputs["narrow-bind-0"]
+    assert result.exit_code == 4
+    assert "the kernel refuses the memory policy 'bind:0'" in result.words
+    assert [end.status for end in result.ends] == ["failed"]
     assert placed(guest, "narrow-bind-1").page_nodes == {"1": PAGES}
 
 
 @pytest.mark.parametrize(("name", "policy"), [("bind-0-1", "bind:0,1"), ("interleave", "interleave:0-3")])
 def test_nodes_of_which_a_control_group_forbids_some_are_refused(guest: Guest, name: str, policy: str) -> None:
-    told = guest.told[f"narrow-{name}"]
-    assert told.exit_code == 4
-    assert f"the kernel refuses the memory policy '{policy}'" in told.words
-    assert "it grants only memory node 1 of them" in told.words
-    assert [end.status for end in told.ends] == ["failed"]
+    result = guest.outputs[f"narrow-{name}"]
+    assert result.exit_code == 4
+    assert f"the kernel refuses the memory policy '{policy}'" in result.words
+    assert "it grants only memory node 1 of them" in result.words
+    assert [end.status for end in result.ends] == ["failed"]
 
 
 def test_first_touch_in_a_control_group_is_recorded_where_the_kernel_let_it_be(guest: Guest) -> None:
@@ -138,22 +138,22 @@ def test_first_touch_in_a_control_group_is_recorded_where_the_kernel_let_it_be(g
 
 
 def test_a_cpu_that_a_control_group_forbids_is_refused(guest: Guest) -> None:
-    told = guest.told["narrow-cpu"]
-    assert told.exit_code == 4
-    assert "allowed: 0-3" in told.words
+    result = guest.outputs["narrow-cpu"]
+    assert result.exit_code == 4
+    assert "allowed: 0-3" in result.words
 
 
 def test_a_thread_that_is_moved_while_it_measures_makes_the_case_invalid(guest: Guest) -> None:
-    told = guest.told["moved-cpus"]
-    assert told.header.ranks[0].cpus == (0,)
-    assert told.exit_code == 1
-    assert told.ends == [End("invalid", "a thread is not on the cpu that was asked for")]
+    result = guest.outputs["moved-cpus"]
+    assert result.header.ranks[0].cpus == (0,)
+    assert result.exit_code == 1
+    assert result.ends == [End("invalid", "a thread is not on the cpu that was asked for")]
 
 
 def test_pages_that_are_moved_while_they_are_measured_make_the_case_invalid(guest: Guest) -> None:
-    told = guest.told["moved-nodes"]
-    assert told.exit_code == 1
-    assert told.ends == [End("invalid", f"{PAGES} pages lie on memory node 1, asked for bind:0")]
+    result = guest.outputs["moved-nodes"]
+    assert result.exit_code == 1
+    assert result.ends == [End("invalid", f"{PAGES} pages lie on memory node 1, asked for bind:0")]
 
 
 def test_the_pages_of_these_tests_are_those_of_the_arrays() -> None:

@@ -1,4 +1,4 @@
-"""What runs inside the process of a test takes the machine as it is, too."""
+"""Commands inside the test process also take the machine as it is."""
 
 import pytest
 from tests.impatient import IMPATIENCE

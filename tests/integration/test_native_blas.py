@@ -195,12 +195,12 @@ def test_every_core_works_on_a_product_of_its_own(build: Build, libraries: tuple
 def test_each_library_calls_itself_by_name_and_says_the_numbers_of_its_kernels(
     build: Build, libraries: tuple[Library, ...]
 ) -> None:
-    told = {}
+    result = {}
     for each in libraries:
         loaded = records(run(build, "--library", f"blas={each.file}", "--n", "64", "--cpus", "0"))[Header]
-        told[each.name] = loaded.libraries["blas"]
-    assert told["openblas"]["library"] == "OpenBLAS"
-    blis = told["blis-pthread"]
+        result[each.name] = loaded.libraries["blas"]
+    assert result["openblas"]["library"] == "OpenBLAS"
+    blis = result["blis-pthread"]
     assert blis["library"] == "BLIS"
     assert f"number of {blis['kernel']}" in blis
 

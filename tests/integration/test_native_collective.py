@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.mpi_ranks import FIRST, KINDS, QUICK, Axes, build_with, cases, complete, run
-from tests.native_programs import Told
+from tests.native_programs import ProgramOutput
 from tests.planted_programs import compiled, copied
 
 from assay.model import benchmarks
@@ -25,26 +25,26 @@ FAULTS = (
 )
 
 
-def collective(kind: str, ranks: int, *arguments: str) -> Told:
+def collective(kind: str, ranks: int, *arguments: str) -> ProgramOutput:
     return run(build_with(kind), "collective", ranks, *QUICK, *arguments)
 
 
-def measured(told: Told, kernel: str) -> list[Series]:
-    return [each for each in told.series if (each.kernel, each.phase) == (kernel, "measured")]
+def measured(result: ProgramOutput, kernel: str) -> list[Series]:
+    return [each for each in result.series if (each.kernel, each.phase) == (kernel, "measured")]
 
 
-def all_complete(kind: str, ranks: int, wanted: Sequence[Axes]) -> Told:
+def all_complete(kind: str, ranks: int, wanted: Sequence[Axes]) -> ProgramOutput:
     """Cases of one launch: a launcher takes far longer than they do. Few samples: ranks that share a core wait."""
-    told = collective(kind, ranks, "--seconds", "0.001", "--max-samples", "2", *cases(*wanted))
-    complete(told, len(wanted))
-    return told
+    result = collective(kind, ranks, "--seconds", "0.001", "--max-samples", "2", *cases(*wanted))
+    complete(result, len(wanted))
+    return result
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_operation_is_right_among_three_ranks(kind: str) -> None:
-    told = all_complete(kind, 3, [{"operation": operation, "bytes": 4000} for operation in OPERATIONS])
-    assert [each.rank for each in measured(told, "slowest")] == [0, 1, 2] * len(OPERATIONS)
-    assert [each.rank for each in measured(told, "own")] == [0, 1, 2] * len(OPERATIONS)
+    result = all_complete(kind, 3, [{"operation": operation, "bytes": 4000} for operation in OPERATIONS])
+    assert [each.rank for each in measured(result, "slowest")] == [0, 1, 2] * len(OPERATIONS)
+    assert [each.rank for each in measured(result, "own")] == [0, 1, 2] * len(OPERATIONS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,23 +64,23 @@ def test_more_ranks_than_cores_end_at_any_size(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_slowest_of_each_repetition_is_known_to_all_and_own_times_are_their_own(kind: str) -> None:
-    told = collective(kind, 2, "--operation", "bcast", "--bytes", "65536")
-    one, other = (each.seconds for each in measured(told, "slowest"))
+    result = collective(kind, 2, "--operation", "bcast", "--bytes", "65536")
+    one, other = (each.seconds for each in measured(result, "slowest"))
     assert one == other
-    root, receiver = (each.seconds for each in measured(told, "own"))
+    root, receiver = (each.seconds for each in measured(result, "own"))
     assert root != receiver
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_least_that_must_be_sent_is_what_the_traffic_is_held_against(kind: str) -> None:
-    told = collective(kind, 2, "--operation", "allgather", "--bytes", "1000", "--root", "fixed")
-    (traffic,) = [each for each in told.records if isinstance(each, Traffic)]
+    result = collective(kind, 2, "--operation", "allgather", "--bytes", "1000", "--root", "fixed")
+    (traffic,) = [each for each in result.records if isinstance(each, Traffic)]
     assert traffic.payload % 2000 == 0
-    assert traffic.payload >= 2000 * sum(len(each.seconds) * each.iterations for each in told.series) / 2
+    assert traffic.payload >= 2000 * sum(len(each.seconds) * each.iterations for each in result.series) / 2
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "message"),
     [
         (("--operation", "allreduce", "--bytes", "12"), "adds doubles of 8 B"),
         (("--operation", "barrier", "--root", "rotating"), "it has no root"),
@@ -88,10 +88,10 @@ def test_the_least_that_must_be_sent_is_what_the_traffic_is_held_against(kind: s
         (("--operation", "bcast", "--bytes", "3000000000"), "an MPI count ends at"),
     ],
 )
-def test_what_means_nothing_is_refused_and_says_why(asked: tuple[str, ...], told: str) -> None:
+def test_what_means_nothing_is_refused_and_says_why(asked: tuple[str, ...], message: str) -> None:
     refused = collective("openmpi", 2, *asked)
     assert refused.exit_code == 2
-    assert told in refused.words
+    assert message in refused.words
 
 
 def test_a_call_that_loses_an_element_or_takes_the_wrong_root_fails_its_verdict(near_path: Path) -> None:
@@ -106,6 +106,6 @@ def test_a_call_that_loses_an_element_or_takes_the_wrong_root_fails_its_verdict(
     programs = {"collective": str(compiled(native, build.toolchain) / "collective")}
     spoilt = msgspec.structs.replace(build, programs=programs)
     for operation in ("allreduce", "gather", "bcast"):
-        told = run(spoilt, "collective", 2, *QUICK, "--operation", operation)
-        assert told.exit_code == 1
-        assert [each.passed for each in told.records if isinstance(each, Verdict)] == [False], operation
+        result = run(spoilt, "collective", 2, *QUICK, "--operation", operation)
+        assert result.exit_code == 1
+        assert [each.passed for each in result.records if isinstance(each, Verdict)] == [False], operation

@@ -1,4 +1,4 @@
-"""Planted faults: wrong results, no clock, full disks, readers that leave. Each is told, none is a number."""
+"""Planted faults: wrong results, no clock, full disks, readers that leave. Each is reported."""
 
 import os
 import signal
@@ -83,27 +83,27 @@ def faulty(build: Build) -> Generator[Path]:
 
 def test_a_wrong_result_is_a_failed_verdict_and_exit_1(faulty: Path) -> None:
     cpu = str(min(os.sched_getaffinity(0)))
-    told = start(str(faulty / "stream"), *QUICK, "--elements", "1000", "--cpus", cpu)
-    assert told.exit_code == 1
-    (verdict,) = [record for record in told.records if isinstance(record, Verdict)]
+    result = start(str(faulty / "stream"), *QUICK, "--elements", "1000", "--cpus", cpu)
+    assert result.exit_code == 1
+    (verdict,) = [record for record in result.records if isinstance(record, Verdict)]
     assert not verdict.passed
     assert verdict.tolerance < verdict.error < 1e-6
-    assert told.ends == [End("failed", "the results are wrong")]
+    assert result.ends == [End("failed", "the results are wrong")]
 
 
 def test_without_openmp_one_cpu_is_measured_and_more_are_refused(faulty: Path) -> None:
     first, *others = sorted(os.sched_getaffinity(0))
-    told = start(str(faulty / "stream"), *QUICK, "--elements", "1000", "--cpus", str(first))
-    assert told.header.build["openmp"] == "no"
-    assert told.series
+    result = start(str(faulty / "stream"), *QUICK, "--elements", "1000", "--cpus", str(first))
+    assert result.header.build["openmp"] == "no"
+    assert result.series
     if not others:
         pytest.skip("this machine lends one cpu")
-    told = start(str(faulty / "stream"), *QUICK, "--cpus", f"{first},{others[0]}")
-    assert told.exit_code == 4
-    assert "there is no OpenMP" in told.words
-    assert [end.status for end in told.ends] == ["failed"]
-    told = start(str(faulty / "core_to_core"), *QUICK, "--cpus", f"{first},{others[0]}")
-    assert told.ends == [End("complete")]
+    result = start(str(faulty / "stream"), *QUICK, "--cpus", f"{first},{others[0]}")
+    assert result.exit_code == 4
+    assert "there is no OpenMP" in result.words
+    assert [end.status for end in result.ends] == ["failed"]
+    result = start(str(faulty / "core_to_core"), *QUICK, "--cpus", f"{first},{others[0]}")
+    assert result.ends == [End("complete")]
 
 
 @pytest.mark.parametrize("buffers", ["hot", "cold"])
@@ -111,10 +111,10 @@ def test_a_memcpy_that_does_not_copy_is_caught(build: Build, tmp_path: Path, buf
     environment = preloaded(build, tmp_path, LAZY_MEMCPY)
     sizes = ("--case", "right", "--bytes", "4000", "--case", "wrong", "--bytes", "8192")
     command = (build.programs["memcpy"], *QUICK, "--buffers", buffers, "--pool", "64K", *sizes)
-    told = start(*command, environment=environment)
-    assert told.exit_code == 1
-    assert [end.status for end in told.ends] == ["complete", "failed"]
-    assert [record.error for record in told.records if isinstance(record, Verdict)] == [0, 1]
+    result = start(*command, environment=environment)
+    assert result.exit_code == 1
+    assert [end.status for end in result.ends] == ["complete", "failed"]
+    assert [record.error for record in result.records if isinstance(record, Verdict)] == [0, 1]
 
 
 def test_the_copy_of_stream_is_its_own_loop_and_no_memcpy(build: Build, tmp_path: Path) -> None:
@@ -126,35 +126,35 @@ def test_the_copy_of_stream_is_its_own_loop_and_no_memcpy(build: Build, tmp_path
     ("source", "why"), [(UNREADABLE_CLOCK, "Invalid argument"), (STOPPED_CLOCK, "stands still")]
 )
 def test_a_clock_that_cannot_be_read_is_refused(build: Build, tmp_path: Path, source: str, why: str) -> None:
-    told = start(build.programs["stream"], *QUICK, environment=preloaded(build, tmp_path, source))
-    assert told.exit_code == 4
-    assert "the clock cannot be used" in told.words
-    assert why in told.words
-    assert [end.status for end in told.ends] == ["failed"]
+    result = start(build.programs["stream"], *QUICK, environment=preloaded(build, tmp_path, source))
+    assert result.exit_code == 4
+    assert "the clock cannot be used" in result.words
+    assert why in result.words
+    assert [end.status for end in result.ends] == ["failed"]
 
 
 def test_more_memory_than_ulimit_leaves_is_refused(build: Build) -> None:
     limited = ("sh", "-c", 'ulimit -v 1000000; exec "$@"', "sh")
     command = (*limited, build.programs["memcpy"], *QUICK, "--case", "large", "--bytes", "1G", "--case", "small")
-    told = start(*command)
-    assert told.exit_code == 4
-    assert "ulimit -v" in told.words
-    assert [end.status for end in told.ends] == ["failed", "complete"]
+    result = start(*command)
+    assert result.exit_code == 4
+    assert "ulimit -v" in result.words
+    assert [end.status for end in result.ends] == ["failed", "complete"]
 
 
 def test_a_partner_that_never_runs_ends_the_case(build: Build, tmp_path: Path) -> None:
     cpus = sorted(os.sched_getaffinity(0))[:2]
     if len(cpus) < 2:
         pytest.skip("this machine lends one cpu")
-    told = start(build.programs["core_to_core"], environment=preloaded(build, tmp_path, SLEEPING_PARTNER))
-    assert told.exit_code == 1
-    assert f"cpu {cpus[1]} does not answer" in told.words
-    assert [end.status for end in told.ends] == ["failed"]
-    assert told.series == []
+    result = start(build.programs["core_to_core"], environment=preloaded(build, tmp_path, SLEEPING_PARTNER))
+    assert result.exit_code == 1
+    assert f"cpu {cpus[1]} does not answer" in result.words
+    assert [end.status for end in result.ends] == ["failed"]
+    assert result.series == []
 
 
 @pytest.mark.parametrize("option", ["--help", "--describe", "--seconds=0.02"])
-def test_a_full_disk_is_told(build: Build, option: str) -> None:
+def test_a_full_disk_is_reported(build: Build, option: str) -> None:
     with Path("/dev/full").open("w") as full:
         command = [build.programs["memcpy"], option]
         done = subprocess.run(
@@ -165,7 +165,7 @@ def test_a_full_disk_is_told(build: Build, option: str) -> None:
     assert "No space left" in done.stderr
 
 
-def test_a_reader_that_leaves_is_told(build: Build) -> None:
+def test_a_reader_that_leaves_is_reported(build: Build) -> None:
     command = [build.programs["memcpy"], *QUICK]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.native_programs import Told, start
+from tests.native_programs import ProgramOutput, start
 from tests.planted_programs import planted
 
 from assay.model import benchmarks
@@ -23,7 +23,7 @@ AXES = {axis.name: axis.values for axis in benchmarks.get("flops").axes}
 FLOPS = dict(zip([f"mix-{module}" for module in range(1, 9)], (14, 7, 17, 15, 29, 29, 12, 30), strict=True))
 
 
-def flops(build: Build, *arguments: str) -> Told:
+def flops(build: Build, *arguments: str) -> ProgramOutput:
     return start(build.programs["flops"], *QUICK, *arguments)
 
 
@@ -32,20 +32,20 @@ def every(axis: str, *more: str) -> list[str]:
     return [word for value in AXES[axis] for word in ("--case", str(value), f"--{axis}", str(value), *more)]
 
 
-def flops_of(told: Told) -> dict[str, float]:
+def flops_of(result: ProgramOutput) -> dict[str, float]:
     """Of each case that began, in one iteration."""
-    headers = [record for record in told.records if isinstance(record, Header)]
+    headers = [record for record in result.records if isinstance(record, Header)]
     return {header.case: header.work["arithmetic"]["flops"] for header in headers}
 
 
-def lacks(told: Told) -> list[str]:
-    return [end.reason for end in told.ends if end.status != "complete"]
+def lacks(result: ProgramOutput) -> list[str]:
+    return [end.reason for end in result.ends if end.status != "complete"]
 
 
 @pytest.mark.parametrize("precision", AXES["format"])
 @pytest.mark.parametrize("width", AXES["width"])
 def test_results_of_every_mix_are_right_or_what_lacks_is_named(build: Build, precision: str, width: str) -> None:
-    told = flops(
+    result = flops(
         build,
         "--cpus",
         str(min(os.sched_getaffinity(0))),
@@ -55,12 +55,12 @@ def test_results_of_every_mix_are_right_or_what_lacks_is_named(build: Build, pre
         width,
         *every("mix"),
     )
-    assert all(reason.startswith("there are no ") for reason in lacks(told))
-    verdicts = [record for record in told.records if isinstance(record, Verdict)]
-    assert len(verdicts) + len(lacks(told)) == len(AXES["mix"])
+    assert all(reason.startswith("there are no ") for reason in lacks(result))
+    verdicts = [record for record in result.records if isinstance(record, Verdict)]
+    assert len(verdicts) + len(lacks(result)) == len(AXES["mix"])
     assert all(verdict.passed for verdict in verdicts)
     if width == "scalar":
-        assert set(lacks(told)) <= {reason for reason in lacks(told) if "fused" in reason}
+        assert set(lacks(result)) <= {reason for reason in lacks(result) if "fused" in reason}
 
 
 def test_flops_are_those_of_all_cores_and_lanes(build: Build) -> None:
@@ -92,26 +92,26 @@ def test_the_clock_counts_adds_of_one_core(build: Build) -> None:
 @pytest.mark.long  # it compiles all mixes and widths anew
 def test_a_width_that_the_build_lacks_fails_and_says_why(build: Build, near_path: Path) -> None:
     (program,) = planted(build.toolchain, near_path, "flops", [("int main(", "int main(")])
-    told = start(program, *QUICK, *every("width", "--mix", "add"), "--case", "fused", "--mix", "fma")
-    assert told.exit_code in (0, 1)
-    for case, end in zip((*AXES["width"], "fused"), told.ends, strict=True):
+    result = start(program, *QUICK, *every("width", "--mix", "add"), "--case", "fused", "--mix", "fma")
+    assert result.exit_code in (0, 1)
+    for case, end in zip((*AXES["width"], "fused"), result.ends, strict=True):
         if end != End("complete"):
             what = "fused operations" if case == "fused" else f"{case}-bit vectors"
             assert end.status == "failed"
             assert end.reason.startswith(f"there are no {what}: ")
             assert "built" in end.reason
-    assert told.ends[0] == End("complete")
+    assert result.ends[0] == End("complete")
     if os.uname().machine == "x86_64":
-        assert [end.status for end in told.ends] == ["complete", "complete", "failed", "failed", "failed"]
-        assert "\n  next: " in told.words
+        assert [end.status for end in result.ends] == ["complete", "complete", "failed", "failed", "failed"]
+        assert "\n  next: " in result.words
 
 
 def loops(program: str) -> Iterator[list[str]]:
     """Instructions of each innermost loop, as GNU's objdump writes those of x86."""
-    told = subprocess.run(
+    result = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", program], capture_output=True, text=True, check=True
     )
-    for function in told.stdout.split("\n\n"):
+    for function in result.stdout.split("\n\n"):
         code = re.findall(r"^ +([0-9a-f]+):\s+(.*)", function, re.MULTILINE)
         at = {address: index for index, (address, _) in enumerate(code)}
         jumps = [(index, re.match(r"j\w+\s+([0-9a-f]+)", words)) for index, (_, words) in enumerate(code)]
@@ -143,6 +143,6 @@ def test_wrong_operations_are_failed_verdicts(build: Build, near_path: Path) -> 
     # What is added and taken away again ends where it began: there only the last two show.
     for mix, caught in (("mix-2", programs), ("add", programs[2:])):
         for program in caught:
-            told = start(program, *QUICK, "--mix", mix)
-            assert told.exit_code == 1, program
-            assert told.ends == [End("failed", "the results are wrong")]
+            result = start(program, *QUICK, "--mix", mix)
+            assert result.exit_code == 1, program
+            assert result.ends == [End("failed", "the results are wrong")]

@@ -41,9 +41,9 @@ def test_a_program_is_the_same_with_every_mpi(built: Build, name: str) -> None:
 
 
 def test_each_rank_is_found_where_it_was_asked_to_be(built: Build) -> None:
-    told = run(built, "pt2pt", 2, *QUICK)
-    assert told.exit_code == 0, told.words
-    ranks = told.header.ranks
+    result = run(built, "pt2pt", 2, *QUICK)
+    assert result.exit_code == 0, result.words
+    ranks = result.header.ranks
     assert [rank.rank for rank in ranks] == [0, 1]
     assert [list(rank.cpus) for rank in ranks] == [[cpu] for cpu in cpus(2)]
     assert all(rank.cpus == rank.requested_cpus and rank.page_nodes for rank in ranks)
@@ -53,29 +53,29 @@ def test_each_rank_is_found_where_it_was_asked_to_be(built: Build) -> None:
 def test_a_program_moves_away_from_where_its_launcher_had_bound_it(built: Build) -> None:
     asked = cpus(2)[::-1]
     words = [launcher(built), "-n", "2", built.programs["pt2pt"], "--cpus", "/".join(map(str, asked))]
-    told = start(*words, *QUICK, environment=environment())
-    assert [list(rank.cpus) for rank in told.header.ranks] == [[cpu] for cpu in asked]
-    assert told.ends == [End("complete")]
+    result = start(*words, *QUICK, environment=environment())
+    assert [list(rank.cpus) for rank in result.header.ranks] == [[cpu] for cpu in asked]
+    assert result.ends == [End("complete")]
 
 
 def test_the_header_names_the_library_and_what_of_the_environment_changes_its_ways(built: Build) -> None:
     words = command(built, "pt2pt", 2, *QUICK)
     secret = {"UCX_TLS": "posix,self", "UCX_SOME_TOKEN": "hidden"}
-    told = start(*words, environment={**environment(), **secret})
-    assert mpi(built).version.split(".")[0] in told.header.mpi.library
-    assert told.header.mpi.threads in {"single", "funneled"}
-    assert told.header.mpi.standard >= "3.1"
-    assert told.header.mpi.variables["UCX_TLS"] == "posix,self"
-    assert "hidden" not in str(told.records)
+    result = start(*words, environment={**environment(), **secret})
+    assert mpi(built).version.split(".")[0] in result.header.mpi.library
+    assert result.header.mpi.threads in {"single", "funneled"}
+    assert result.header.mpi.standard >= "3.1"
+    assert result.header.mpi.variables["UCX_TLS"] == "posix,self"
+    assert "hidden" not in str(result.records)
 
 
 def test_what_was_carried_stands_between_the_samples_and_the_verdict(built: Build) -> None:
-    told = run(built, "pt2pt", 2, *QUICK, "--bytes", "1000", "--calls", "blocking")
-    assert [type(record).__name__ for record in told.records] == [
+    result = run(built, "pt2pt", 2, *QUICK, "--bytes", "1000", "--calls", "blocking")
+    assert [type(record).__name__ for record in result.records] == [
         *("Header", "Series", "Series", "Traffic", "Verdict", "End")
     ]
-    traffic = next(record for record in told.records if isinstance(record, Traffic))
-    sampled = sum(2 * 1000 * series.iterations * len(series.seconds) for series in told.series)
+    traffic = next(record for record in result.records if isinstance(record, Traffic))
+    sampled = sum(2 * 1000 * series.iterations * len(series.seconds) for series in result.series)
     assert traffic.payload >= sampled
     assert traffic.seconds > 0
     (host,) = traffic.hosts
@@ -88,11 +88,11 @@ def test_another_number_of_ranks_than_expected_ends_before_anything_is_measured(
     built: Build, expected: int
 ) -> None:
     words = [launcher(built), "-n", "2", built.programs["pt2pt"], "--expect-ranks", str(expected)]
-    told = start(*words, "--case", "a", "--case", "b", environment=environment())
-    assert told.exit_code == 4
-    assert [end.status for end in told.ends] == ["failed", "failed"]
-    assert not any(isinstance(record, Header) for record in told.records)
-    assert told.words.count("expected, 2 are here") == 1
+    result = start(*words, "--case", "a", "--case", "b", environment=environment())
+    assert result.exit_code == 4
+    assert [end.status for end in result.ends] == ["failed", "failed"]
+    assert not any(isinstance(record, Header) for record in result.records)
+    assert result.words.count("expected, 2 are here") == 1
 
 
 def test_a_launcher_of_another_mpi_is_found_out(built: Build) -> None:
@@ -115,28 +115,28 @@ def test_a_launcher_of_another_mpi_is_found_out(built: Build) -> None:
     ],
 )
 def test_what_is_not_understood_is_said_once(built: Build, arguments: tuple[str, ...], words: str) -> None:
-    told = start(launcher(built), "-n", "2", built.programs["pt2pt"], *arguments, environment=environment())
-    assert told.exit_code == 2
-    assert told.words.count(words) == 1
-    assert told.words.count("\n  next: ") == 1
+    result = start(launcher(built), "-n", "2", built.programs["pt2pt"], *arguments, environment=environment())
+    assert result.exit_code == 2
+    assert result.words.count(words) == 1
+    assert result.words.count("\n  next: ") == 1
 
 
 def test_what_fails_on_one_rank_ends_the_case_on_all_and_the_next_one_runs(built: Build) -> None:
     cases = ("--case", "vast", "--bytes", "100T", "--case", "small", "--bytes", "1")
-    told = run(built, "pt2pt", 2, *QUICK, *cases)
-    assert told.exit_code == 4
-    assert [end.status for end in told.ends] == ["failed", "complete"]
-    assert "more memory than may be used" in told.ends[0].reason
-    assert "(rank 0 on " in told.ends[0].reason
+    result = run(built, "pt2pt", 2, *QUICK, *cases)
+    assert result.exit_code == 4
+    assert [end.status for end in result.ends] == ["failed", "complete"]
+    assert "more memory than may be used" in result.ends[0].reason
+    assert "(rank 0 on " in result.ends[0].reason
 
 
 def test_a_cpu_that_one_rank_may_not_use_is_refused_by_all(built: Build) -> None:
     absent = max(int(entry.name[3:]) for entry in Path("/sys/devices/system/cpu").glob("cpu[0-9]*")) + 1
     words = [launcher(built), "-n", "2", built.programs["pt2pt"], "--cpus", f"{cpus(1)[0]}/{absent}"]
-    told = start(*words, environment=environment())
-    assert told.exit_code == 2
-    assert f"cpu {absent} cannot be used" in told.words
-    assert "(rank 1 on " in told.words
+    result = start(*words, environment=environment())
+    assert result.exit_code == 2
+    assert f"cpu {absent} cannot be used" in result.words
+    assert "(rank 1 on " in result.words
 
 
 def test_a_killed_rank_ends_the_launch(built: Build) -> None:

@@ -31,6 +31,6 @@ def test_a_rank_that_mpich_does_not_let_go_ends_all_the_same(tmp_path: Path) -> 
     subprocess.run([mpi(built).compiler, "-xc++", "-shared", "-fPIC", "-o", library, source], check=True)
     words = command(built, "pt2pt", 2, "--seconds", "0.05", "--max-samples", "12")
     at = words.index(built.programs["pt2pt"])
-    told = start(*words[:at], "env", f"LD_PRELOAD={library}", *words[at:], environment=environment())
-    assert told.ends == [End("complete")]
-    assert told.exit_code == 0
+    result = start(*words[:at], "env", f"LD_PRELOAD={library}", *words[at:], environment=environment())
+    assert result.ends == [End("complete")]
+    assert result.exit_code == 0

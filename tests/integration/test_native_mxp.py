@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.integration.test_native_blas import compiled
 from tests.mpi_ranks import cpus
-from tests.native_programs import Told, start
+from tests.native_programs import ProgramOutput, start
 from tests.planted_programs import planted
 
 from assay import toolchain
@@ -31,24 +31,24 @@ def blas() -> str:
     return f"blas={toolchain.find_libraries('blas')[0].file}"
 
 
-def run(build: Build, blas: str, *arguments: str) -> Told:
+def run(build: Build, blas: str, *arguments: str) -> ProgramOutput:
     return start(build.programs["mxp"], "--library", blas, "--seconds", "0.05", *arguments)
 
 
-def verdict(told: Told) -> Verdict:
-    (only,) = (each for each in told.records if isinstance(each, Verdict))
+def verdict(result: ProgramOutput) -> Verdict:
+    (only,) = (each for each in result.records if isinstance(each, Verdict))
     return only
 
 
 @pytest.mark.parametrize("block", ["32", "100", "512"])
 @pytest.mark.parametrize("order", [2, 33, 300, 641])
 def test_a_system_is_solved_to_double_precision(build: Build, blas: str, order: int, block: str) -> None:
-    told = run(build, blas, "--n", str(order), "--nb", block)
-    assert told.ends == [End("complete")]
-    assert verdict(told).passed
+    result = run(build, blas, "--n", str(order), "--nb", block)
+    assert result.ends == [End("complete")]
+    assert verdict(result).passed
     # LU in double precision leaves no more: that in single precision alone leaves a thousand times as much.
-    assert verdict(told).error < 1
-    figures = [each for each in told.records if isinstance(each, FigureOfMerit)]
+    assert verdict(result).error < 1
+    figures = [each for each in result.records if isinstance(each, FigureOfMerit)]
     for figure in figures:
         assert figure.seconds
         assert figure.value == pytest.approx(operations(order) / figure.seconds)
@@ -57,17 +57,17 @@ def test_a_system_is_solved_to_double_precision(build: Build, blas: str, order: 
 
 def test_two_cores_give_the_library_two_threads(build: Build, blas: str) -> None:
     first, second = cpus(2)
-    told = run(build, blas, "--n", "600", "--cpus", f"{first},{second}")
-    assert told.header.libraries["blas"]["threads"] == "2"
-    assert sorted(told.header.ranks[0].cpus) == sorted((first, second))
-    assert verdict(told).passed
+    result = run(build, blas, "--n", "600", "--cpus", f"{first},{second}")
+    assert result.header.libraries["blas"]["threads"] == "2"
+    assert sorted(result.header.ranks[0].cpus) == sorted((first, second))
+    assert verdict(result).passed
 
 
 def test_a_wrong_library_is_a_failed_verdict(build: Build, tmp_path: Path) -> None:
-    told = run(build, f"blas={compiled(tmp_path, _WRONG)}", "--n", "300", "--nb", "32")
-    assert told.exit_code == 1
-    assert not verdict(told).passed
-    assert [each.status for each in told.ends] == ["failed"]
+    result = run(build, f"blas={compiled(tmp_path, _WRONG)}", "--n", "300", "--nb", "32")
+    assert result.exit_code == 1
+    assert not verdict(result).passed
+    assert [each.status for each in result.ends] == ["failed"]
 
 
 #: Products of 16-bit numbers in plain loops, spoilt by a factor; another library has all the rest.
@@ -103,9 +103,9 @@ def beside(folder: Path, spoilt: str) -> str:
     return f"blas={made}"
 
 
-def steps(told: Told) -> int:
+def steps(result: ProgramOutput) -> int:
     """Of the refinement of the last solution."""
-    return len([each for each in told.records if isinstance(each, FigureOfMerit)][-1].steps["refinement"])
+    return len([each for each in result.records if isinstance(each, FigureOfMerit)][-1].steps["refinement"])
 
 
 def test_factors_of_half_the_bits_cost_steps_and_no_accuracy(build: Build, blas: str, tmp_path: Path) -> None:
@@ -114,9 +114,9 @@ def test_factors_of_half_the_bits_cost_steps_and_no_accuracy(build: Build, blas:
     assert verdict(single).passed
     found = {}
     for name, spoilt in (("right", "1"), ("halved", ".5f"), ("none", "(0.f / 0.f)")):
-        told = run(build, beside(tmp_path / name, spoilt), *order, "--format", "bf16")
-        assert told.header.params["format"] == "bf16"
-        found[name] = told
+        result = run(build, beside(tmp_path / name, spoilt), *order, "--format", "bf16")
+        assert result.header.params["format"] == "bf16"
+        found[name] = result
     assert verdict(found["right"]).passed
     assert verdict(found["right"]).error < 1
     # A preconditioner that is half right is one, and costs more steps.
@@ -127,30 +127,30 @@ def test_factors_of_half_the_bits_cost_steps_and_no_accuracy(build: Build, blas:
 
 def test_a_library_without_products_of_half_the_bits_is_refused(build: Build) -> None:
     blis = next(each for each in toolchain.find_libraries("blas") if each.name == "blis-pthread")
-    told = run(build, f"blas={blis.file}", "--n", "300", "--format", "bf16")
-    assert told.exit_code == 4
-    assert "no product of bf16" in told.words
+    result = run(build, f"blas={blis.file}", "--n", "300", "--format", "bf16")
+    assert result.exit_code == 4
+    assert "no product of bf16" in result.words
 
 
 def test_a_wrong_solution_is_a_failed_verdict(build: Build, blas: str, near_path: Path) -> None:
     faults = (("solver_->solve();", "solver_->solve(); solver_->x()[5] *= 1 + 1e-9;"),)
     for program in planted(build.toolchain, near_path, "mxp", faults):
-        told = start(program, "--library", blas, "--n", "500", "--seconds", "0.05")
-        assert told.exit_code == 1, program
-        assert not verdict(told).passed
+        result = start(program, "--library", blas, "--n", "500", "--seconds", "0.05")
+        assert result.exit_code == 1, program
+        assert not verdict(result).passed
 
 
 def test_a_library_that_lacks_a_function_is_refused_by_its_name(build: Build, tmp_path: Path) -> None:
     library = compiled(tmp_path, "void cblas_dgemm(void) {} void cblas_sgemm(void) {}")
-    told = run(build, f"blas={library}", "--n", "300")
-    assert told.exit_code != 0
-    assert "lacks cblas_strsm" in told.words
+    result = run(build, f"blas={library}", "--n", "300")
+    assert result.exit_code != 0
+    assert "lacks cblas_strsm" in result.words
 
 
 def test_a_matrix_too_large_is_refused_with_its_size(build: Build, blas: str) -> None:
-    told = run(build, blas, "--n", "3000000")
-    assert told.exit_code != 0
-    assert "more memory than may be used" in told.words
+    result = run(build, blas, "--n", "3000000")
+    assert result.exit_code != 0
+    assert "more memory than may be used" in result.words
 
 
 @pytest.mark.parametrize("program", ["mxp", "dgemm"])

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 from tests.mpi_ranks import KINDS, QUICK, Axes, build_with, cases, complete, run
-from tests.native_programs import Told
+from tests.native_programs import ProgramOutput
 
 from assay.model import benchmarks
 from assay.model.record import Header, Traffic
@@ -17,16 +17,16 @@ OPERATIONS = ("put", "get", "accumulate")
 SYNCHRONISATIONS = ("flush", "lock", "fence", "pscw")
 
 
-def onesided(kind: str, *arguments: str, ranks: int = 2) -> Told:
+def onesided(kind: str, *arguments: str, ranks: int = 2) -> ProgramOutput:
     return run(build_with(kind), "onesided", ranks, *QUICK, *arguments)
 
 
 def works(kind: str, wanted: Sequence[Axes]) -> list[Mapping[str, float]]:
     """What each case of one launch transfers; all are complete."""
-    told = onesided(kind, *cases(*wanted))
-    complete(told, len(wanted))
-    assert {each.rank for each in told.series} == {0}
-    return [each.work["transfer"] for each in told.records if isinstance(each, Header)]
+    result = onesided(kind, *cases(*wanted))
+    complete(result, len(wanted))
+    assert {each.rank for each in result.series} == {0}
+    return [each.work["transfer"] for each in result.records if isinstance(each, Header)]
 
 
 def test_what_is_transferred_to_and_fro_is_seen_and_right(kind: str) -> None:
@@ -48,10 +48,10 @@ def test_every_synchronisation_ends_windows(kind: str) -> None:
 
 
 def test_bytes_of_all_transfers_are_counted(kind: str) -> None:
-    told = onesided(kind, "--pattern", "bandwidth", "--window", "10", "--bytes", "100")
-    (traffic,) = [each for each in told.records if isinstance(each, Traffic)]
+    result = onesided(kind, "--pattern", "bandwidth", "--window", "10", "--bytes", "100")
+    (traffic,) = [each for each in result.records if isinstance(each, Traffic)]
     assert traffic.payload % 1000 == 0
-    assert traffic.payload >= 1000 * sum(len(each.seconds) * each.iterations for each in told.series)
+    assert traffic.payload >= 1000 * sum(len(each.seconds) * each.iterations for each in result.series)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,6 @@ def test_bytes_of_all_transfers_are_counted(kind: str) -> None:
 def test_what_means_nothing_is_refused_and_says_why(
     kind: str, ranks: int, asked: tuple[str, ...], why: str
 ) -> None:
-    told = onesided(kind, *asked, ranks=ranks)
-    assert told.exit_code == 2
-    assert why in told.words
+    result = onesided(kind, *asked, ranks=ranks)
+    assert result.exit_code == 2
+    assert why in result.words

@@ -15,15 +15,15 @@ SHORT = ("--seconds", "0.03", "--max-samples", "10")
 
 def test_every_operation_is_right_alone_and_beside_computing(kind: str) -> None:
     wanted: list[Axes] = [{"operation": str(operation), "bytes": 4096} for operation in OPERATIONS]
-    told = run(build_with(kind), "overlap", 2, *SHORT, *cases(*wanted))
-    complete(told, len(OPERATIONS))
-    assert [each.kernel for each in told.series if each.phase == "measured"].count(DECLARED.kernels[0])
-    assert all(seconds >= 0 for each in told.series for seconds in each.seconds)
+    result = run(build_with(kind), "overlap", 2, *SHORT, *cases(*wanted))
+    complete(result, len(OPERATIONS))
+    assert [each.kernel for each in result.series if each.phase == "measured"].count(DECLARED.kernels[0])
+    assert all(seconds >= 0 for each in result.series for seconds in each.seconds)
 
 
 @pytest.mark.parametrize(("ranks", "tests"), [(2, 100), (3, 10), (4, 0)])
 def test_calls_of_test_between_steps_and_more_ranks_than_cores_do_no_harm(
     kind: str, ranks: int, tests: int
 ) -> None:
-    told = run(build_with(kind), "overlap", ranks, *SHORT, "--bytes", "8192", "--tests", str(tests))
-    assert told.ends == [End("complete")], told.words
+    result = run(build_with(kind), "overlap", ranks, *SHORT, "--bytes", "8192", "--tests", str(tests))
+    assert result.ends == [End("complete")], result.words

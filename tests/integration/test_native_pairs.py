@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 from tests.mpi_ranks import FIRST, PAIR, QUICK, build_with, run
-from tests.native_programs import Told
+from tests.native_programs import ProgramOutput
 
 from assay.model.record import End, Header, Series
 from assay.model.toolchain import Build
@@ -22,10 +22,10 @@ def met(header: Header) -> list[tuple[int, int]]:
     return list(header.mpi.pairs)
 
 
-def by_case(told: Told) -> list[tuple[Header, set[int]]]:
+def by_case(result: ProgramOutput) -> list[tuple[Header, set[int]]]:
     """Each case with the ranks that it has series of."""
     found: list[tuple[Header, set[int]]] = []
-    for record in told.records:
+    for record in result.records:
         if isinstance(record, Header):
             found.append((record, set()))
         elif isinstance(record, Series):
@@ -37,9 +37,9 @@ def by_case(told: Told) -> list[tuple[Header, set[int]]]:
 def test_each_pair_meets_once_and_each_has_a_series_of_its_own(built: Build, ranks: int) -> None:
     rounds = ranks - 1 + ranks % 2
     words = [word for each in range(rounds) for word in ("--case", f"{each}", "--round", f"{each}")]
-    told = run(built, "pairs", ranks, *QUICK, *words)
-    assert told.exit_code == 0, told.words
-    cases = by_case(told)
+    result = run(built, "pairs", ranks, *QUICK, *words)
+    assert result.exit_code == 0, result.words
+    cases = by_case(result)
     pairs = [pair for header, _ in cases for pair in met(header)]
     assert sorted(pairs) == list(itertools.combinations(range(ranks), 2))
     for header, timing in cases:
@@ -57,22 +57,22 @@ def test_every_pattern_and_schedule_passes_the_right_bytes(built: Build) -> None
             *(f"--pattern={pattern}", f"--schedule={schedule}", f"--bytes={size}", "--window=4", "--round=2"),
         )
     ]
-    told = run(built, "pairs", 4, *QUICK, *words)
-    assert told.exit_code == 0, told.words
-    assert told.ends == [End("complete")] * len(wanted)
-    for header, timing in by_case(told):
+    result = run(built, "pairs", 4, *QUICK, *words)
+    assert result.exit_code == 0, result.words
+    assert result.ends == [End("complete")] * len(wanted)
+    for header, timing in by_case(result):
         both = header.params["pattern"] == "bidirectional"
         assert timing == {rank for pair in met(header) for rank in (pair if both else pair[:1])}
 
 
 @pytest.mark.parametrize(("ranks", "last"), [(2, 0), (3, 2)])
 def test_a_round_that_there_is_not_is_refused(built: Build, ranks: int, last: int) -> None:
-    told = run(built, "pairs", ranks, "--round", f"{last + 1}")
-    assert told.exit_code == 2
-    assert f"has rounds 0 to {last}" in told.words
+    result = run(built, "pairs", ranks, "--round", f"{last + 1}")
+    assert result.exit_code == 2
+    assert f"has rounds 0 to {last}" in result.words
 
 
 def test_one_rank_makes_no_pair(built: Build) -> None:
-    told = run(built, "pairs", 1)
-    assert told.exit_code == 2
-    assert "one rank alone is here" in told.words
+    result = run(built, "pairs", 1)
+    assert result.exit_code == 2
+    assert "one rank alone is here" in result.words

@@ -27,14 +27,14 @@ def cpu_that_does_not_exist() -> int:
 
 def test_threads_are_found_on_the_cpus_in_the_order_asked(build: Build) -> None:
     cpus = allowed_cpus()[::-1]
-    told = start(build.programs["stream"], *QUICK, "--cpus", ",".join(map(str, cpus)))
+    result = start(build.programs["stream"], *QUICK, "--cpus", ",".join(map(str, cpus)))
     if len(cpus) > 1 and not build.openmp:
         pytest.skip("the compiler has no OpenMP")
-    assert told.ends == [End("complete")]
-    (rank,) = told.header.ranks
+    assert result.ends == [End("complete")]
+    (rank,) = result.header.ranks
     assert list(rank.requested_cpus) == list(rank.cpus) == cpus
-    assert [each.kernel for each in told.threads] == list(benchmarks.get("stream").kernels)
-    assert all(len(each.seconds) == len(cpus) and min(each.seconds) > 0 for each in told.threads)
+    assert [each.kernel for each in result.threads] == list(benchmarks.get("stream").kernels)
+    assert all(len(each.seconds) == len(cpus) and min(each.seconds) > 0 for each in result.threads)
 
 
 def test_the_kernel_agrees_with_the_affinity_that_is_recorded(build: Build) -> None:
@@ -54,62 +54,62 @@ def test_the_kernel_agrees_with_the_affinity_that_is_recorded(build: Build) -> N
 
 def test_the_default_is_every_cpu_that_taskset_leaves(build: Build) -> None:
     cpu = allowed_cpus()[-1]
-    told = start("taskset", "-c", str(cpu), build.programs["stream"], *QUICK)
-    assert list(told.header.ranks[0].cpus) == [cpu]
+    result = start("taskset", "-c", str(cpu), build.programs["stream"], *QUICK)
+    assert list(result.header.ranks[0].cpus) == [cpu]
 
 
 def test_a_cpu_that_does_not_exist_is_refused_with_the_list_of_those_allowed(build: Build) -> None:
-    told = start(build.programs["stream"], *QUICK, "--cpus", str(cpu_that_does_not_exist()))
-    assert told.exit_code == 2
-    assert f"cpu {cpu_that_does_not_exist()} cannot be used" in told.words
-    assert re.search(rf"allowed: .*\b{allowed_cpus()[-1]}$", told.words, re.MULTILINE)
-    assert [end.status for end in told.ends] == ["failed"]
+    result = start(build.programs["stream"], *QUICK, "--cpus", str(cpu_that_does_not_exist()))
+    assert result.exit_code == 2
+    assert f"cpu {cpu_that_does_not_exist()} cannot be used" in result.words
+    assert re.search(rf"allowed: .*\b{allowed_cpus()[-1]}$", result.words, re.MULTILINE)
+    assert [end.status for end in result.ends] == ["failed"]
 
 
 def test_a_cpu_that_taskset_forbids_is_refused(build: Build) -> None:
     first, *others = allowed_cpus()
     if not others:
         pytest.skip("this machine lends one cpu")
-    told = start("taskset", "-c", str(first), build.programs["stream"], *QUICK, "--cpus", str(others[0]))
-    assert told.exit_code == 4
-    assert "this process may not run on it" in told.words
-    assert f"allowed: {first}\n" in told.words
+    result = start("taskset", "-c", str(first), build.programs["stream"], *QUICK, "--cpus", str(others[0]))
+    assert result.exit_code == 4
+    assert "this process may not run on it" in result.words
+    assert f"allowed: {first}\n" in result.words
 
 
 def test_core_to_core_needs_exactly_two_cpus(build: Build) -> None:
     cpu = str(allowed_cpus()[0])
-    told = start(build.programs["core_to_core"], "--cpus", cpu)
-    assert told.exit_code == 2
-    assert "needs exactly 2" in told.words
+    result = start(build.programs["core_to_core"], "--cpus", cpu)
+    assert result.exit_code == 2
+    assert "needs exactly 2" in result.words
 
 
 def test_core_to_core_is_quick_and_finds_both_threads(build: Build) -> None:
     cpus = allowed_cpus()[:2]
     if len(cpus) < 2:
         pytest.skip("this machine lends one cpu")
-    told = start(build.programs["core_to_core"], "--cpus", f"{cpus[1]},{cpus[0]}", "--seconds", "0.005")
-    assert told.ends == [End("complete")]
-    assert list(told.header.ranks[0].cpus) == [cpus[1], cpus[0]]
-    assert told.header.work == {"handover": {"handovers": 2}}
+    result = start(build.programs["core_to_core"], "--cpus", f"{cpus[1]},{cpus[0]}", "--seconds", "0.005")
+    assert result.ends == [End("complete")]
+    assert list(result.header.ranks[0].cpus) == [cpus[1], cpus[0]]
+    assert result.header.work == {"handover": {"handovers": 2}}
 
 
 def test_memcpy_uses_one_cpu_and_refuses_two(build: Build) -> None:
-    told = start(build.programs["memcpy"], "--seconds", "0.01", "--bytes", "1K")
-    assert list(told.header.ranks[0].cpus) == allowed_cpus()[:1]
+    result = start(build.programs["memcpy"], "--seconds", "0.01", "--bytes", "1K")
+    assert list(result.header.ranks[0].cpus) == allowed_cpus()[:1]
     if len(allowed_cpus()) > 1:
-        told = start(build.programs["memcpy"], "--cpus", ",".join(map(str, allowed_cpus()[:2])))
-        assert told.exit_code == 2
-        assert "needs exactly 1" in told.words
+        result = start(build.programs["memcpy"], "--cpus", ",".join(map(str, allowed_cpus()[:2])))
+        assert result.exit_code == 2
+        assert "needs exactly 1" in result.words
 
 
 def test_bound_pages_are_found_on_their_node(build: Build) -> None:
     status = Path("/proc/self/status").read_text()
     match = re.search(r"^Mems_allowed_list:\s*(\d+)", status, re.MULTILINE)
     node = match[1] if match else "0"
-    told = start(build.programs["stream"], *QUICK, "--memory", f"bind:{node}")
-    if told.exit_code == 4 and "refuses the memory policy" in told.words:
+    result = start(build.programs["stream"], *QUICK, "--memory", f"bind:{node}")
+    if result.exit_code == 4 and "refuses the memory policy" in result.words:
         pytest.skip("this machine refuses memory policies")
-    (rank,) = told.header.ranks
+    (rank,) = result.header.ranks
     assert rank.requested_memory == f"bind:{node}"
     assert set(rank.page_nodes) <= {node}
     pages = sum(rank.page_nodes.values())
@@ -117,10 +117,10 @@ def test_bound_pages_are_found_on_their_node(build: Build) -> None:
 
 
 def test_a_memory_node_that_does_not_exist_is_refused(build: Build) -> None:
-    told = start(build.programs["stream"], *QUICK, "--memory", "bind:1000")
+    result = start(build.programs["stream"], *QUICK, "--memory", "bind:1000")
     if not Path("/sys/devices/system/node/online").exists():
         pytest.skip("this machine does not list its memory nodes")
-    assert told.exit_code == 2
-    assert "memory node 1000 cannot be used" in told.words
-    assert "it does not exist" in told.words
-    assert [end.status for end in told.ends] == ["failed"]
+    assert result.exit_code == 2
+    assert "memory node 1000 cannot be used" in result.words
+    assert "it does not exist" in result.words
+    assert [end.status for end in result.ends] == ["failed"]

@@ -68,8 +68,8 @@ def test_every_size_from_nothing_to_beyond_the_eager_limits_arrives(built: Build
         for pattern in PAIR
         for size in (0, 1, 7, 64, 4096, 65536, 300_000, 4_194_304)
     ]
-    told = run(built, "pt2pt", 2, *QUICK, *cases(*wanted))
-    complete(told, len(wanted))
+    result = run(built, "pt2pt", 2, *QUICK, *cases(*wanted))
+    complete(result, len(wanted))
 
 
 def test_layouts_offsets_alignments_and_cold_pools_are_right(built: Build) -> None:
@@ -80,8 +80,8 @@ def test_layouts_offsets_alignments_and_cold_pools_are_right(built: Build) -> No
         *({"buffers": "cold", "pool": "1M", "bytes": size, "pattern": "bandwidth"} for size in (8, 3000)),
         {"buffers": "cold", "pool": 1, "bytes": 3000},
     ]
-    told = run(built, "pt2pt", 2, *QUICK, *cases(*wanted))
-    complete(told, len(wanted))
+    result = run(built, "pt2pt", 2, *QUICK, *cases(*wanted))
+    complete(result, len(wanted))
 
 
 @pytest.mark.parametrize(("pattern", "ranks", "work"), COUNTED)
@@ -97,27 +97,27 @@ def test_threads_pass_messages_at_once_each_on_a_cpu_of_its_own(built: Build) ->
         pytest.skip("this machine or its compiler has no second thread")
     both = f"{allowed[0]},{allowed[1]}"
     words = [launcher(built), "-n", "2", built.programs["pt2pt"], "--cpus", f"{both}/{both}", "--threads", "2"]
-    told = start(*words, *QUICK, "--bytes", "100", "--pattern", "bandwidth", environment=environment())
-    complete(told, 1)
-    assert told.header.mpi.threads == "multiple"
-    assert told.header.work["message"] == {"messages": 128, "bytes": 12800}
+    result = start(*words, *QUICK, "--bytes", "100", "--pattern", "bandwidth", environment=environment())
+    complete(result, 1)
+    assert result.header.mpi.threads == "multiple"
+    assert result.header.work["message"] == {"messages": 128, "bytes": 12800}
 
 
 @pytest.mark.parametrize("program", ["pt2pt", "tcp"])
 def test_a_pause_comes_before_each_message_and_is_no_part_of_its_time(built: Build, program: str) -> None:
     gap_us = 10_000
-    told = run(built, program, 2, "--seconds", "1", "--max-samples", "10", "--gap", str(gap_us), "--bytes", "8")
-    complete(told, 1)
-    for series in told.series:
+    result = run(built, program, 2, "--seconds", "1", "--max-samples", "10", "--gap", str(gap_us), "--bytes", "8")
+    complete(result, 1)
+    for series in result.series:
         assert series.iterations == 1
         assert all(after - before >= 1e-6 * gap_us for before, after in pairwise(series.start_s))
     # Other work on this machine may hold up some of them, but not all.
-    assert 0 < min(second for series in told.series for second in series.seconds) < 1e-6 * gap_us
+    assert 0 < min(second for series in result.series for second in series.seconds) < 1e-6 * gap_us
 
 
 def test_the_record_of_the_traffic_has_the_mtu_of_every_interface(built: Build) -> None:
-    told = run(built, "pt2pt", 2, *QUICK)
-    (traffic,) = (record for record in told.records if isinstance(record, Traffic))
+    result = run(built, "pt2pt", 2, *QUICK)
+    (traffic,) = (record for record in result.records if isinstance(record, Traffic))
     (host,) = traffic.hosts
     there = {path.parent.name: int(path.read_text()) for path in Path("/sys/class/net").glob("*/mtu")}
     assert dict(host.mtus) == there
@@ -139,16 +139,16 @@ def test_the_record_of_the_traffic_has_the_mtu_of_every_interface(built: Build) 
 def test_combinations_that_mean_nothing_are_refused_by_their_names(
     built: Build, arguments: str, words: tuple[str, ...]
 ) -> None:
-    told = run(built, "pt2pt", 2, *arguments.split())
-    assert told.exit_code == 2
-    assert [end.status for end in told.ends] == ["failed"]
-    assert all(told.words.splitlines()[0].count(word) == 1 for word in words), told.words
-    assert "\n  next: " in told.words
+    result = run(built, "pt2pt", 2, *arguments.split())
+    assert result.exit_code == 2
+    assert [end.status for end in result.ends] == ["failed"]
+    assert all(result.words.splitlines()[0].count(word) == 1 for word in words), result.words
+    assert "\n  next: " in result.words
 
 
 @pytest.mark.parametrize(("ranks", "words"), [(3, "3 ranks are here"), (4, "cannot be had with 4 ranks")])
 def test_numbers_of_ranks_that_make_no_pair_are_refused(built: Build, ranks: int, words: str) -> None:
-    told = run(built, "pt2pt", ranks)
-    assert told.exit_code == 2
-    assert words in told.words
-    assert not any(isinstance(record, Header) for record in told.records)
+    result = run(built, "pt2pt", ranks)
+    assert result.exit_code == 2
+    assert words in result.words
+    assert not any(isinstance(record, Header) for record in result.records)

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from tests.native_programs import Told, start
+from tests.native_programs import ProgramOutput, start
 
 from assay.model import benchmarks
 from assay.model.record import End, Header, Series, Traffic, Verdict
@@ -16,39 +16,39 @@ QUICK = ("--seconds", "0.05")
 SMALL = ("--elements", "20000")
 
 
-def stream(build: Build, *arguments: str) -> Told:
+def stream(build: Build, *arguments: str) -> ProgramOutput:
     return start(build.programs["stream"], *QUICK, *SMALL, *arguments)
 
 
-def memcpy(build: Build, *arguments: str) -> Told:
+def memcpy(build: Build, *arguments: str) -> ProgramOutput:
     return start(build.programs["memcpy"], *QUICK, *arguments)
 
 
 def test_a_case_is_a_header_then_warm_up_and_samples_of_each_kernel_then_verdict_and_end(build: Build) -> None:
-    told = stream(build)
-    assert told.exit_code == 0
-    assert isinstance(told.records[0], Header)
-    phases = [(series.kernel, series.phase) for series in told.series]
+    result = stream(build)
+    assert result.exit_code == 0
+    assert isinstance(result.records[0], Header)
+    phases = [(series.kernel, series.phase) for series in result.series]
     assert phases == [
         (kernel, phase) for kernel in benchmarks.get("stream").kernels for phase in ("warmup", "measured")
     ]
-    assert isinstance(told.records[-2], Verdict)
-    assert told.records[-1] == End("complete")
-    traffic = told.records[-3]
+    assert isinstance(result.records[-2], Verdict)
+    assert result.records[-1] == End("complete")
+    traffic = result.records[-3]
     assert isinstance(traffic, Traffic)
     (host,) = traffic.hosts
     assert (traffic.payload, host.interfaces) == (0.0, {})  # it passes no messages
-    assert host.boot_id == told.header.ranks[0].boot_id
+    assert host.boot_id == result.header.ranks[0].boot_id
     assert 0 < host.own_s <= host.cpus * traffic.seconds
     assert host.used_s >= host.own_s - 0.02 * host.cpus  # the kernel counts it in ticks
 
 
 def test_samples_last_a_hundred_times_the_clocks_resolution_and_overhead(build: Build) -> None:
-    for told in (memcpy(build, "--bytes", "1"), stream(build, "--elements", "100")):
-        clock = told.header.clock
+    for result in (memcpy(build, "--bytes", "1"), stream(build, "--elements", "100")):
+        clock = result.header.clock
         assert clock.resolution_s > 0
         assert clock.overhead_s > 0
-        for series in told.series:
+        for series in result.series:
             if series.phase == "measured":
                 assert sorted(series.seconds)[len(series.seconds) // 2] >= 100 * max(
                     clock.resolution_s, clock.overhead_s
@@ -63,41 +63,44 @@ def test_starts_ascend_over_the_whole_case(build: Build) -> None:
 
 
 def test_cases_run_in_the_order_given_each_with_its_own_axes(build: Build) -> None:
-    told = memcpy(build, "--buffers", "cold", "--pool", "1M", "--case", "b", "--bytes", "4K", "--case", "a/x=1")
-    assert told.exit_code == 0
-    headers = [record for record in told.records if isinstance(record, Header)]
+    result = memcpy(build, "--buffers", "cold", "--pool", "1M", "--case", "b", "--bytes", "4K", "--case", "a/x=1")
+    assert result.exit_code == 0
+    headers = [record for record in result.records if isinstance(record, Header)]
     assert [header.case for header in headers] == ["b", "a/x=1"]
     assert headers[0].params == {"bytes": 4096, "buffers": "cold", "offset": 0, "pool": 2**20}
     assert headers[1].params["bytes"] == 2**20
 
 
 def test_a_case_that_cannot_start_ends_as_failed_and_the_next_one_runs(build: Build) -> None:
-    told = stream(build, "--case", "vast", "--elements", "100T", "--case", "small")
-    assert told.exit_code == 4
-    assert [end.status for end in told.ends] == ["failed", "complete"]
-    assert isinstance(told.records[0], End)
-    assert "more memory than may be used" in told.ends[0].reason
-    assert told.header.case == "small"
-    assert "stream: vast: " in told.words
+    result = stream(build, "--case", "vast", "--elements", "100T", "--case", "small")
+    assert result.exit_code == 4
+    assert [end.status for end in result.ends] == ["failed", "complete"]
+    assert isinstance(result.records[0], End)
+    assert "more memory than may be used" in result.ends[0].reason
+    assert result.header.case == "small"
+    assert "stream: vast: " in result.words
 
 
 @pytest.mark.parametrize("stores", ["ordinary", "non-temporal"])
 def test_work_counts_streams_bytes_and_the_write_allocate_of_ordinary_stores(build: Build, stores: str) -> None:
-    told = stream(build, "--stores", stores)
-    if told.exit_code == 1 and "no non-temporal stores" in told.ends[0].reason:
+    result = stream(build, "--stores", stores)
+    if result.exit_code == 1 and "no non-temporal stores" in result.ends[0].reason:
         pytest.skip("this machine's compiler has no non-temporal stores")
     allocate = 8 if stores == "ordinary" else 0
     for kernel, bytes_ in {"copy": 16, "scale": 16, "add": 24, "triad": 24}.items():
-        assert told.header.work[kernel] == {"bytes": 20000 * bytes_, "traffic_bytes": 20000 * (bytes_ + allocate)}
+        assert result.header.work[kernel] == {
+            "bytes": 20000 * bytes_,
+            "traffic_bytes": 20000 * (bytes_ + allocate),
+        }
 
 
 @pytest.mark.parametrize("elements", [1, 7, 8, 9, 63, 1000, 1001])
 @pytest.mark.parametrize("stores", ["ordinary", "non-temporal"])
 def test_any_length_is_right_also_one_that_no_vector_divides(build: Build, elements: int, stores: str) -> None:
-    told = start(build.programs["stream"], "--seconds", "0.004", "--elements", str(elements), "--stores", stores)
-    if told.exit_code == 1 and "no non-temporal stores" in told.ends[0].reason:
+    result = start(build.programs["stream"], "--seconds", "0.004", "--elements", str(elements), "--stores", stores)
+    if result.exit_code == 1 and "no non-temporal stores" in result.ends[0].reason:
         pytest.skip("this machine's compiler has no non-temporal stores")
-    assert told.ends == [End("complete")]
+    assert result.ends == [End("complete")]
 
 
 @pytest.mark.parametrize(
@@ -107,9 +110,9 @@ def test_any_length_is_right_also_one_that_no_vector_divides(build: Build, eleme
 def test_memcpy_copies_size_and_offset_but_at_least_a_byte(
     build: Build, buffers: str, size: int, offset: int, copied: int
 ) -> None:
-    told = memcpy(build, "--buffers", buffers, "--pool", "64K", "--bytes", str(size), "--offset", str(offset))
-    assert told.ends == [End("complete")]
-    assert told.header.work == {"memcpy": {"bytes": copied}}
+    result = memcpy(build, "--buffers", buffers, "--pool", "64K", "--bytes", str(size), "--offset", str(offset))
+    assert result.ends == [End("complete")]
+    assert result.header.work == {"memcpy": {"bytes": copied}}
 
 
 def test_a_block_larger_than_its_pool_is_copied_whole(build: Build) -> None:
@@ -131,12 +134,12 @@ def test_sampling_stops_for_the_reason_that_it_names(build: Build) -> None:
 
 def test_help_names_every_axis_and_describe_is_one_line_of_json(build: Build) -> None:
     for program, path in build.programs.items():
-        told = subprocess.run([path, "--help"], capture_output=True, text=True, check=True)
+        result = subprocess.run([path, "--help"], capture_output=True, text=True, check=True)
         described = subprocess.run([path, "--describe"], capture_output=True, text=True, check=True).stdout
         assert described.count("\n") == 1
-        assert told.stderr == ""
-        assert json.loads(described)["summary"] in told.stdout
-        assert all(f"--{axis} " in told.stdout for axis in json.loads(described)["axes"])
+        assert result.stderr == ""
+        assert json.loads(described)["summary"] in result.stdout
+        assert all(f"--{axis} " in result.stdout for axis in json.loads(described)["axes"])
         assert json.loads(described)["program"] == program
 
 
@@ -167,8 +170,8 @@ def test_the_work_of_a_header_is_the_one_described(build: Build) -> None:
 def test_what_is_not_understood_is_refused_by_name_before_anything_runs(
     build: Build, arguments: tuple[str, ...], words: str
 ) -> None:
-    told = start(build.programs["stream"], *arguments)
-    assert told.exit_code == 2
-    assert told.records == ()
-    assert words in told.words
-    assert "\n  next: " in told.words
+    result = start(build.programs["stream"], *arguments)
+    assert result.exit_code == 2
+    assert result.records == ()
+    assert words in result.words
+    assert "\n  next: " in result.words

@@ -77,19 +77,19 @@ def test_messages_of_all_pairs_and_both_directions_are_counted_and_carried(
 
 
 def test_one_host_is_one_by_loopback_where_no_interface_is_asked_for(built: Build) -> None:
-    told = run(built, "tcp", 2, *QUICK)
-    assert told.header.mpi.way == "127.0.0.1 -> 127.0.0.1"
+    result = run(built, "tcp", 2, *QUICK)
+    assert result.header.mpi.way == "127.0.0.1 -> 127.0.0.1"
     if has_ipv6():
-        told = run(built, "tcp", 2, *QUICK, "--family", "ipv6")
-        complete(told, 1)
-        assert told.header.mpi.way == "::1 -> ::1"
+        result = run(built, "tcp", 2, *QUICK, "--family", "ipv6")
+        complete(result, 1)
+        assert result.header.mpi.way == "::1 -> ::1"
 
 
 def test_segments_are_as_long_as_was_asked_for_and_the_header_says_how_long(built: Build) -> None:
     wanted: list[Axes] = [{"pattern": each, "bytes": 5000, "window": 3, "segment": 1460} for each in PAIR]
-    told = run(built, "tcp", 2, *QUICK, *cases(*wanted))
-    complete(told, len(wanted))
-    for header in (each for each in told.records if isinstance(each, Header)):
+    result = run(built, "tcp", 2, *QUICK, *cases(*wanted))
+    complete(result, len(wanted))
+    for header in (each for each in result.records if isinstance(each, Header)):
         assert header.params["segment"] == 1460
         assert 1460 - 40 < header.mpi.segment_bytes <= 1460  # less the options of TCP: 1448 with time stamps
     usual = run(built, "tcp", 2, *QUICK)
@@ -98,10 +98,10 @@ def test_segments_are_as_long_as_was_asked_for_and_the_header_says_how_long(buil
 
 
 def test_the_interface_that_was_asked_for_is_used(built: Build) -> None:
-    told = run(built, "tcp", 2, *QUICK, "--network", "lo")
-    complete(told, 1)
-    assert told.header.mpi.way == "127.0.0.1 -> 127.0.0.1"
-    assert told.header.mpi.network == "lo"
+    result = run(built, "tcp", 2, *QUICK, "--network", "lo")
+    complete(result, 1)
+    assert result.header.mpi.way == "127.0.0.1 -> 127.0.0.1"
+    assert result.header.mpi.network == "lo"
 
 
 @pytest.mark.parametrize(
@@ -119,20 +119,20 @@ def test_the_interface_that_was_asked_for_is_used(built: Build) -> None:
 def test_what_cannot_be_had_ends_on_all_ranks_in_words(
     built: Build, arguments: str, exit_code: int, words: str
 ) -> None:
-    told = start(*command(built, "tcp", 2, *QUICK, *arguments.split()), environment=environment())
-    assert told.exit_code == exit_code
-    assert words in told.words
-    assert told.words.count("\n  next: ") == 1
-    assert not any(isinstance(record, Header) for record in told.records)
+    result = start(*command(built, "tcp", 2, *QUICK, *arguments.split()), environment=environment())
+    assert result.exit_code == exit_code
+    assert words in result.words
+    assert result.words.count("\n  next: ") == 1
+    assert not any(isinstance(record, Header) for record in result.records)
 
 
 @pytest.mark.parametrize(("ranks", "words"), [(3, "3 ranks are here"), (4, "cannot be had with 4 ranks")])
 def test_numbers_of_ranks_that_make_no_pair_are_refused(built: Build, ranks: int, words: str) -> None:
-    told = run(built, "tcp", ranks)
-    assert told.exit_code == 2
-    assert words in told.words
+    result = run(built, "tcp", ranks)
+    assert result.exit_code == 2
+    assert words in result.words
 
 
 def test_a_case_that_cannot_be_had_leaves_the_next_one_alone(built: Build) -> None:
-    told = run(built, "tcp", 2, *QUICK, "--case", "vast", "--send-buffer", "1G", "--case", "plain")
-    assert [end.status for end in told.ends] == ["failed", "complete"]
+    result = run(built, "tcp", 2, *QUICK, "--case", "vast", "--send-buffer", "1G", "--case", "plain")
+    assert [end.status for end in result.ends] == ["failed", "complete"]

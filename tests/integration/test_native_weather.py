@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests import mpi_ranks
-from tests.native_programs import Told, start
+from tests.native_programs import ProgramOutput, start
 from tests.planted_programs import planted
 
 from assay.model.placement import Memory, Placement
@@ -32,50 +32,50 @@ def built() -> Build:
     return mpi_ranks.build_with("openmpi")
 
 
-def verdict(told: Told) -> Verdict:
-    (only,) = (each for each in told.records if isinstance(each, Verdict))
+def verdict(result: ProgramOutput) -> Verdict:
+    (only,) = (each for each in result.records if isinstance(each, Verdict))
     return only
 
 
-def figures(told: Told) -> list[FigureOfMerit]:
-    return [each for each in told.records if isinstance(each, FigureOfMerit)]
+def figures(result: ProgramOutput) -> list[FigureOfMerit]:
+    return [each for each in result.records if isinstance(each, FigureOfMerit)]
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 6])
 def test_a_solution_is_right_and_counted_with_every_number_of_ranks(built: Build, ranks: int) -> None:
-    told = mpi_ranks.run(built, "weather", ranks, *_SMALL)
-    mpi_ranks.complete(told, 1)
-    assert told.header.facts["plane"] == "100 x 50"
-    assert verdict(told).passed
-    assert 0 < verdict(told).error <= verdict(told).tolerance == 1
-    assert figures(told)
-    for figure in figures(told):
+    result = mpi_ranks.run(built, "weather", ranks, *_SMALL)
+    mpi_ranks.complete(result, 1)
+    assert result.header.facts["plane"] == "100 x 50"
+    assert verdict(result).passed
+    assert 0 < verdict(result).error <= verdict(result).tolerance == 1
+    assert figures(result)
+    for figure in figures(result):
         assert figure.seconds
         assert figure.value == pytest.approx(12 * cells(100) / figure.seconds)
         assert set(figure.phases) == set(PHASES) - ({"halo"} if ranks == 1 else set())
     work = {"updates": 1, "flops": FLOPS, "traffic_bytes": TRAFFIC_BYTES, "steps": 1 / cells(100)}
-    assert told.header.work["rate"] == pytest.approx(work)
+    assert result.header.work["rate"] == pytest.approx(work)
 
 
 def test_the_published_test_of_400_seconds_passes(built: Build) -> None:
-    told = mpi_ranks.run(built, "weather", 1, "--nx", "100", "--time-steps", "600", "--seconds", "0.01")
-    mpi_ranks.complete(told, 1)
-    assert float(told.header.facts["simulated"].split()[0]) == pytest.approx(400)
-    assert 0 < verdict(told).error < 1
+    result = mpi_ranks.run(built, "weather", 1, "--nx", "100", "--time-steps", "600", "--seconds", "0.01")
+    mpi_ranks.complete(result, 1)
+    assert float(result.header.facts["simulated"].split()[0]) == pytest.approx(400)
+    assert 0 < verdict(result).error < 1
 
 
 def test_a_rank_with_two_cores_works_with_two_threads(built: Build) -> None:
     first, second = mpi_ranks.cpus(2)
     placed = ("--cpus", f"{first},{second}", *_SMALL, "--tile", "24")
-    told = start(built.programs["weather"], *placed, environment=mpi_ranks.environment())
-    mpi_ranks.complete(told, 1)
-    assert sorted(told.header.ranks[0].cpus) == sorted((first, second))
+    result = start(built.programs["weather"], *placed, environment=mpi_ranks.environment())
+    mpi_ranks.complete(result, 1)
+    assert sorted(result.header.ranks[0].cpus) == sorted((first, second))
 
 
-def calls(told: Told) -> list[dict[str, MpiCall]]:
+def calls(result: ProgramOutput) -> list[dict[str, MpiCall]]:
     """Those of each rank while solutions that count were made."""
-    counted = [rank.mpi for rank in told.header.ranks if rank.mpi]
-    assert len(counted) == len(told.header.ranks)
+    counted = [rank.mpi for rank in result.header.ranks if rank.mpi]
+    assert len(counted) == len(result.header.ranks)
     assert all(0 < each.inside < each.seconds for each in counted)
     return [each.calls for each in counted]
 
@@ -112,15 +112,15 @@ def test_neighbours_pass_what_is_counted_and_copies_nothing(kind: str) -> None:
 
 @pytest.mark.parametrize(("ranks", "columns"), [(1, 101), (1, 6), (3, 16), (1, 2**21)])
 def test_a_plane_that_cannot_be_worked_on_is_refused(built: Build, ranks: int, columns: int) -> None:
-    told = mpi_ranks.run(built, "weather", ranks, "--nx", str(columns))
-    assert told.exit_code == 2
-    assert f"a plane of {columns} cells along x cannot be worked on" in told.words
+    result = mpi_ranks.run(built, "weather", ranks, "--nx", str(columns))
+    assert result.exit_code == 2
+    assert f"a plane of {columns} cells along x cannot be worked on" in result.words
 
 
 def test_columns_that_nobody_passes_are_a_failed_verdict(built: Build, near_path: Path) -> None:
     faults = (("air_.connect(all());", "air_.connect(MPI_COMM_SELF);"),)
     (program,) = planted(built.toolchain, near_path, "weather", faults)
-    told = mpi_ranks.run(msgspec.structs.replace(built, programs={"weather": program}), "weather", 2, *_SMALL)
-    assert told.exit_code == 1
-    assert told.ends == [End("failed", "the results are wrong")]
-    assert verdict(told).error > 2 * verdict(told).tolerance
+    result = mpi_ranks.run(msgspec.structs.replace(built, programs={"weather": program}), "weather", 2, *_SMALL)
+    assert result.exit_code == 1
+    assert result.ends == [End("failed", "the results are wrong")]
+    assert verdict(result).error > 2 * verdict(result).tolerance

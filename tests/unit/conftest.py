@@ -14,7 +14,7 @@ MakeMachine = Callable[..., Machine]
 
 @pytest.fixture(scope="session", autouse=True)
 def without_a_disk() -> Generator[None]:
-    """No launch of a simulated run waits until the disk has it: nothing here is to outlive this machine."""
+    """Launches of simulated runs do not wait for the disk: nothing here has to survive a crash."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _file: None)
         yield
@@ -33,7 +33,7 @@ undrawn_here = pytest.fixture(_undrawn)
 
 @pytest.fixture(scope="session")
 def make_machine() -> MakeMachine:
-    """`make_machine(sockets, nodes, groups, cores, threads)`: each a count inside the one before it."""
+    """`make_machine(sockets, nodes, groups, cores, threads)`: each is a count inside the previous one."""
     return _machine
 
 

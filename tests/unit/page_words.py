@@ -12,14 +12,15 @@ from collections.abc import Collection, Iterator
 from html.parser import HTMLParser
 from typing import Any
 
-#: What is no prose of the page: code, drawings that the charts replace, and what a template says is to stay.
+#: What is not prose of the page: code, drawings that the charts replace, and what a template excludes from
+#: translation.
 _NO_PROSE = frozenset({"script", "style", "code", "noscript", "title"})
 _EMPTY = frozenset({"meta", "link", "br", "hr", "img", "input", "rect", "line", "path", "circle"})
 _CODE = re.compile(r"`[^`]*`")
 _NAMED = re.compile(r"`\{(\w+)\}`")
 #: Two ends of a range, which the script writes in the way of the language.
 _RANGE = re.compile(r"(?<=\d) (?:[A-Za-zµ%/]+ )?to (?=[-+\d])")
-#: A word of prose: small letters, or one capital before them, with nothing in it or at it that names have.
+#: A word of prose: small letters, at most one capital before them, without characters that names have.
 _WORD = re.compile(r"(?<![\w:/=_.@*-])[A-Za-z][a-z]+(?![\w:/=_@*]|\.\w|-\w)")
 _CHART_WORDS = frozenset({"title", "domain", "values"})
 
@@ -68,7 +69,7 @@ class _Page(HTMLParser):
 
 
 def english(page: str, names: Collection[str]) -> list[str]:
-    """Strings of a page with a word that is none of `names` and that no catalogue can say, each once."""
+    """Strings of a page with a word that is not in `names` and that no catalogue can translate, each once."""
     reader = _Page()
     reader.feed(page)
     words = json.loads(gzip.decompress(base64.b64decode(reader.blocks["#words"][0])))
@@ -85,7 +86,7 @@ def english(page: str, names: Collection[str]) -> list[str]:
 
 
 def _unmarked(part: Any, templates: list[Any]) -> Iterator[str]:  # noqa: ANN401 (JSON)
-    """Strings that stand in a text as they are, but for those that it shows as code."""
+    """Strings that a text contains unchanged, except those that it shows as code."""
     if isinstance(part, str):
         yield part
     elif isinstance(part, list):

@@ -1,4 +1,4 @@
-"""Tables that others have printed: osu_latency in s and osu_bw in B/s by size in B.
+"""Published tables: osu_latency in s and osu_bw in B/s by size in B.
 
 Source: HPC Do It Yourself Club (HPC Systems Inc.), InfiniBand QDR vs. Gb Ethernet, part 1, 2012: two nodes with
 two Sandy Bridge each, Open MPI 1.6.2, OSU Micro-Benchmarks 3.7.
@@ -41,7 +41,7 @@ def _latency(text: str) -> Table:
 
 
 def _bandwidth(text: str) -> Table:
-    """As seconds a message."""
+    """In seconds per message."""
     sizes = np.array(_SIZES, dtype=np.float64)
     return sizes, sizes / (1e6 * np.array([float(each) for each in text.split()]))
 

@@ -1,4 +1,4 @@
-"""A small run written by hand, with one of everything that a report must be able to say."""
+"""A small handwritten run, with one of everything that a report can say."""
 
 import math
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Example:
-    """A run and what may be said of it."""
+    """A run and what a report may say about it."""
 
     run: Run
     analysis: Analysis

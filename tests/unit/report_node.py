@@ -1,4 +1,4 @@
-"""A node of two sockets that does not exist, measured by one of everything that the report of a node draws."""
+"""An invented node of two sockets, with one measurement of everything that the report of a node draws."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ MEMORY = Factor("memory", ("first-touch", "interleave"), "memory")
 
 
 def node(folder: Path, study: Study = STUDY, *factors: Factor) -> Example:
-    """The run and its analysis, with distances as firmware would give them."""
+    """The run and its analysis, with distances as reported by firmware."""
     options = plan.Options(launches=6, factors=factors)
     run = store.load(simulated_run(folder, LAW, description=DUAL, study=study, options=options))
     run = msgspec.structs.replace(run, machines={host: _far(machine) for host, machine in run.machines.items()})

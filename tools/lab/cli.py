@@ -18,7 +18,7 @@ FOLDER = Path("/run/assay-lab")
 
 
 def main(words: list[str] | None = None) -> int:
-    """Do what the words ask; the exit code."""
+    """Run the requested command; return the exit code."""
     asked = parser().parse_args(words)
     try:
         code: int = asked.verb(asked)
@@ -31,7 +31,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Of the command line."""
+    """The parser of the command line."""
     whole = argparse.ArgumentParser(prog="tools/lab/lab", description="A cluster on one machine; see docs/lab.md.")
     whole.add_argument("--folder", type=Path, default=FOLDER, help="of its state (default: %(default)s)")
     verbs = whole.add_subparsers(required=True, metavar="VERB")
@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def up(asked: argparse.Namespace) -> int:
-    """Make the lab; whatever fails, nothing of it stays."""
+    """Make the lab; if anything fails, nothing of it remains."""
     programs.require()
     if not 1 <= asked.nodes <= MOST_NODES:
         raise LabError(f"a lab has 1 to {MOST_NODES} nodes, not {asked.nodes}", "tools/lab/lab up --nodes 2", 2)
@@ -61,7 +61,7 @@ def up(asked: argparse.Namespace) -> int:
     with alone():
         if (folder / "lab.json").exists():
             return already(load(folder), asked)
-        remove(folder)  # what an up that was killed has left
+        remove(folder)  # left by a killed `up`
         try:
             lab = make(folder, asked.nodes, shared_cpus=not asked.own_cpus)
         except BaseException:
@@ -72,7 +72,7 @@ def up(asked: argparse.Namespace) -> int:
 
 
 def already(lab: Lab, asked: argparse.Namespace) -> int:
-    """A lab is there: that is well if it is the one that was asked for."""
+    """Check an existing lab: it must be the requested one."""
     if (lab.count, lab.shared_cpus) != (asked.nodes, not asked.own_cpus):
         cpus = "shared cpus" if lab.shared_cpus else "cpus of their own"
         raise LabError(f"a lab of {lab.count} nodes with {cpus} is up in {lab.folder}", "tools/lab/lab down", 2)
@@ -81,7 +81,7 @@ def already(lab: Lab, asked: argparse.Namespace) -> int:
 
 
 def make(folder: Path, count: int, *, shared_cpus: bool) -> Lab:
-    """All of it: files, machines, networks, services."""
+    """Make all of it: files, machines, networks, services."""
     lab = Lab(folder, networks.free_range(), count, shared_cpus)
     folder.mkdir(mode=0o755, parents=True)
     services.write_files(lab)
@@ -104,7 +104,7 @@ def down(asked: argparse.Namespace) -> int:
 
 
 def remove(folder: Path) -> None:
-    """End what runs, which ends the namespaces, links and mounts with it; then remove the folder."""
+    """End all processes, which also ends namespaces, links and mounts; then remove the folder."""
     machines.end(folder)
     networks.disconnect(folder)
     if folder.exists():
@@ -122,13 +122,13 @@ def enter(asked: argparse.Namespace) -> int:
         command = [*machines.inside_here(lab, asked.machine, machines.first_process(lab, asked.machine)), *command]
     os.environ.update(lab.environment())
     try:
-        os.execvp(command[0], command)  # noqa: S606 (a shell would read the words anew)
+        os.execvp(command[0], command)  # noqa: S606 (a shell would parse the words again)
     except OSError as error:
         raise LabError(f"{command[0]}: {error.strerror}", "tools/lab/lab enter --help", 2) from None
 
 
 def status(asked: argparse.Namespace) -> int:
-    """Print nodes, addresses and what Slurm says of them."""
+    """Print nodes, addresses and their state in Slurm."""
     lab = running(asked.folder)
     states = services.node_states(lab)
     for node in lab.nodes:
@@ -147,7 +147,7 @@ def env(asked: argparse.Namespace) -> int:
 
 
 def running(folder: Path) -> Lab:
-    """The lab; LabError where there is none."""
+    """The lab; LabError if there is none."""
     programs.require()
     try:
         return load(folder.resolve())
@@ -157,7 +157,7 @@ def running(folder: Path) -> Lab:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Only one lab is made or removed at a time: they share this machine's addresses and names of links."""
+    """Only one lab is made or removed at a time: they share this machine's addresses and link names."""
     handle = os.open("/sys/class/net", os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -167,5 +167,5 @@ def alone() -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """Tell the user."""
+    """Print a message for the user."""
     print(f"lab: {text}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What a user is told when the lab cannot be."""
+"""What a user reads if the lab cannot work."""
 
 
 class LabError(Exception):

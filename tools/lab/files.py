@@ -1,4 +1,4 @@
-"""What is written into a lab's state folder: pure texts, each of them the file of a program."""
+"""The files in a lab's state folder: pure texts."""
 
 import os
 import socket
@@ -19,13 +19,13 @@ def hosts(lab: Lab) -> str:
 
 
 def names(machine: str, network: Network) -> list[str]:
-    """What an address is called; this machine also by the name that its own programs give it."""
+    """Names of an address; this machine also has the name that its own programs use."""
     short = [machine] if network is FAST else []
     return [*short, f"{machine}-{network.name}", *([socket.gethostname()] if short == [HEAD] else [])]
 
 
 def ssh_config(lab: Lab) -> str:
-    """Of the client, here and in every node: addresses stand in it, for this machine cannot resolve the names."""
+    """The ssh client of every node and of this machine, which cannot resolve the names: with addresses."""
     blocks = [
         f"Host {' '.join(names(node, network))}\n    HostName {lab.address(node, network)}\n"
         for node in lab.nodes
@@ -49,7 +49,7 @@ Host *
 
 
 def sshd_config(lab: Lab) -> str:
-    """Of the server, the same in every node."""
+    """The ssh server, the same in every node."""
     environment = " ".join(f"{name}={value}" for name, value in lab.environment().items())
     return f"""HostKey {lab.folder}/ssh/host_key
 PidFile {lab.own}/sshd.pid
@@ -68,7 +68,7 @@ Subsystem sftp internal-sftp
 
 
 def slurm_conf(lab: Lab) -> str:
-    """One partition of all nodes, each with all cpus of this machine; control groups are left alone."""
+    """One partition of all nodes, each with all cpus of this machine; control groups are not used."""
     nodes = "\n".join(
         f"NodeName={node} NodeAddr={lab.address(node, FAST)} CPUs={os.cpu_count()} State=UNKNOWN"
         for node in lab.nodes
@@ -104,7 +104,7 @@ PartitionName=lab Nodes=ALL Default=YES DefaultTime=10 MaxTime=60 State=UP
 
 
 def mpi_conf(lab: Lab) -> str:
-    """Where Slurm's PMIx puts its sockets: beside the other files of a node."""
+    """Where Slurm's PMIx puts its sockets: next to the other files of a node."""
     return f"PMIxCliTmpDirBase={lab.own}/pmix\n"
 
 

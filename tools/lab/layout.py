@@ -1,16 +1,17 @@
-"""Names and addresses of a lab: pure, one place for all of them."""
+"""Names and addresses of a lab, all in one place; pure functions."""
 
 import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-#: The second byte of a lab's addresses is one of these, the first that no route of this machine overlaps.
+#: Candidates for the second byte of a lab's addresses; the first one that no route of this machine overlaps is
+#: used.
 RANGES = range(200, 250)
 MOST_NODES = 99
-#: The last byte of the address of the controller, and of this machine itself.
+#: The last byte of the addresses of the controller and of this machine.
 CONTROLLER_PLACE, HEAD_PLACE = 253, 254
-#: Name of the machine that has the bridges and slurmctld, and of this machine as the nodes see it.
+#: Name of the machine with the bridges and slurmctld, and of this machine as seen by the nodes.
 CONTROLLER, HEAD = "ctl", "head"
 
 
@@ -63,26 +64,26 @@ class Lab:
 
     @property
     def machines(self) -> tuple[str, ...]:
-        """All that have namespaces of their own, the controller first."""
+        """All machines with their own namespaces, the controller first."""
         return (CONTROLLER, *self.nodes)
 
     @property
     def slurm_conf(self) -> Path:
-        """What SLURM_CONF must say."""
+        """The value of SLURM_CONF."""
         return self.folder / "slurm" / "slurm.conf"
 
     @property
     def ssh_config(self) -> Path:
-        """What `ssh -F` takes."""
+        """The file for `ssh -F`."""
         return self.folder / "ssh" / "config"
 
     @property
     def own(self) -> Path:
-        """The folder that each node sees as its own, for sockets and spools; that of the controller elsewhere."""
+        """Each node's own folder for sockets and spools; outside the nodes it is the controller's."""
         return self.folder / "own"
 
     def own_seen_from_here(self, machine: str) -> Path:
-        """The same folder, outside of the machine's namespaces."""
+        """The same folder, outside the machine's namespaces."""
         return self.own if machine == CONTROLLER else self.folder / machine
 
     def address(self, machine: str, network: Network) -> str:
@@ -92,7 +93,7 @@ class Lab:
         return f"10.{self.range_}.{network.place}.{place}"
 
     def cpus(self, machine: str) -> tuple[int, ...]:
-        """Those that a machine's processes may use."""
+        """Cpus that the processes of a machine may use."""
         everything = tuple(sorted(os.sched_getaffinity(0)))
         if self.shared_cpus or machine not in self.nodes:
             return everything
@@ -101,11 +102,11 @@ class Lab:
         return everything[first : first + each]
 
     def head_link(self, network: Network) -> str:
-        """Name of this machine's own interface in a network: no other lab has it."""
+        """Name of this machine's interface in a network; no other lab has it."""
         return f"lab{self.range_}-{network.name}"
 
     def environment(self) -> dict[str, str]:
-        """What a command needs to be at home in the lab, wherever it runs."""
+        """Variables that a command needs to work with the lab, wherever it runs."""
         return {
             "SLURM_CONF": str(self.slurm_conf),
             "LAB_SSH_CONFIG": str(self.ssh_config),
@@ -114,12 +115,12 @@ class Lab:
         }
 
     def save(self) -> None:
-        """Keep the numbers that `load` needs."""
+        """Store the numbers that `load` needs."""
         saved = {"range": self.range_, "count": self.count, "shared_cpus": self.shared_cpus}
         (self.folder / "lab.json").write_text(json.dumps(saved) + "\n")
 
 
 def load(folder: Path) -> Lab:
-    """The lab of a state folder; FileNotFoundError where it was never whole."""
+    """The lab of a state folder; FileNotFoundError if it was never complete."""
     saved = json.loads((folder / "lab.json").read_text())
     return Lab(folder, saved["range"], saved["count"], saved["shared_cpus"])

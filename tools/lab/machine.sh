@@ -1,6 +1,6 @@
 #!/bin/sh
-# The first process of a machine of the lab: makes what it sees its own, then reaps orphans until it is killed, which
-# ends all of the machine with it.  machine.sh NAME FOLDER OWN, in new namespaces and with a /proc of its own.
+# The first process of a machine of the lab: sets up its private files, then reaps orphans until it is killed,
+# which ends the whole machine. machine.sh NAME FOLDER OWN, in new namespaces and with its own /proc.
 set -eu
 name=$1 folder=$2 own=$3
 project=$(cd "$(dirname "$0")/../.." && pwd)
@@ -8,13 +8,13 @@ project=$(cd "$(dirname "$0")/../.." && pwd)
 hostname "$name"
 ip link set lo up
 
-# A /sys that shows this machine's interfaces, with the control groups where they were: slurmd looks for them.
+# A /sys with this machine's interfaces, and the control groups in their usual place: slurmd looks for them.
 mkdir -p "$own/cgroup"
 mount --rbind /sys/fs/cgroup "$own/cgroup"
 mount -t sysfs sysfs /sys
 mount --move "$own/cgroup" /sys/fs/cgroup
 
-# The state folder and this clone are seen again wherever they were, even below a folder that is hidden now.
+# The state folder and this clone stay visible at their paths, even below a folder that is hidden now.
 exec 8<"$project" 9<"$folder"
 mount -t tmpfs -o size=1g,mode=1777 tmpfs /tmp
 mount -t tmpfs -o size=1g,mode=1777 tmpfs /var/tmp
@@ -31,7 +31,7 @@ exec 8<&- 9<&-
 
 mount --bind "$folder/hosts" /etc/hosts
 mount --bind "$folder/ssh/config" /etc/ssh/ssh_config
-# sshd refuses an account that is locked; nobody needs a password here.
+# sshd refuses a locked account; no password is needed here.
 sed 's/^\([^:]*\):[^:]*:/\1:*:/' /etc/shadow >"$folder/own/shadow"
 chmod 600 "$folder/own/shadow"
 mount --bind "$folder/own/shadow" /etc/shadow

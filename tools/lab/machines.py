@@ -1,4 +1,4 @@
-"""Machines of the lab: their first processes, which hold their namespaces and end all that runs in them."""
+"""Machines of the lab: their first processes hold their namespaces and end all other processes."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from .errors import LabError
 from .layout import Lab
 from .programs import PATH, entering, path_of
 
-#: Variables by which the processes of a lab are known; whatever else happens, they are found by these.
+#: Variables that identify the processes of a lab, whatever else happens.
 FOLDER, MACHINE = "LAB_FOLDER", "LAB_MACHINE"
 PATIENCE_S = 20.0
 
@@ -20,7 +20,7 @@ _INIT = Path(__file__).with_name("machine.sh")
 
 
 def start(lab: Lab, name: str) -> None:
-    """Make the machine's namespaces, and what it sees of files its own."""
+    """Make the machine's namespaces and its private files."""
     own = lab.own_seen_from_here(name)
     command = [path_of("unshare"), *(f"--{kind}" for kind in _NAMESPACES), "--propagation", "slave", "--fork"]
     command += ["--kill-child", "--mount-proc", "sh", str(_INIT), name, str(lab.folder), str(own)]
@@ -40,7 +40,7 @@ def start(lab: Lab, name: str) -> None:
 
 
 def first_process(lab: Lab, name: str) -> int:
-    """Id of the process that all others of a machine end with; LabError where there is none."""
+    """Id of the process whose end ends all others of a machine; LabError if there is none."""
     for process, variables in ours(lab.folder):
         if variables.get(MACHINE) == name and _is_first(process):
             return process
@@ -48,25 +48,25 @@ def first_process(lab: Lab, name: str) -> int:
 
 
 def inside(lab: Lab, name: str, first: int = 0) -> tuple[str, ...]:
-    """The words before a command that is to run in a machine, whose first process is searched for if not given."""
+    """The words before a command to run in a machine; its first process is searched for if not given."""
     cpus = ",".join(map(str, lab.cpus(name)))
     return (*entering(first or first_process(lab, name), *_NAMESPACES), "taskset", "--cpu-list", cpus)
 
 
 def inside_here(lab: Lab, name: str, first: int) -> tuple[str, ...]:
-    """The same, in the folder that we are in where the machine has it."""
+    """The same, in the current folder if the machine has it."""
     here = Path.cwd()
     seen = Path(f"/proc/{first}/root{here}").is_dir()
     return (*inside(lab, name, first), "env", "-C", str(here if seen else "/"))
 
 
 def end(folder: Path) -> None:
-    """Kill every process of the lab with this state folder, and wait until the kernel is done with them."""
+    """Kill every process of the lab with this state folder, and wait until the kernel has removed them."""
     for process, _variables in ours(folder):
         try:
             os.kill(process, signal.SIGKILL)
         except ProcessLookupError:
-            continue  # its machine's first process took it along
+            continue  # ended with its machine's first process
     for _ in waiting():
         if not any(True for _ in ours(folder)):
             return
@@ -74,19 +74,19 @@ def end(folder: Path) -> None:
 
 
 def ours(folder: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Processes that say by their environment that they are of this lab: id and variables."""
+    """Processes whose environment says that they belong to this lab: id and variables."""
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             words = (entry / "environ").read_bytes().decode(errors="replace").split("\0")
         except OSError:
-            continue  # ended just now, or of somebody else
+            continue  # has just ended, or belongs to another user
         variables = dict(word.split("=", 1) for word in words if "=" in word)
         if variables.get(FOLDER) == str(folder):
             yield int(entry.name), variables
 
 
 def waiting() -> Iterator[None]:
-    """Turns of a loop that looks again and again, for as long as patience lasts."""
+    """Iterations of a loop that checks repeatedly, until a time limit."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         yield

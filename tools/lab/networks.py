@@ -15,7 +15,7 @@ Run = Callable[..., str]
 
 
 def free_range() -> int:
-    """A second byte of addresses that this machine has no route to; LabError where there is none."""
+    """A second byte of addresses to which this machine has no route; LabError if there is none."""
     taken = [ipaddress.ip_network(route["dst"]) for route in _routes() if route["dst"] != "default"]
     for number in RANGES:
         ours = ipaddress.ip_network(f"10.{number}.0.0/16")
@@ -30,7 +30,7 @@ def connect(lab: Lab) -> None:
     for network in NETWORKS:
         switch("ip", "link", "add", network.name, "type", "bridge")
         _set_up(switch, network.name, lab.address(CONTROLLER, network))
-        # The name of this machine's own end is the lab's claim to its addresses: of two labs one fails here.
+        # The name of this machine's own end claims the lab's addresses: of two labs, one fails here.
         _plug(switch, network, HEAD, lab.head_link(network), os.getpid())
         call("ip", "link", "set", lab.head_link(network), "alias", str(lab.folder))
         _finish(call, network, lab.head_link(network), lab.address(HEAD, network))
@@ -40,7 +40,7 @@ def connect(lab: Lab) -> None:
 
 
 def disconnect(folder: Path) -> None:
-    """Wait until the kernel has removed this machine's ends, whose other ends went with the controller."""
+    """Wait until the kernel has removed this machine's ends; the other ends were removed with the controller."""
     for _ in waiting():
         links = [
             link["ifname"] for link in json.loads(call("ip", "-j", "link")) if link.get("ifalias") == str(folder)
@@ -59,7 +59,7 @@ def _plug(switch: Run, network: Network, machine: str, interface: str, process: 
 
 
 def _finish(run: Run, network: Network, interface: str, address: str = "") -> None:
-    """Shape what leaves by the interface, then use it."""
+    """Shape the outgoing traffic of an interface, then use it."""
     if network.rate:
         run("ip", "link", "set", interface, "gso_max_size", str(network.segment))
         shape = ("tbf", "rate", network.rate, "burst", network.burst, "latency", "20ms")
@@ -74,7 +74,7 @@ def _set_up(run: Run, interface: str, address: str) -> None:
 
 
 def _within(lab: Lab, machine: str) -> Run:
-    """Runs programs in the network of a machine, and nothing else of it."""
+    """Runs programs in the network namespace of a machine only."""
     words = entering(first_process(lab, machine), "net")
     return lambda *command: call(*words, *command)
 

@@ -1,4 +1,4 @@
-"""Running programs, here and in machines of the lab, and finding those that are missing."""
+"""Running programs, here and in machines of the lab, and finding missing ones."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .errors import LabError
 
-#: Program -> Debian package that brings it.
+#: Program -> its Debian package.
 PACKAGES = {
     "unshare": "util-linux",
     "nsenter": "util-linux",
@@ -21,12 +21,12 @@ PACKAGES = {
     "sinfo": "slurm-wlm",
     "munged": "munge",
 }
-#: Daemons live where a user's PATH does not look.
+#: Daemons are in folders outside a user's PATH.
 PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
 
 
 def require() -> None:
-    """LabError where a program is missing, or where this user may not make namespaces."""
+    """LabError if a program is missing, or if this user may not make namespaces."""
     missing = [program for program in PACKAGES if not shutil.which(program, path=PATH)]
     if missing:
         packages = sorted({PACKAGES[program] for program in missing})
@@ -36,12 +36,12 @@ def require() -> None:
 
 
 def path_of(program: str) -> str:
-    """The program's file; sshd insists on being started by it."""
+    """The program's absolute path, which sshd requires."""
     return shutil.which(program, path=PATH) or program
 
 
 def call(*command: str, variables: dict[str, str] | None = None) -> str:
-    """Run a program to its end and return what it said; LabError with its words where it fails."""
+    """Run a program to its end and return its output; LabError with its messages if it fails."""
     words = [path_of(command[0]), *command[1:]]
     environment = {**os.environ, "PATH": PATH, **(variables or {})}
     done = subprocess.run(
@@ -53,5 +53,5 @@ def call(*command: str, variables: dict[str, str] | None = None) -> str:
 
 
 def entering(process: int, *kinds: str) -> Sequence[str]:
-    """The words before a command that put it into namespaces of a process."""
+    """The words before a command that put it into the namespaces of a process."""
     return ("nsenter", "--target", str(process), *(f"--{kind}" for kind in kinds))

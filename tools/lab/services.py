@@ -10,7 +10,7 @@ from .programs import call, path_of
 
 
 def write_files(lab: Lab) -> None:
-    """All that is in the state folder before the machines start."""
+    """Everything in the state folder before the machines start."""
     for name in ("ssh", "slurm", "own", "shared"):
         (lab.folder / name).mkdir()
     for path, text in files.contents(lab).items():
@@ -47,7 +47,7 @@ def start_slurm(lab: Lab) -> None:
 
 
 def start_munged(lab: Lab, machine: str) -> None:
-    """Let Slurm's programs on a machine know each other; the controller's is also this machine's."""
+    """Let Slurm's programs on a machine authenticate; the controller's munged also serves this machine."""
     own = lab.own_seen_from_here(machine)
     (own / "munge").mkdir()
     options = [f"--{name}={lab.own}/munge/{name.split('-')[0]}" for name in ("socket", "pid-file", "log-file")]
@@ -64,7 +64,7 @@ def start_slurmd(lab: Lab, node: str) -> None:
 
 
 def node_states(lab: Lab) -> dict[str, str]:
-    """Node -> what Slurm says of it; empty while slurmctld does not answer."""
+    """Node -> its state in Slurm; empty while slurmctld does not answer."""
     try:
         told = call("sinfo", "--Node", "--noheader", "--format=%N %T", variables=lab.environment())
     except LabError:

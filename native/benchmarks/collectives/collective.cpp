@@ -1,6 +1,4 @@
-// Collective operations among all ranks, each repetition behind a barrier of its own.
-#include <memory>
-
+// Collective operations among all ranks; each repetition starts with its own barrier.
 #include "benchmarks/collectives/collective_calls.hpp"
 #include "benchmarks/collectives/collective_repetitions.hpp"
 #include "harness/mpi/program.hpp"
@@ -41,7 +39,7 @@ class Collective : public assay::Benchmark {
 
     [[nodiscard]] assay::Work work() const override { return {{"slowest", {}}, {"own", {}}}; }
 
-    void prepare(std::size_t /*kernel*/) override { calls_.blocks().spoil(); }
+    void prepare(std::size_t /*kernel*/) override { calls_.blocks().overwrite(); }
 
     void iterate(std::size_t kernel, std::uint64_t iterations, int thread) override {
         if (thread == 0) {

@@ -1,4 +1,4 @@
-// What each rank gives to a collective operation, and what it must have got from it.
+// What each rank gives to a collective operation, and what it must receive.
 #pragma once
 
 #include <algorithm>
@@ -14,19 +14,19 @@
 
 namespace assay::collective {
 
-/// The doubles that are added: whole numbers, so that every order of adding gives the same sum.
+/// Terms of the reductions: whole numbers, so that every order of additions gives the same sum.
 inline double term(int rank, std::size_t index) {
     constexpr std::size_t period = 1021;  // a prime: no block of a power of two repeats
     return static_cast<double>(rank + 1) * static_cast<double>(1 + index % period);
 }
 
-/// `term` of ranks 0 to ranks - 1 added; exact below 2^53.
+/// Sum of `term` over ranks 0 to ranks - 1; exact below 2^53.
 inline double sum_of_terms(int ranks, std::size_t index) { return term(0, index) * ranks * (ranks + 1) / 2; }
 
-/// The buffers of one rank: blocks beside each other, one to send or to receive or one for each rank.
+/// The buffers of one rank: one block, or consecutive blocks for all ranks, to send from and to receive into.
 class Blocks {
   public:
-    /// Filled and touched. Failure where there is no memory for them.
+    /// Fills and touches them. Failure if there is not enough memory.
     Blocks(Memory& memory, const Options& options, int rank, int ranks)
         : options_(options), rank_(rank), ranks_(ranks), portions_(portions_of(options.bytes, ranks)) {
         const auto all = static_cast<std::size_t>(ranks);
@@ -37,29 +37,30 @@ class Blocks {
         sent_ = memory.allocate(std::max<std::size_t>(1, (to_each_ ? all : 1) * options.bytes));
         received_ = memory.allocate(std::max<std::size_t>(1, received_bytes()));
         fill_sent();
-        spoil();
+        overwrite();
     }
 
     [[nodiscard]] std::byte* sent() const { return sent_; }
     [[nodiscard]] std::byte* received() const { return received_; }
 
-    /// Doubles of the sum that each rank gets: equal parts, the first ones larger by one where they are not.
+    /// Doubles of the sum for each rank: equal parts; the first ones are larger by one if the sum does not
+    /// divide.
     [[nodiscard]] const std::vector<int>& portions() const { return portions_; }
 
-    /// Spoils what was received: what is found there later was received since.
-    void spoil() {
+    /// Overwrites the receive buffer: what is found there later was received since.
+    void overwrite() {
         std::fill_n(received_, received_bytes(), std::byte{0xA5});
         root_.reset();
     }
 
-    /// The operation was done, with this root (of no meaning where it has none).
+    /// Notes that the operation was done with this root (if it has one).
     void done(int root) {
         if (receives_from(root)) {
             root_ = root;
         }
     }
 
-    /// Share of what should have been received since `spoil` that is not there.
+    /// Share of the data that should have been received since `overwrite` and is wrong.
     [[nodiscard]] double wrong() const {
         if (!root_ || options_.bytes == 0) {
             return 0;

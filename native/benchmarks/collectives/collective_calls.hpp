@@ -1,4 +1,4 @@
-// The collective operations as MPI has them, blocking or begun and waited for.
+// The collective operations of MPI, blocking or non-blocking.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace assay::collective {
 
-/// One operation among all ranks, done again and again on the same buffers.
+/// One operation among all ranks, repeated on the same buffers.
 class Calls {
   public:
     Calls(Memory& memory, const Options& options, Ranks& ranks)
@@ -21,7 +21,7 @@ class Calls {
           bytes_(static_cast<int>(options.bytes)),
           doubles_(static_cast<int>(options.bytes / sizeof(double))) {}
 
-    /// Here ranks tell each other where they are.
+    /// Ranks exchange the names of their hosts.
     void connect() {
         const std::vector<std::string> keys = ranks_.gather(host_key());
         const std::set<std::string> hosts(keys.begin(), keys.end());
@@ -33,10 +33,10 @@ class Calls {
 
     [[nodiscard]] Blocks& blocks() { return blocks_; }
 
-    /// Rank 0 counts for all: at least so much had to be sent so far.
+    /// On rank 0: the least that all ranks together had to send so far.
     [[nodiscard]] double sent_bytes() const { return min_sent_bytes_ * static_cast<double>(done_); }
 
-    /// The operation as it is asked for, begun and ended.
+    /// The requested operation, from start to end.
     void perform() {
         if (options_.nonblocking) {
             begin();
@@ -48,7 +48,7 @@ class Calls {
 
     void begin() { make<true>(); }
 
-    /// Lets MPI go on with what was begun.
+    /// Lets MPI make progress on what was begun.
     void test() {
         int ended = 0;
         MPI_Test(&request_, &ended, MPI_STATUS_IGNORE);
@@ -56,7 +56,7 @@ class Calls {
 
     void finish() { MPI_Wait(&request_, MPI_STATUS_IGNORE); }
 
-    /// To be called after each operation, outside of what is timed.
+    /// Call it after each operation, outside the timed region.
     void count() {
         blocks_.done(root_);
         ++done_;
@@ -64,7 +64,7 @@ class Calls {
     }
 
   private:
-    /// The operation by its blocking function, or begun by the one that does not block.
+    /// Calls the blocking function of the operation, or begins the non-blocking one.
     template <bool begun>
     void make() {
         void* const sent = blocks_.sent();
@@ -73,7 +73,7 @@ class Calls {
             case Operation::barrier:
                 either<begun>(MPI_Barrier, MPI_Ibarrier, comm_);
                 break;
-            case Operation::dissemination:  // it can be had in no other way
+            case Operation::dissemination:  // it exists in this form only
                 ranks_.barrier();
                 break;
             case Operation::bcast:
@@ -110,7 +110,7 @@ class Calls {
         }
     }
 
-    /// MPI's two functions of one operation take the same arguments, and the one that begins it a request.
+    /// MPI's two functions of an operation have the same arguments; the non-blocking one also has a request.
     template <bool begun, class Call, class Begin, class... Arguments>
     void either(Call call, Begin begin, Arguments... arguments) {
         if constexpr (begun) {

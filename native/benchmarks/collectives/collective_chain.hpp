@@ -1,4 +1,4 @@
-// Computing that needs nothing but the core: what a program does while an operation goes on.
+// Computation inside the core only: what a program does during a non-blocking operation.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace assay::collective {
 
-/// Multiply-adds of which each needs the one before.
+/// Dependent multiply-adds.
 class Chain {
   public:
     void steps(std::uint64_t count) {
@@ -22,7 +22,7 @@ class Chain {
         value_ = value;
     }
 
-    /// Steps that last so many seconds on this core, by the median of a few tries; at least one.
+    /// Number of steps that last so many seconds on this core, by the median of a few tries; at least one.
     std::uint64_t steps_in(double seconds) {
         constexpr std::uint64_t tried = 20'000;
         std::array<double, 9> tries{};

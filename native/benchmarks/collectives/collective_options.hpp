@@ -1,4 +1,4 @@
-// What is asked of a collective operation, and which requests mean nothing.
+// What a request for a collective operation says, and which requests are invalid.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ enum class Operation {
     reduce_scatter
 };
 
-/// As the axis `operation` has them, in the order of Operation.
+/// Words of the axis `operation`, in the order of Operation.
 inline const std::vector<std::string> operation_words{"barrier",   "dissemination", "bcast",   "reduce",
                                                       "allreduce", "gather",        "scatter", "allgather",
                                                       "alltoall",  "reduce-scatter"};
@@ -43,13 +43,13 @@ inline bool has_root(Operation operation) {
            operation == Operation::scatter;
 }
 
-/// Doubles are added.
+/// The operation adds doubles.
 inline bool adds(Operation operation) {
     return operation == Operation::reduce || operation == Operation::allreduce ||
            operation == Operation::reduce_scatter;
 }
 
-/// Nothing but waiting for each other.
+/// The operation only synchronises.
 inline bool is_barrier(Operation operation) {
     return operation == Operation::barrier || operation == Operation::dissemination;
 }
@@ -61,8 +61,7 @@ inline const Axis bytes_axis{
 inline const Axis root_axis{
     "root", "fixed: rank 0; rotating: every rank in turn", {"fixed", "rotating"}, "fixed", ""};
 
-/// The root is fixed where a program has no such axis. Failure (usage) names the axes of a request that means
-/// nothing.
+/// The root is fixed if a program has no such axis. Failure (usage) names the axes of an invalid request.
 inline Options options_of(const Params& params, bool nonblocking) {
     const std::string& word = params.word("operation");
     const auto found = std::find(operation_words.begin(), operation_words.end(), word);
@@ -92,11 +91,11 @@ inline Options options_of(const Params& params, bool nonblocking) {
     return options;
 }
 
-/// Bytes that no algorithm can do without sending, all ranks together, from one to another of `groups` equal
-/// groups of ranks: between hosts, or between ranks where each is a group of its own.
+/// Bytes that every algorithm must send, all ranks together, between `groups` equal groups of ranks: between
+/// hosts, or between ranks if each is its own group.
 inline double min_sent_bytes(const Options& options, double ranks, double groups) {
     const auto bytes = static_cast<double>(options.bytes);
-    const double elsewhere = ranks - ranks / groups;  // ranks that are not of the same group
+    const double elsewhere = ranks - ranks / groups;  // ranks of other groups
     switch (options.operation) {
         case Operation::barrier:
         case Operation::dissemination:

@@ -1,4 +1,4 @@
-// Operations that are timed one by one, behind a barrier each.
+// Operations timed one by one, each after a barrier.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@ namespace assay::collective {
 /// The rank whose time counts in a repetition.
 enum class TimeOf { slowest, own };
 
-/// Every repetition begins behind a barrier and is timed alone. A reading of the clock is subtracted from each.
+/// Every repetition starts after a barrier and is timed alone. The cost of reading the clock is subtracted.
 class Repetitions {
   public:
     explicit Repetitions(Ranks& ranks) : ranks_(ranks), clock_s_(measure_clock().overhead_s) {
         seconds_.reserve(at_once);
     }
 
-    /// Seconds of so many repetitions: the sum over them of the slowest rank's time, or of this rank's own.
+    /// Seconds of so many repetitions: the sum of the slowest rank's times, or of this rank's own.
     template <class Operation, class Count>
     double run(std::uint64_t repetitions, TimeOf time_of, const Operation& operation, const Count& count) {
         double sum = 0;
@@ -46,8 +46,7 @@ class Repetitions {
     }
 
   private:
-    static constexpr std::uint64_t at_once =
-        4096;  ///< repetitions between which ranks tell each other their times
+    static constexpr std::uint64_t at_once = 4096;  ///< repetitions after which ranks exchange their times
 
     Ranks& ranks_;
     double clock_s_;

@@ -1,6 +1,5 @@
-// Collective operations that are begun, computed beside and waited for: how much of them stays hidden.
+// Non-blocking collective operations with computation before the wait: how much of the operation is hidden.
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include "benchmarks/collectives/collective_calls.hpp"
@@ -16,7 +15,7 @@ using assay::collective::Chain;
 using assay::collective::Repetitions;
 using assay::collective::TimeOf;
 
-/// Those of MPI.
+/// Operations of MPI itself.
 std::vector<std::string> operation_words() {
     std::vector<std::string> words = assay::collective::operation_words;
     std::erase(words, "dissemination");
@@ -41,7 +40,7 @@ class Overlap : public assay::Benchmark {
           team_(setting.team),
           pieces_(static_cast<std::uint64_t>(setting.params.number("tests")) + 1) {}
 
-    /// Computing shall last as long as the operation takes alone.
+    /// The computation shall take as long as the operation alone.
     void connect() override {
         calls_.connect();
         constexpr std::size_t tries = 21;
@@ -57,7 +56,7 @@ class Overlap : public assay::Benchmark {
         return {{"pure", {}}, {"computing", {}}, {"overlapped", {}}};
     }
 
-    void prepare(std::size_t /*kernel*/) override { calls_.blocks().spoil(); }
+    void prepare(std::size_t /*kernel*/) override { calls_.blocks().overwrite(); }
 
     void iterate(std::size_t kernel, std::uint64_t iterations, int thread) override {
         if (thread == 0) {
@@ -96,7 +95,7 @@ class Overlap : public assay::Benchmark {
         return repetitions_.run(iterations, TimeOf::slowest, both, [this] { calls_.count(); });
     }
 
-    /// All steps, with something between their pieces.
+    /// All steps, with a call of `between` after each piece but the last.
     template <class Between>
     void compute(const Between& between) {
         std::uint64_t done = 0;

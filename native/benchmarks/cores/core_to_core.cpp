@@ -1,5 +1,5 @@
-// The time a cache line takes from one core to another: two pinned threads hand a flag to and fro. The probe that
-// stands before and after every launch.
+// The time of a cache line from one core to another: two pinned threads pass a flag to and fro. It is also the
+// probe before and after every launch.
 #include <unistd.h>
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 using assay::Setting;
 
 constexpr std::uint64_t stop = ~std::uint64_t{0};
-constexpr double patience_s = 1;  ///< a partner that does not answer for so long does not run
+constexpr double timeout_s = 1;  ///< a partner that does not answer within it is not running
 
 const assay::Declaration declaration{
     .name = "core_to_core",
@@ -29,10 +29,10 @@ const assay::Declaration declaration{
     .own_threads = true,
 };
 
-/// Reads the flag until it differs from `old`; gives up (returns `old`) when `patient` says so, which is asked
-/// rarely.
-template <class Patient>
-std::uint64_t await_change(const std::atomic<std::uint64_t>& flag, std::uint64_t old, const Patient& patient) {
+/// Reads the flag until it differs from `old`. Gives up, and returns `old`, when `may_wait()` is false, which is
+/// checked rarely.
+template <class Condition>
+std::uint64_t await_change(const std::atomic<std::uint64_t>& flag, std::uint64_t old, const Condition& may_wait) {
     constexpr int often = 1 << 16;
     do {
         for (int read = 0; read < often; ++read) {
@@ -40,16 +40,16 @@ std::uint64_t await_change(const std::atomic<std::uint64_t>& flag, std::uint64_t
                 return value;
             }
         }
-    } while (patient());
+    } while (may_wait());
     return old;
 }
 
-/// A deadline that starts at the first question, so that a quick answer costs no reading of the clock.
-class Patience {
+/// A deadline that starts with its first check: a quick answer costs no reading of the clock.
+class Deadline {
   public:
     bool operator()() const {
         if (deadline_ == 0) {
-            deadline_ = assay::now() + patience_s;
+            deadline_ = assay::now() + timeout_s;
         }
         return assay::now() < deadline_;
     }
@@ -58,16 +58,17 @@ class Patience {
     mutable double deadline_ = 0;
 };
 
-/// What both threads see. The flag has its lines for itself; the rest is written rarely, or by the partner alone.
+/// What both threads share. The flag has its own cache lines; the rest is written rarely, or by the partner
+/// only.
 struct Shared {
     std::shared_ptr<assay::Memory> memory;
     std::atomic<std::uint64_t>* flag = nullptr;
-    alignas(assay::apart_bytes) std::atomic<std::uint64_t> answers{0};
-    alignas(assay::apart_bytes) std::atomic<int> thread_id{0};
+    alignas(assay::interference_bytes) std::atomic<std::uint64_t> answers{0};
+    alignas(assay::interference_bytes) std::atomic<int> thread_id{0};
     std::atomic<bool> finished{false};
 };
 
-/// Answers each odd value with the even one that follows it.
+/// Answers each odd value with the next even one.
 void partner(const std::shared_ptr<Shared>& shared, int cpu) {
     assay::pin({cpu});
     shared->thread_id.store(gettid(), std::memory_order_release);
@@ -87,10 +88,10 @@ class CoreToCore : public assay::Benchmark {
   public:
     explicit CoreToCore(const Setting& setting) : cpu_(setting.cpus.back()), shared_(std::make_shared<Shared>()) {
         shared_->memory = setting.memory;
-        shared_->flag = new (setting.memory->allocate(assay::apart_bytes)) std::atomic<std::uint64_t>(0);
+        shared_->flag = new (setting.memory->allocate(assay::interference_bytes)) std::atomic<std::uint64_t>(0);
         thread_ = std::thread(partner, shared_, cpu_);
-        const Patience patience;
-        while (shared_->thread_id.load(std::memory_order_acquire) == 0 && patience()) {
+        const Deadline may_wait;
+        while (shared_->thread_id.load(std::memory_order_acquire) == 0 && may_wait()) {
             std::this_thread::yield();
         }
         gave_up_ = shared_->thread_id.load(std::memory_order_acquire) == 0;
@@ -103,11 +104,11 @@ class CoreToCore : public assay::Benchmark {
 
     ~CoreToCore() override {
         shared_->flag->store(stop, std::memory_order_release);
-        const Patience patience;
-        while (!shared_->finished.load(std::memory_order_acquire) && patience()) {
+        const Deadline may_wait;
+        while (!shared_->finished.load(std::memory_order_acquire) && may_wait()) {
             std::this_thread::yield();
         }
-        // A partner that still does not run is left behind with all that it shares.
+        // A partner that still does not run is left behind with all shared data.
         if (shared_->finished.load(std::memory_order_acquire)) {
             thread_.join();
         } else {
@@ -118,23 +119,23 @@ class CoreToCore : public assay::Benchmark {
     [[nodiscard]] assay::Work work() const override { return {{"handover", {{"handovers", 2}}}}; }
 
     void prepare(std::size_t /*kernel*/) override {
-        asked_ = 0;
+        requested_ = 0;
         answered_before_ = shared_->answers.load(std::memory_order_relaxed);
     }
 
     void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int /*thread*/) override {
         for (std::uint64_t iteration = 0; iteration < iterations && !gave_up_; ++iteration) {
             shared_->flag->store(++turn_, std::memory_order_release);
-            gave_up_ = await_change(*shared_->flag, turn_, Patience{}) != turn_ + 1;
+            gave_up_ = await_change(*shared_->flag, turn_, Deadline{}) != turn_ + 1;
             ++turn_;
-            ++asked_;
+            ++requested_;
         }
     }
 
-    /// Hand-overs that the partner saw, against those that were made.
+    /// Difference between the hand-overs that the partner counted and those that were made.
     double verify(std::size_t /*kernel*/) override {
         const std::uint64_t answered = shared_->answers.load(std::memory_order_relaxed) - answered_before_;
-        return std::abs(static_cast<double>(answered) - static_cast<double>(asked_));
+        return std::abs(static_cast<double>(answered) - static_cast<double>(requested_));
     }
 
     [[nodiscard]] double tolerance() const override { return 0; }
@@ -156,18 +157,11 @@ class CoreToCore : public assay::Benchmark {
     std::shared_ptr<Shared> shared_;
     std::thread thread_;
     std::uint64_t turn_ = 0;
-    std::uint64_t asked_ = 0;
+    std::uint64_t requested_ = 0;
     std::uint64_t answered_before_ = 0;
     bool gave_up_ = false;
 };
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<CoreToCore>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<CoreToCore>(declaration, argc, argv); }

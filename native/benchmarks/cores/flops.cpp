@@ -1,14 +1,14 @@
 // Floating-point operations in registers: the peak of each width and precision, of single operations and of the
-// mixes of A. Aburto's flops, and the clock that the cores keep with and without such work.
+// mixes in A. Aburto's flops; and the clock of the cores with and without such work.
 #include "benchmarks/cores/flops.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cfloat>
 #include <cstring>
 #include <utility>
 
 #include "benchmarks/cores/flops_mixes.hpp"
+#include "harness/error.hpp"
 #include "harness/failure.hpp"
 #include "harness/program.hpp"
 
@@ -25,30 +25,30 @@ enum Kernel : std::size_t { clock, loaded_clock, arithmetic };
 template <std::size_t mix>
 constexpr auto order = flops::order_of(mixes[mix]);
 
-/// The same in every lane.
+/// The same value in every lane.
 template <class Vector>
 struct Lanes {
     typename Vector::Register plus, opposite, minus, factor, inverse, divisor, numerator;
 };
 
-/// Values in flight where adds beside them take the time.
+/// Chains of operations if integer adds shall take the time.
 constexpr std::size_t few_chains = 6;
 constexpr std::size_t widest_bytes = 64;
 
-/// Integer adds beside one operation of the few chains, so that they and not the operations take the time.
-constexpr int adds_beside(Operation operation) {
+/// Integer adds for each operation of the few chains, so that the adds take the time and not the operations.
+constexpr int adds_per_operation(Operation operation) {
     const int for_each = operation == Operation::divide || operation == Operation::root ? 64 : 2;
     return for_each * static_cast<int>(few_chains);
 }
 
-/// What a thread works on.
-struct alignas(assay::apart_bytes) Slot {
+/// The data of one thread.
+struct alignas(assay::interference_bytes) Slot {
     std::array<std::byte, flops::chains * widest_bytes> values;
     std::uint64_t sum;    ///< of the dependent adds
-    std::uint64_t turns;  ///< that were done: some mixes end where they began
+    std::uint64_t turns;  ///< done; some mixes end with the values with which they began
 };
 
-/// One operation on one value. What stands alone in its mix alternates between two operands.
+/// One operation on one value. An operation that is alone in its mix alternates between two operands.
 template <class Vector, std::size_t mix, std::size_t position>
 FLOPS_INLINE void operate(typename Vector::Register& x, Lanes<Vector>& of) {
     constexpr Operation operation = order<mix>[position];
@@ -65,19 +65,19 @@ FLOPS_INLINE void operate(typename Vector::Register& x, Lanes<Vector>& of) {
     } else if constexpr (operation == Operation::fma) {
         x = Vector::accumulate(x, of.factor, other ? of.opposite : of.plus);
     } else {
-        flops::keep(of.numerator);  // a chain of roots would end at 1, which is no work
+        flops::keep(of.numerator);  // a chain of square roots would end at 1, which is no work
         x = Vector::root(of.numerator);
     }
 }
 
-/// One operation on each chain, and dependent adds where the clock is wanted.
+/// One operation on each chain; with `loaded`, dependent integer adds too.
 template <class Vector, std::size_t mix, bool loaded, std::size_t position, std::size_t... chain>
 FLOPS_INLINE void operate_all(typename Vector::Register* x, Lanes<Vector>& of, std::uint64_t& sum,
                               std::index_sequence<chain...> /*chains*/) {
     (operate<Vector, mix, position>(x[chain], of), ...);
     flops::keep_all<sizeof...(chain)>(x);
     if constexpr (loaded) {
-        flops::dependent_adds<adds_beside(order<mix>[position])>(sum, 1);
+        flops::dependent_adds<adds_per_operation(order<mix>[position])>(sum, 1);
     }
 }
 
@@ -88,7 +88,7 @@ FLOPS_INLINE void turn(typename Vector::Register* x, Lanes<Vector>& of, std::uin
     (operate_all<Vector, mix, loaded, position>(x, of, sum, std::make_index_sequence<in_flight>{}), ...);
 }
 
-/// Unrolled, so that no array of registers is indexed by a variable.
+/// Unrolled, so that a variable never indexes an array of registers.
 template <class Vector, class Body>
 FLOPS_INLINE void for_each_chain(const Body& body) {
     [&]<std::size_t... chain>(std::index_sequence<chain...> /*chains*/) { (body(chain), ...); }
@@ -108,7 +108,7 @@ void run(std::uint64_t turns, Slot& slot) {
         flops::keep(*operand);
     }
     const auto at = [&](std::size_t chain) { return slot.values.data() + chain * sizeof(Register); };
-    // One by one: an array that is copied whole would stay in memory.
+    // One by one: an array that is copied as a whole would stay in memory.
     Register x[flops::chains];
     for_each_chain<Vector>([&](std::size_t chain) { std::memcpy(&x[chain], at(chain), sizeof(Register)); });
     std::uint64_t sum = slot.sum;
@@ -121,13 +121,13 @@ void run(std::uint64_t turns, Slot& slot) {
     slot.turns += done;
 }
 
-/// One precision and width as compiled.
+/// One precision and width, as compiled.
 struct Unit {
     const char* format;
     const char* width;
     std::size_t number_bytes;
-    std::size_t lanes;    ///< 0 where this program was built without it
-    std::size_t numbers;  ///< that a register has room for
+    std::size_t lanes;    ///< 0 if this program was built without it
+    std::size_t numbers;  ///< of a register
     std::array<void (*)(std::uint64_t, Slot&), mixes.size()> alone;
     std::array<void (*)(std::uint64_t, Slot&), mixes.size()> loaded;
 };
@@ -177,7 +177,7 @@ const assay::Declaration declaration{
     .work = {{"clock", {"cycles"}}, {"loaded-clock", {"cycles"}}, {"arithmetic", {"flops"}}},
 };
 
-/// What this processor has of what the program was not built for, in words.
+/// What this processor has that the program was not built for.
 assay::Failure unsupported(const std::string& what, [[maybe_unused]] bool present) {
     return {assay::Exit::failed, "there are no " + what,
             present ? "this processor has them, but the flags that this program was built with leave them out"
@@ -259,7 +259,7 @@ class Flops : public assay::Benchmark {
         }
     }
 
-    /// Largest relative error of a number; adds or turns that are missing count whole.
+    /// Largest relative error of a number; missing adds or turns count as 1 each.
     double verify(std::size_t kernel) override {
         const std::uint64_t turned = kernel == clock ? 0 : done_ * turns(kernel);
         const std::uint64_t adds = kernel == clock          ? done_ * clock_adds
@@ -272,19 +272,19 @@ class Flops : public assay::Benchmark {
             const double right = flops::reference(mixes[mix_], of, flops::start_value(index), turned);
             for (int thread = 0; thread < team_.size(); ++thread) {
                 const double error = std::abs(read(slots_[thread], index) / right - 1);
-                worst = error <= worst ? worst : error;  // also takes an error that is no number
+                worst = error <= worst ? worst : error;  // also takes NaN
             }
         }
         for (int thread = 0; thread < team_.size(); ++thread) {
             worst += slots_[thread].sum == adds && slots_[thread].turns == turned ? 0 : 1;
         }
-        return std::isfinite(worst) ? worst : DBL_MAX;
+        return assay::finite_error(worst);
     }
 
     [[nodiscard]] double tolerance() const override { return unit_.number_bytes == sizeof(double) ? 1e-13 : 1e-5; }
 
   private:
-    /// An iteration is long enough for the barrier at its end, and for reading the clock, not to count.
+    /// An iteration is so long that the barrier at its end and the reading of the clock do not matter.
     static constexpr std::uint64_t operations = std::uint64_t{1} << 20U;
     static constexpr std::uint64_t clock_adds = std::uint64_t{1} << 18U;
     static constexpr int clock_run = 128;
@@ -293,12 +293,12 @@ class Flops : public assay::Benchmark {
         int adds = 0;
         const auto turn = flops::order_of(mixes[mix_]);
         for (int position = 0; position < mixes[mix_].operations(); ++position) {
-            adds += adds_beside(turn[static_cast<std::size_t>(position)]);
+            adds += adds_per_operation(turn[static_cast<std::size_t>(position)]);
         }
         return static_cast<std::uint64_t>(adds);
     }
 
-    /// In an iteration.
+    /// Turns in an iteration.
     [[nodiscard]] std::uint64_t turns(std::size_t kernel) const {
         return kernel == arithmetic
                    ? operations / (flops::chains * static_cast<std::uint64_t>(mixes[mix_].operations()))
@@ -310,7 +310,7 @@ class Flops : public assay::Benchmark {
         return {of.plus, of.opposite, of.minus, of.factor, of.inverse, of.divisor, of.numerator};
     }
 
-    /// Where a number lies in its slot.
+    /// Position of a number in its slot.
     [[nodiscard]] std::size_t place(std::size_t index) const {
         return (index / unit_.lanes * unit_.numbers + index % unit_.lanes) * unit_.number_bytes;
     }
@@ -338,11 +338,4 @@ class Flops : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Flops>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Flops>(declaration, argc, argv); }

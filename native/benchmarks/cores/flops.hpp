@@ -1,4 +1,4 @@
-// Registers of numbers, and instructions on them that the compiler can neither merge, split nor drop.
+// Registers of numbers, and instructions on them that the compiler can neither merge, split nor remove.
 #pragma once
 
 #include <cmath>
@@ -11,8 +11,8 @@
 #include <arm_neon.h>
 #endif
 
-/// The constraint of a register that holds a vector or a floating-point number. Where it is not known, memory
-/// stands in: right, but slow.
+/// The asm constraint of a register that holds a vector or a floating-point number. If it is unknown, memory is
+/// used: correct, but slow.
 #if defined(__AVX512VL__)
 #define FLOPS_REGISTER "v"
 #define FLOPS_REGISTERS 32
@@ -37,17 +37,17 @@
 
 namespace flops {
 
-/// Values in flight on a core: enough for five cycles on two units, or nine where there are registers. With twelve
+/// Values in flight on a core: enough for five cycles on two units, or nine if there are registers. With twelve
 /// of sixteen registers GCC keeps one of them in memory, and a turn waits for it.
 inline constexpr std::size_t chains = FLOPS_REGISTERS == 32 ? 18 : 10;
 
-/// The compiler knows the value no longer, so that what made it and what uses it stay the instructions they are.
+/// Hides the value from the compiler, so that the instructions that make and use it stay as they are.
 template <class Register>
 FLOPS_INLINE void keep(Register& value) {
     asm volatile("" : "+" FLOPS_REGISTER(value));
 }
 
-/// The same of several: a statement for each would make the compiler slow.
+/// The same for several values: one statement for each would make the compiler slow.
 template <std::size_t count, class Register>
 FLOPS_INLINE void keep_all(Register* values) {
     static_assert(count % 2 == 0);
@@ -74,8 +74,8 @@ struct Unavailable {
     static constexpr bool available = false;
 };
 
-/// Instructions on one kind of register, which holds `lanes` numbers of use. (A template would lose the attributes
-/// of its type.)
+/// Instructions on one kind of register with `lanes_of_use` numbers. (A template would lose the attributes of
+/// its type.)
 #define FLOPS_INSTRUCTIONS(Number, Type, lanes_of_use, to_all, sum, difference, product, quotient, fused, \
                            square_root)                                                                   \
     using Register = Type;                                                                                \
@@ -151,7 +151,7 @@ using Floats256 = Unavailable;
 #endif
 
 #if defined(__AVX512F__)
-// GCC 12 warns of its own intrinsics of these two.
+// GCC 12 warns about its own intrinsics of these two.
 FLOPS_INLINE __m512d root512(__m512d x) {
     asm volatile("vsqrtpd %0, %0" : "+v"(x));
     return x;
@@ -172,8 +172,8 @@ using Floats512 = Unavailable;
 #undef FLOPS_FMA
 #undef FLOPS_ACCUMULATE_ONE
 
-/// `count` integer adds, each waiting for the one before: a cycle each. Of two registers, because some processors
-/// fold adds of constants away.
+/// `count` dependent integer adds: one cycle each. From two registers, because some processors merge adds of
+/// constants.
 template <int count>
 FLOPS_INLINE void dependent_adds(std::uint64_t& sum, std::uint64_t one) {
 #if defined(__x86_64__)

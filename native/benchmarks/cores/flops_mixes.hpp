@@ -1,4 +1,4 @@
-// Which operations flops does, in which order, with which operands, and what must come of them.
+// Which operations flops does, in which order, with which operands, and what the results must be.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace flops {
 
 enum class Operation { add, subtract, multiply, divide, fma, root };
 
-/// How many of each operation one turn of a mix has.
+/// Number of each operation in one turn of a mix.
 struct Mix {
     const char* name;
     int adds = 0;
@@ -28,7 +28,7 @@ struct Mix {
     [[nodiscard]] constexpr bool alone(int count) const { return count == operations(); }
 };
 
-/// Operations alone, then the modules of flops.c 2.0 with the counts that its author published.
+/// Single operations, then the modules of flops.c 2.0 with the counts that its author published.
 inline constexpr std::array mixes{
     Mix{.name = "add", .adds = 4},
     Mix{.name = "multiply", .multiplications = 4},
@@ -46,7 +46,7 @@ inline constexpr std::array mixes{
 };
 inline constexpr std::size_t max_operations = 30;
 
-/// The operations of a turn in their order: each kind spread evenly over it.
+/// The operations of a turn in order: each kind is spread evenly.
 constexpr std::array<Operation, max_operations> order_of(const Mix& mix) {
     constexpr std::array kinds{Operation::add,    Operation::subtract, Operation::multiply,
                                Operation::divide, Operation::fma,      Operation::root};
@@ -65,8 +65,8 @@ constexpr std::array<Operation, max_operations> order_of(const Mix& mix) {
     return order;
 }
 
-/// Operands. Every turn brings a value nearer to one and the same, or back to where it was: nothing overflows or
-/// gets denormal, however long it goes on.
+/// Operands. Every turn brings a value closer to a fixed point, or back to its start: nothing overflows or
+/// becomes denormal, however long it runs.
 template <class Number>
 struct Operands {
     Number plus = Number(0.3);
@@ -78,11 +78,11 @@ struct Operands {
     Number numerator = Number(2.7);
 };
 
-/// Start of a value: others in other chains and lanes.
+/// Start of a value: different in each chain and lane.
 inline double start_value(std::size_t index) { return 1 + static_cast<double>(index % 97) / 128; }
 
 /// The same turns on one number in double precision, with the operands as rounded. After a hundred turns nothing
-/// moves any more.
+/// changes.
 inline double reference(const Mix& mix, const Operands<double>& of, double x, std::uint64_t turns) {
     const auto turn = order_of(mix);
     for (std::uint64_t done = 0; done < std::min<std::uint64_t>(turns, 100); ++done) {

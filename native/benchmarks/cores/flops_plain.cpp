@@ -2,10 +2,10 @@
 #include "benchmarks/cores/flops_plain.hpp"
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <utility>
 
+#include "harness/error.hpp"
 #include "harness/program.hpp"
 
 namespace {
@@ -46,8 +46,8 @@ constexpr auto checks_of(std::index_sequence<mix...> /*mixes*/) {
 constexpr auto sums = sums_of(std::make_index_sequence<mixes.size()>{});
 constexpr auto checks = checks_of(std::make_index_sequence<mixes.size()>{});
 
-/// Of a thread.
-struct alignas(assay::apart_bytes) Slot {
+/// The data of one thread.
+struct alignas(assay::interference_bytes) Slot {
     double total;
 };
 
@@ -59,7 +59,7 @@ class FlopsPlain : public assay::Benchmark {
                                         mixes_.begin())),
           slots_(reinterpret_cast<Slot*>(
               setting.memory->allocate(sizeof(Slot) * static_cast<std::size_t>(team_.size())))) {
-        prepare(0);  // touched by its threads: where its page lies is told of each case
+        prepare(0);  // touched by its threads: each case reports where its page is
     }
 
     [[nodiscard]] assay::Work work() const override {
@@ -82,38 +82,31 @@ class FlopsPlain : public assay::Benchmark {
         team_.barrier();
     }
 
-    /// Largest relative error of a thread's sum, against the same in extended precision.
+    /// Largest relative error of a thread's sum, compared with extended precision.
     double verify(std::size_t /*kernel*/) override {
         const long double right = checks[mix_](turns, 1.L / turns);
         double worst = 0;
         for (int thread = 0; thread < team_.size(); ++thread) {
             const auto error = static_cast<double>(std::abs(slots_[thread].total / right - 1));
-            worst = error <= worst ? worst : error;  // also takes an error that is no number
+            worst = error <= worst ? worst : error;  // also takes NaN
         }
-        return std::isfinite(worst) ? worst : DBL_MAX;
+        return assay::finite_error(worst);
     }
 
     [[nodiscard]] double tolerance() const override { return 1e-11; }
 
   private:
-    /// Of one iteration: long enough for the barrier at its end not to count.
+    /// Of one iteration: so many that the barrier at its end does not matter.
     static constexpr std::uint64_t turns = std::uint64_t{1} << 14U;
 
     const Team& team_;
     std::vector<std::string> mixes_ = names_of_mixes();
     std::size_t mix_;
     Slot* slots_;
-    volatile std::uint64_t turns_ = turns;  ///< read anew in each iteration, so that none is the one before
+    volatile std::uint64_t turns_ = turns;  ///< volatile, so that the compiler repeats the work in each iteration
     volatile double step_ = 1. / turns;
 };
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<FlopsPlain>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<FlopsPlain>(declaration, argc, argv); }

@@ -1,5 +1,5 @@
-// Sums of functions in plain C++, with as many operations in a turn as the modules of flops.c 2.0: what becomes of
-// them is the compiler's choice.
+// Sums of functions in plain C++, with as many operations in a turn as the modules of flops.c 2.0. The compiler
+// chooses the instructions.
 #pragma once
 
 #include <array>
@@ -8,8 +8,7 @@
 
 namespace flops_plain {
 
-/// Operations of a turn, as they stand in the source: those of the loop (2 additions, 1 multiplication) and of the
-/// term.
+/// Operations of a turn in the source: those of the loop (2 additions, 1 multiplication) and of the term.
 struct Counts {
     const char* name;
     int adds;
@@ -26,7 +25,7 @@ inline constexpr std::array mixes{
     Counts{"mix-7", 3, 3, 3, 3}, Counts{"mix-8", 13, 0, 17, 0},
 };
 
-/// sin(u) / u by w = u^2: 6 additions, 6 multiplications.
+/// sin(u) / u with w = u^2: 6 additions, 6 multiplications.
 template <class Number>
 constexpr Number sine(Number w) {
     return (((((Number(1. / 6227020800) * w + Number(-1. / 39916800)) * w + Number(1. / 362880)) * w +
@@ -39,7 +38,7 @@ constexpr Number sine(Number w) {
            Number(1);
 }
 
-/// The same, two of the additions as subtractions.
+/// The same, with subtractions instead of two of the additions.
 template <class Number>
 constexpr Number sine_with_subtractions(Number w) {
     return (((((Number(1. / 6227020800) * w - Number(1. / 39916800)) * w + Number(1. / 362880)) * w -
@@ -52,7 +51,7 @@ constexpr Number sine_with_subtractions(Number w) {
            Number(1);
 }
 
-/// cos(u) by w = u^2: 5 additions, 5 multiplications.
+/// cos(u) with w = u^2: 5 additions, 5 multiplications.
 template <class Number>
 constexpr Number cosine(Number w) {
     return ((((Number(-1. / 3628800) * w + Number(1. / 40320)) * w + Number(-1. / 720)) * w + Number(1. / 24)) *
@@ -62,7 +61,7 @@ constexpr Number cosine(Number w) {
            Number(1);
 }
 
-/// What is added in a turn of mix `number`, from 1, at u in [0, 1].
+/// The term of mix `number` (from 1) at u in [0, 1].
 template <int number, class Number>
 constexpr Number term(Number u) {
     [[maybe_unused]] const Number w = u * u;  // not counted where it is not used
@@ -87,7 +86,7 @@ constexpr Number term(Number u) {
     }
 }
 
-/// The sum of a term at `turns` places from 0 to 1, 0 left out.
+/// The sum of a term at `turns` points of (0, 1].
 template <int number, class Number>
 Number sum(std::uint64_t turns, Number step) {
     Number total = 0;

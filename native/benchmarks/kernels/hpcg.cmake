@@ -1,2 +1,2 @@
-# Its messages are a part of its time: they are counted.
+# Its messages are part of its time: they are counted.
 set(libraries counted)

@@ -33,14 +33,14 @@ const assay::Declaration declaration{
     .solves = true,
 };
 
-/// Failure (usage) where boxes of this edge cannot be halved three times, or have more points than can be counted.
+/// Failure (usage) if boxes of this edge cannot be halved three times, or have too many points.
 int edge_of(const Params& params) {
     constexpr std::int64_t grain = 1 << (assay::hpcg::levels - 1);
-    constexpr std::int64_t least = 2 * grain;
-    constexpr std::int64_t most = 1024;
+    constexpr std::int64_t smallest = 2 * grain;
+    constexpr std::int64_t largest = 1024;
     const std::int64_t n = params.number("n");
-    if (n % grain != 0 || n < least || n > most) {
-        const std::int64_t close = std::clamp(n / grain * grain, least, most);
+    if (n % grain != 0 || n < smallest || n > largest) {
+        const std::int64_t close = std::clamp(n / grain * grain, smallest, largest);
         throw Failure(Exit::usage, "a box of " + std::to_string(n) + " points along each edge cannot be solved",
                       "the edge is halved three times: it is a multiple of 8, from 16 to 1024",
                       "--n " + std::to_string(close));
@@ -64,11 +64,8 @@ class Hpcg : public assay::Benchmark {
 
     [[nodiscard]] assay::Work work() const override {
         const assay::hpcg::Count all = sum_of(counts_);
-        assay::Work work{{"rate", {{"solution", 1.}, {"bytes", all.bytes / all.flops}}}};
-        for (const char* phase : assay::hpcg::phase_names) {
-            work[phase] = {};
-        }
-        return work;
+        return assay::solution_work({{"solution", 1.}, {"bytes", all.bytes / all.flops}},
+                                    assay::hpcg::phase_names);
     }
 
     void prepare(std::size_t /*kernel*/) override { solver_.reset(); }
@@ -77,7 +74,8 @@ class Hpcg : public assay::Benchmark {
         solver_.solve({iterations_});
     }
 
-    /// The largest of the errors of HPCG's tests. The symmetry and the spectral test are of the operators: once.
+    /// The largest error of HPCG's tests. The tests of symmetry and spectrum concern the operators: they run
+    /// once.
     double verify(std::size_t /*kernel*/) override {
         if (!plain_) {
             plain_.emplace(place_, n_, MPI_COMM_WORLD);
@@ -115,7 +113,7 @@ class Hpcg : public assay::Benchmark {
     }
 
   private:
-    /// Of the plain definition: it is slow.
+    /// With the plain definition, which is slow.
     static constexpr int plain_iterations = 2;
 
     const assay::Team& team_;

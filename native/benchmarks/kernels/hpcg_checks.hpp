@@ -1,4 +1,4 @@
-// HPCG's tests of a solver, each as an error that is at most 1 where it passes.
+// HPCG's tests of a solver; each returns an error that is at most 1 if it passes.
 #pragma once
 
 #include <algorithm>
@@ -8,16 +8,11 @@
 
 #include "benchmarks/kernels/hpcg_plain.hpp"
 #include "benchmarks/kernels/hpcg_solver.hpp"
+#include "harness/error.hpp"
 
 namespace assay::hpcg {
 
-/// What a number is of the most that it may be; the largest error there is where it is not finite.
-inline double error_of(double value, double most) {
-    const double error = std::abs(value) / most;
-    return std::isfinite(error) ? error : std::numeric_limits<double>::max();
-}
-
-/// A number in [1, 2) of each row of the whole, other ones for another seed.
+/// A pseudo-random number in [1, 2) for each row of this rank.
 inline std::vector<double> drawn(std::size_t rows, std::uint64_t seed) {
     std::vector<double> numbers(rows);
     std::uint64_t state = seed;
@@ -28,34 +23,34 @@ inline std::vector<double> drawn(std::size_t rows, std::uint64_t seed) {
     return numbers;
 }
 
-/// Departure from symmetry of the matrix and of the V-cycle: |x' M y - y' M x| / (2 ||x|| ||A|| ||y|| eps) with
-/// ||A|| = 52, the larger one.
+/// Departure from symmetry of the matrix and of the V-cycle, the larger one: |x' M y - y' M x| / (2 ||x|| ||A||
+/// ||y|| eps) with ||A|| = 52.
 inline double asymmetry(Solver& solver, int rank) {
     const auto rows = static_cast<std::size_t>(solver.finest().domain().rows());
     const std::vector<double> x = drawn(rows, 2 * static_cast<std::uint64_t>(rank) + 1);
     const std::vector<double> y = drawn(rows, 2 * static_cast<std::uint64_t>(rank) + 1000003);
     std::vector<double> product(rows);
     const double norms = std::sqrt(solver.dot(x.data(), x.data()) * solver.dot(y.data(), y.data()));
-    const double most = 2 * 2 * own_value * norms * std::numeric_limits<double>::epsilon();
+    const double limit = 2 * 2 * own_value * norms * std::numeric_limits<double>::epsilon();
     solver.multiply(y.data(), product.data());
     double difference = solver.dot(x.data(), product.data());
     solver.multiply(x.data(), product.data());
     difference -= solver.dot(y.data(), product.data());
-    double error = error_of(difference, most);
+    double error = error_of(difference, limit);
     solver.precondition(y.data(), product.data());
     difference = solver.dot(x.data(), product.data());
     solver.precondition(x.data(), product.data());
     difference -= solver.dot(y.data(), product.data());
-    return std::max(error, error_of(difference, most));
+    return std::max(error, error_of(difference, limit));
 }
 
-/// The diagonal gets ten distinct values, millions of times as large as all else: conjugate gradients then need no
-/// more than 12 iterations, and 2 with the V-cycle. The larger share of them.
+/// With ten distinct values on the diagonal, millions of times larger than all others, conjugate gradients need
+/// at most 12 iterations, and 2 with the V-cycle. Returns the larger ratio to these limits.
 inline double spectral_excess(Solver& solver) {
     constexpr int first_rows = 9;
     constexpr double large = 1e6;
     constexpr double reduction = 1e-12;
-    constexpr int most = 50;
+    constexpr int limit = 50;
     const Domain& domain = solver.finest().domain();
     const Triple& at = domain.place().at();
     const bool begins = at[0] == 0 && at[1] == 0 && at[2] == 0;
@@ -70,7 +65,7 @@ inline double spectral_excess(Solver& solver) {
     double error = 0;
     for (const bool preconditioned : {false, true}) {
         solver.reset();
-        solver.solve({most, reduction, preconditioned});
+        solver.solve({limit, reduction, preconditioned});
         const double took = static_cast<double>(solver.residuals().size()) - 1;
         const bool reached = solver.residuals().back() <= reduction * solver.residuals().front();
         error = std::max(error,
@@ -83,8 +78,8 @@ inline double spectral_excess(Solver& solver) {
     return error;
 }
 
-/// How far the residuals of the last solution lie from those of the plain definition, over its first iterations,
-/// and its last one from that of its x.
+/// Deviation of the last solution's residuals from those of the plain definition, over its first iterations, and
+/// of the last residual from that of its x.
 inline double deviation(const Solver& solver, const double* x, Plain& plain, const Vector& expected) {
     constexpr double tolerance = 1e-9;
     const std::vector<double>& found = solver.residuals();

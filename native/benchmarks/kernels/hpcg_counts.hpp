@@ -1,4 +1,4 @@
-// What HPCG counts: operations and bytes of each part of a set of iterations, over all ranks.
+// What HPCG counts: operations and bytes of each phase in a set of iterations, over all ranks.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace assay::hpcg {
 /// Grids of the hierarchy.
 inline constexpr int levels = 4;
 
-/// Parts of a solution whose time is told apart.
+/// Phases of a solution, timed separately.
 enum class Phase : std::size_t { ddot, waxpby, spmv, mg, exchange };
 inline constexpr std::array<const char*, 5> phase_names{"ddot", "waxpby", "spmv", "mg", "exchange"};
 using Phases = std::array<double, phase_names.size()>;
@@ -38,8 +38,9 @@ inline Size size_of(const Triple& ranks, int n, int level) {
     return size;
 }
 
-/// Of a set of so many iterations: three sums, three updates, a product and a V-cycle each, and what comes before
-/// the first one. A product of a row reads 12 B for each entry, and the row's number; it writes one.
+/// For a set of so many iterations: three dot products, three updates, a matrix product and a V-cycle each, and
+/// what precedes the first one. A product reads 12 B for each entry, and the row's number; it writes one number
+/// per row.
 inline Counts counts_of(const Triple& ranks, int n, int iterations) {
     constexpr double number = sizeof(double);
     constexpr double entry = number + sizeof(Column);
@@ -65,7 +66,7 @@ inline Counts counts_of(const Triple& ranks, int n, int iterations) {
     return counts;
 }
 
-/// Of all parts.
+/// Over all phases.
 inline Count sum_of(const Counts& counts) {
     Count sum;
     for (const Count& each : counts) {

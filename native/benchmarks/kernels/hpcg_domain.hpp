@@ -1,4 +1,4 @@
-// The boxes of points that ranks hold in HPCG, and the values that they pass to their neighbours.
+// The boxes of points of the ranks in HPCG, and the values that neighbours exchange.
 #pragma once
 
 #include <mpi.h>
@@ -14,11 +14,11 @@
 namespace assay::hpcg {
 
 using Index = std::int64_t;
-/// Of an entry of the matrix: a row here, or a value of another rank behind them.
+/// Column index of a matrix entry: a row of this rank, or a value of another rank behind these.
 using Column = std::int32_t;
 using Triple = std::array<int, 3>;
 
-/// Where a rank stands in the grid of all ranks; x changes fastest.
+/// Position of a rank in the grid of all ranks; x changes fastest.
 class Place {
   public:
     Place(int ranks, int rank) : size_(grid_of(ranks)) {
@@ -28,7 +28,7 @@ class Place {
     [[nodiscard]] const Triple& size() const { return size_; }
     [[nodiscard]] const Triple& at() const { return at_; }
 
-    /// The rank so many steps on; -1 outside of the grid.
+    /// The rank at this offset; -1 outside the grid.
     [[nodiscard]] int neighbour(const Triple& step) const {
         int rank = 0;
         for (std::size_t axis = 3; axis-- > 0;) {
@@ -46,12 +46,12 @@ class Place {
     Triple at_{};
 };
 
-/// The 26 steps to the points around one, and none: z, y and x from -1 to 1.
+/// The 26 offsets of the points around one, and zero: z, y and x from -1 to 1.
 inline constexpr int steps = 27;
 inline constexpr int no_step = 13;
 inline Triple step_of(int number) { return {number % 3 - 1, number / 3 % 3 - 1, number / 9 - 1}; }
 
-/// The box of n^3 points of a rank, x fastest, and the points around it that other ranks hold.
+/// The box of n^3 points of a rank, x fastest, and the points around it that other ranks own.
 class Domain {
   public:
     Domain(const Place& place, int n) : place_(place), n_(n), columns_(rows()) {
@@ -67,11 +67,11 @@ class Domain {
 
     [[nodiscard]] int n() const { return n_; }
     [[nodiscard]] Index rows() const { return Index{n_} * n_ * n_; }
-    /// Rows here, and points of others.
+    /// Rows of this rank, and points of others.
     [[nodiscard]] Index columns() const { return columns_; }
     [[nodiscard]] const Place& place() const { return place_; }
 
-    /// The column of a point of the box, or of one around it; -1 outside of the whole.
+    /// The column of a point in the box, or of one around it; -1 outside the global domain.
     [[nodiscard]] Column column(int x, int y, int z) const {
         const auto side = [&](int at) { return at < 0 ? -1 : at >= n_ ? 1 : 0; };
         const Triple step{side(x), side(y), side(z)};
@@ -84,13 +84,13 @@ class Domain {
             return -1;
         }
         const Triple extent = extent_of(step);
-        const auto within = [&](std::size_t axis, int at) { return step.at(axis) == 0 ? at : 0; };
-        return static_cast<Column>(first + within(0, x) +
-                                   extent[0] * (within(1, y) + Index{extent[1]} * within(2, z)));
+        const auto local = [&](std::size_t axis, int at) { return step.at(axis) == 0 ? at : 0; };
+        return static_cast<Column>(first + local(0, x) +
+                                   extent[0] * (local(1, y) + Index{extent[1]} * local(2, z)));
     }
 
-    /// Points of the box that the neighbour in this direction meets, in the order in which it numbers them.
-    [[nodiscard]] std::vector<Column> met(const Triple& step) const {
+    /// Points of the box that touch the neighbour in this direction, in the order of its numbering.
+    [[nodiscard]] std::vector<Column> touching(const Triple& step) const {
         const Triple extent = extent_of(step);
         const auto begin = [&](std::size_t axis) { return step.at(axis) > 0 ? n_ - 1 : 0; };
         std::vector<Column> points;
@@ -104,11 +104,11 @@ class Domain {
         return points;
     }
 
-    /// Column of the first point of the neighbour in the direction of this number.
+    /// Column of the first point of the neighbour in direction `number`.
     [[nodiscard]] Index first(int number) const { return first_.at(static_cast<std::size_t>(number)); }
 
   private:
-    /// Points along each axis that lie in this direction.
+    /// Number of points along each axis that are in this direction.
     [[nodiscard]] Triple extent_of(const Triple& step) const {
         return {step[0] == 0 ? n_ : 1, step[1] == 0 ? n_ : 1, step[2] == 0 ? n_ : 1};
     }
@@ -119,7 +119,7 @@ class Domain {
     std::array<Index, steps> first_{};
 };
 
-/// Brings the values of others to where the columns of a domain expect them.
+/// Brings the values of other ranks to their columns in a domain.
 class Exchange {
   public:
     Exchange(const Domain& domain, MPI_Comm comm) : comm_(comm) {
@@ -127,17 +127,17 @@ class Exchange {
             if (domain.first(number) >= 0) {
                 const Triple step = step_of(number);
                 neighbours_.push_back(
-                    {domain.place().neighbour(step), domain.first(number), domain.met(step), {}});
+                    {domain.place().neighbour(step), domain.first(number), domain.touching(step), {}});
                 neighbours_.back().values.resize(neighbours_.back().points.size());
             }
         }
         requests_.resize(2 * neighbours_.size());
     }
 
-    /// Whether anybody passes anything.
+    /// Whether this rank has no neighbours.
     [[nodiscard]] bool alone() const { return neighbours_.empty(); }
 
-    /// `x` has a value for each column. Called by one thread of each rank.
+    /// `x` has a value for each column. One thread of each rank calls it.
     void pass(double* x) {
         std::size_t request = 0;
         for (const Neighbour& each : neighbours_) {

@@ -1,4 +1,4 @@
-// One grid of HPCG's hierarchy: its matrix as it is stored, and what the threads of a rank do with it together.
+// One grid of HPCG's hierarchy: its stored matrix, and the work of a rank's threads on it.
 #pragma once
 
 #include <algorithm>
@@ -13,22 +13,22 @@
 
 namespace assay::hpcg {
 
-/// The matrix: 26 at a point itself, -1 for each of the up to 26 points around it.
+/// The matrix: 26 on the diagonal, -1 for each of the up to 26 points around a point.
 inline constexpr double own_value = 26;
 inline constexpr double other_value = -1;
 
-/// Entries of a row beside the diagonal. The nearest two come last: only they can belong to the row before or
-/// after, for which a sweep of Gauss-Seidel has to wait.
+/// Off-diagonal entries of a row. The nearest two come last: only they can belong to the previous or next row,
+/// for which a Gauss-Seidel sweep has to wait.
 inline constexpr int others = 26;
 inline constexpr int near = 2;
 inline constexpr int far = others - near;
 
-/// Gives memory away piece by piece, each from a line of its own on.
-class Pieces {
+/// Allocates pieces of a buffer; each begins at a cache line.
+class Arena {
   public:
-    explicit Pieces(std::byte* first) : next_(first) {}
+    explicit Arena(std::byte* first) : next_(first) {}
 
-    /// Bytes that so many numbers take.
+    /// Bytes of a piece with so many numbers.
     template <class Number>
     static std::size_t room(Index count) {
         return (static_cast<std::size_t>(count) * sizeof(Number) / line + 1) * line;
@@ -46,7 +46,7 @@ class Pieces {
     std::byte* next_;
 };
 
-/// Sum of so many products of a row that do not wait for each other.
+/// Sum of so many independent products of a row.
 inline double sum_far(const double* values, const Column* columns, const double* x) {
     constexpr std::size_t lanes = 8;
     std::array<double, lanes> sums{};
@@ -58,30 +58,30 @@ inline double sum_far(const double* values, const Column* columns, const double*
     return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-/// A grid, with a solution `x`, a right side `r` and a product of its own. Threads own lines along x: those with
-/// their y in every plane. All functions that take a thread are called by all of them at once; between two of
-/// them that share vectors stands a barrier.
+/// A grid, with its own solution `x`, right-hand side `r` and product. A thread owns lines along x: those of its
+/// y in every plane. All threads call the functions that take a thread at once; a barrier is needed between two
+/// of them that share vectors.
 class Level {
   public:
     static std::size_t room(const Domain& domain) {
         const Index rows = domain.rows();
-        return Pieces::room<double>(others * rows) + Pieces::room<Column>(others * rows) +
-               4 * Pieces::room<double>(rows) + Pieces::room<double>(domain.columns());
+        return Arena::room<double>(others * rows) + Arena::room<Column>(others * rows) +
+               4 * Arena::room<double>(rows) + Arena::room<double>(domain.columns());
     }
 
-    Level(const Domain& domain, const Team& team, MPI_Comm comm, Pieces& pieces)
+    Level(const Domain& domain, const Team& team, MPI_Comm comm, Arena& arena)
         : domain_(domain),
           team_(team),
           exchange_(domain, comm),
           n_(domain.n()),
           active_(std::min(team.size(), n_)),
-          values_(pieces.take<double>(others * domain.rows())),
-          columns_(pieces.take<Column>(others * domain.rows())),
-          diagonal_(pieces.take<double>(domain.rows())),
-          inverse_(pieces.take<double>(domain.rows())),
-          r_(pieces.take<double>(domain.rows())),
-          product_(pieces.take<double>(domain.rows())),
-          x_(pieces.take<double>(domain.columns())),
+          values_(arena.take<double>(others * domain.rows())),
+          columns_(arena.take<Column>(others * domain.rows())),
+          diagonal_(arena.take<double>(domain.rows())),
+          inverse_(arena.take<double>(domain.rows())),
+          r_(arena.take<double>(domain.rows())),
+          product_(arena.take<double>(domain.rows())),
+          x_(arena.take<double>(domain.columns())),
           forward_(static_cast<std::size_t>(active_)),
           backward_(static_cast<std::size_t>(active_)) {
         for (int number = 0; number < steps; ++number) {
@@ -123,7 +123,7 @@ class Level {
         clear(thread);
     }
 
-    /// The diagonal of a row times a factor.
+    /// Multiplies the diagonal of a row by a factor.
     void scale(Index row, double factor) {
         diagonal_[row] *= factor;
         inverse_[row] = 1 / diagonal_[row];
@@ -134,13 +134,13 @@ class Level {
         inverse_[row] = 1 / own_value;
     }
 
-    /// Entries of a row beside the diagonal that are not 0.
+    /// Non-zero off-diagonal entries of a row.
     [[nodiscard]] Index entries(Index row) const {
         const double* values = values_ + others * row;
         return others - std::count(values, values + others, 0.);
     }
 
-    /// x = 0, the values of others too.
+    /// x = 0, including the values of other ranks.
     void clear(int thread) {
         own(thread, [&](Index begin, Index end) { std::fill(x_ + begin, x_ + end, 0.); });
         if (thread == 0) {
@@ -160,8 +160,8 @@ class Level {
         });
     }
 
-    /// One symmetric sweep of Gauss-Seidel over A x = r. Rows are met in their order, whatever the number of
-    /// threads: each waits until its neighbours are so far. A barrier stands before; one has to stand behind.
+    /// One symmetric Gauss-Seidel sweep of A x = r. The order of rows does not depend on the number of threads:
+    /// each thread waits for its neighbours. Needs a barrier before and after it.
     void smooth(int thread) {
         if (thread < active_) {
             sweep<1>(thread);
@@ -177,19 +177,19 @@ class Level {
         }
     }
 
-    /// The right side here from what is left of that of the finer grid: at its every second point.
+    /// The right-hand side from the residual of the finer grid, at every second point.
     void restrict_from(const Level& finer, int thread) {
         for_points(thread, [&](Index row, Index fine) { r_[row] = finer.r_[fine] - finer.product_[fine]; });
     }
 
-    /// Adds the solution here to that of the finer grid.
+    /// Adds this solution to that of the finer grid.
     void prolong_to(const Level& finer, int thread) const {
         for_points(thread, [&](Index row, Index fine) { finer.x_[fine] += x_[row]; });
     }
 
   private:
-    /// Lines that a thread has done of a sweep.
-    struct alignas(apart_bytes) Progress {
+    /// Lines of a sweep that a thread has finished.
+    struct alignas(interference_bytes) Progress {
         std::atomic<Index> lines{0};
     };
 
@@ -197,7 +197,7 @@ class Level {
         return std::abs(step[0] + n_ * (step[1] + Index{n_} * step[2]));
     }
 
-    /// The y of a thread's lines.
+    /// Range of y of a thread's lines.
     [[nodiscard]] Part slab(int thread) const {
         return thread < active_ ? part_of(static_cast<std::size_t>(n_), thread, active_, 1) : Part{0, 0};
     }
@@ -233,7 +233,7 @@ class Level {
         inverse_[row] = 1 / own_value;
     }
 
-    /// Each row of a thread, and the row of the finer grid at the same place.
+    /// Each row of a thread, with the row of the finer grid at the same point.
     template <class Body>
     void for_points(int thread, const Body& body) const {
         const Part mine = slab(thread);
@@ -252,9 +252,9 @@ class Level {
         wait_until([&] { return other.lines.load(std::memory_order_acquire) >= lines; });
     }
 
-    /// Rows upwards (1) or downwards (-1). The first line of a plane waits for the thread before: it has done all
-    /// of its own in this plane. The last line waits for the thread behind: it has done its first in the plane
-    /// before. So every row meets what it met if one thread did all.
+    /// Rows upwards (1) or downwards (-1). The first line of a plane waits until the previous thread has
+    /// finished all of its lines in this plane; the last line waits until the next thread has finished its first
+    /// line in the previous plane. So every row uses the same values as with one thread.
     template <int step>
     void sweep(int thread) {
         std::vector<Progress>& progress = step > 0 ? forward_ : backward_;
@@ -300,7 +300,7 @@ class Level {
     const Team& team_;
     Exchange exchange_;
     int n_;
-    int active_;  ///< threads that have lines
+    int active_;  ///< threads that own lines
     double* values_;
     Column* columns_;
     double* diagonal_;
@@ -308,7 +308,7 @@ class Level {
     double* r_;
     double* product_;
     double* x_;
-    std::vector<Triple> order_;  ///< steps to the other points, the nearest rows first
+    std::vector<Triple> order_;  ///< offsets of the other points, the nearest rows first
     std::vector<Progress> forward_;
     std::vector<Progress> backward_;
 };

@@ -1,4 +1,4 @@
-// HPCG's definition written plainly, with no matrix stored: what the solver is held against.
+// A plain implementation of HPCG's definition without a stored matrix: the reference of the solver.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +13,7 @@ namespace assay::hpcg {
 
 using Vector = std::vector<double>;
 
-/// One grid, met point by point in the order of its rows.
+/// One grid, visited point by point in the order of its rows.
 class PlainLevel {
   public:
     PlainLevel(const Domain& domain, MPI_Comm comm)
@@ -30,7 +30,7 @@ class PlainLevel {
         }
     }
 
-    /// One symmetric sweep of Gauss-Seidel over A x = r.
+    /// One symmetric Gauss-Seidel sweep of A x = r.
     void smooth() {
         exchange_.pass(x.data());
         for (std::size_t row = 0; row < rows(); ++row) {
@@ -41,13 +41,13 @@ class PlainLevel {
         }
     }
 
-    /// The row of the finer grid at the same place.
+    /// The row of the finer grid at the same point.
     [[nodiscard]] std::size_t fine(std::size_t row) const {
         const auto n = static_cast<std::size_t>(domain_.n());
         return 2 * (row % n) + 2 * n * (2 * (row / n % n) + 2 * n * 2 * (row / n / n));
     }
 
-    /// Points around one, in the whole.
+    /// Number of points around a point, in the global domain.
     [[nodiscard]] int neighbours(std::size_t row) const {
         int count = 0;
         for_around(row, [&](Column /*column*/) { ++count; });
@@ -155,7 +155,7 @@ class Plain {
         here.smooth();
     }
 
-    /// Over all ranks; of the first so many numbers that the shorter one has.
+    /// Over all ranks; of as many numbers as the shorter vector has.
     [[nodiscard]] double dot(const Vector& a, const Vector& b) const {
         double sum = 0;
         for (std::size_t row = 0; row < std::min(a.size(), b.size()); ++row) {

@@ -17,7 +17,7 @@
 
 namespace assay::hpcg {
 
-/// Divides the time of one thread between the parts of a solution.
+/// Divides the time of one thread among the phases of a solution.
 class Stopwatch {
   public:
     void start(Phase phase) {
@@ -26,7 +26,7 @@ class Stopwatch {
         since_ = now();
     }
 
-    /// The time from now on belongs to another part; which it was before.
+    /// From now on the time belongs to another phase. Returns the previous one.
     Phase enter(Phase phase) {
         const double at = now();
         phases_.at(static_cast<std::size_t>(phase_)) += at - since_;
@@ -44,38 +44,38 @@ class Stopwatch {
     double since_ = 0;
 };
 
-/// How far a solution goes.
+/// When a solution ends.
 struct Goal {
     int iterations;
-    double reduction = 0;  ///< of the residual, from where on there are no more iterations
+    double reduction = 0;  ///< of the residual, after which iterations stop
     bool preconditioned = true;
 };
 
-/// One rank of those that solve A x = b, b = A times ones. All of its public functions are called by all of them
-/// at once, each by one thread; the team works within.
+/// One of the ranks that solve A x = b, where b = A times ones. All ranks call its public functions at once,
+/// each from one thread; the team works inside.
 class Solver {
   public:
-    /// Bytes that a rank needs, its rank's place in the middle of all.
+    /// Bytes that an interior rank needs.
     static std::size_t room(const Place& place, int n) {
         std::size_t bytes = 0;
         for (int level = 0; level < levels; ++level) {
             bytes += Level::room(Domain(place, n >> level));
         }
         const Domain finest(place, n);
-        return bytes + 3 * Pieces::room<double>(finest.rows()) + Pieces::room<double>(finest.columns());
+        return bytes + 3 * Arena::room<double>(finest.rows()) + Arena::room<double>(finest.columns());
     }
 
     Solver(const Place& place, int n, const Team& team, MPI_Comm comm, std::byte* memory)
         : team_(team), comm_(comm), partial_(static_cast<std::size_t>(team.size())) {
-        Pieces pieces(memory);
+        Arena arena(memory);
         for (int level = 0; level < levels; ++level) {
-            levels_.push_back(std::make_unique<Level>(Domain(place, n >> level), team, comm, pieces));
+            levels_.push_back(std::make_unique<Level>(Domain(place, n >> level), team, comm, arena));
         }
         const Domain& finest = levels_.front()->domain();
-        b_ = pieces.take<double>(finest.rows());
-        x_ = pieces.take<double>(finest.rows());
-        product_ = pieces.take<double>(finest.rows());
-        p_ = pieces.take<double>(finest.columns());
+        b_ = arena.take<double>(finest.rows());
+        x_ = arena.take<double>(finest.rows());
+        product_ = arena.take<double>(finest.rows());
+        p_ = arena.take<double>(finest.columns());
     }
 
     /// Writes the matrices and b, each thread its own rows: first touch.
@@ -94,14 +94,14 @@ class Solver {
         });
     }
 
-    /// x = 0, where solutions begin.
+    /// x = 0, the start of a solution.
     void reset() {
         team_.run([&](int thread) {
             levels_.front()->own(thread, [&](Index begin, Index end) { std::fill(x_ + begin, x_ + end, 0.); });
         });
     }
 
-    /// Replaces x by a better one; residuals() tells how good each was.
+    /// Improves x; residuals() gives the norms on the way.
     void solve(const Goal& goal) {
         residuals_.clear();
         residuals_.reserve(static_cast<std::size_t>(goal.iterations) + 1);
@@ -110,15 +110,15 @@ class Solver {
         stopwatch_.stop();
     }
 
-    /// Euclidean norm of b - A x before the first iteration and after each, as the solver follows it.
+    /// Euclidean norm of b - A x before the first iteration and after each one, as the solver updates it.
     [[nodiscard]] const std::vector<double>& residuals() const { return residuals_; }
-    /// Seconds of each part of the last solution, on this rank.
+    /// Seconds of each phase of the last solution, on this rank.
     [[nodiscard]] const Phases& phases() const { return stopwatch_.phases(); }
     [[nodiscard]] Level& finest() { return *levels_.front(); }
     [[nodiscard]] double* b() { return b_; }
     [[nodiscard]] double* x() { return x_; }
 
-    /// y = A x of the finest grid; both have a number for each row. Overwrites what a solution works with.
+    /// y = A x on the finest grid; both have a number for each row. Overwrites the work vectors of a solution.
     void multiply(const double* x, double* y) {
         team_.run([&](int thread) {
             copy(x, p_, thread);
@@ -128,7 +128,7 @@ class Solver {
         });
     }
 
-    /// y = what the V-cycle makes of r.
+    /// y = V-cycle of r.
     void precondition(const double* r, double* y) {
         team_.run([&](int thread) {
             copy(r, finest().r(), thread);
@@ -138,7 +138,7 @@ class Solver {
         });
     }
 
-    /// Sum of products over all ranks.
+    /// Dot product over all ranks.
     double dot(const double* a, const double* b) {
         double sum = 0;
         team_.run([&](int thread) {
@@ -159,7 +159,7 @@ class Solver {
     }
 
   private:
-    struct alignas(apart_bytes) Partial {
+    struct alignas(interference_bytes) Partial {
         double value = 0;
     };
 
@@ -169,7 +169,7 @@ class Solver {
         finest().own(thread, [&](Index begin, Index end) { std::copy(from + begin, from + end, to + begin); });
     }
 
-    /// Of conjugate gradients: what one thread does.
+    /// The part of one thread in the conjugate gradients.
     void gradients(const Goal& goal, int thread) {
         double* r = finest().r();
         double* z = finest().x();
@@ -225,7 +225,7 @@ class Solver {
         team_.barrier();
     }
 
-    /// Sum of products over all ranks, the same for each thread. Ends the part that was timed before.
+    /// Dot product over all ranks, the same for each thread. Ends the current phase.
     double dot(const double* a, const double* b, int thread) {
         enter(Phase::ddot, thread);
         Partial& own = partial_[static_cast<std::size_t>(thread)];
@@ -246,7 +246,7 @@ class Solver {
         return sum_;
     }
 
-    /// Values of others; a barrier stands before. Its time is told apart.
+    /// Exchanges values with neighbours, as a phase of its own; needs a barrier before it.
     void exchange(Level& level, double* x, int thread) {
         if (level.exchange().alone()) {
             return;
@@ -264,7 +264,7 @@ class Solver {
         level.smooth(thread);
     }
 
-    /// The V-cycle from a level on: x from r, beginning with x = 0. Ends with a barrier.
+    /// The V-cycle from a level downwards: x from r, starting with x = 0. Ends with a barrier.
     void cycle(std::size_t level, int thread) {
         Level& here = *levels_[level];
         here.clear(thread);

@@ -1,4 +1,4 @@
-// The kernels of the NAS Parallel Benchmarks: EP, IS, CG, MG and FT, each solved whole and held against its
+// The kernels EP, IS, CG, MG and FT of the NAS Parallel Benchmarks, each solved completely and compared with its
 // published values.
 #include "benchmarks/kernels/nas_cg.hpp"
 #include "benchmarks/kernels/nas_ep.hpp"
@@ -34,13 +34,13 @@ const assay::Declaration declaration{
     .solves = true,
 };
 
-/// Failure (usage) where some ranks would have no work.
+/// Failure (usage) if some ranks would have no work.
 void require_work(const std::string& problem, Class size, int ranks) {
     const auto count = static_cast<std::size_t>(ranks);
     const bool enough = problem == "mg"   ? Mg::has_room(size, ranks)
-                        : problem == "is" ? count <= Is::most_ranks(size)
-                        : problem == "cg" ? count <= Cg::most_ranks(size)
-                        : problem == "ft" ? count <= Ft::most_ranks(size)
+                        : problem == "is" ? count <= Is::max_ranks(size)
+                        : problem == "cg" ? count <= Cg::max_ranks(size)
+                        : problem == "ft" ? count <= Ft::max_ranks(size)
                                           : true;
     if (!enough) {
         throw assay::Failure(assay::Exit::usage,
@@ -77,7 +77,7 @@ class Nas : public assay::Benchmark {
           messages_(problems_ == 1 ? MPI_COMM_WORLD : MPI_COMM_SELF),
           problem_(problem_of(setting, messages_)) {}
 
-    /// Of one operation, as a figure is a rate of them.
+    /// For one operation, because the figure is a rate of operations.
     [[nodiscard]] assay::Work work() const override {
         const double operations = problem_->operations();
         return {{"rate",
@@ -103,7 +103,7 @@ class Nas : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return problem_->tolerance(); }
 
-    /// What is not computing is messages: those of others, which the slowest rank had to wait for, too.
+    /// All time without computation is messages, including the wait for messages of others.
     [[nodiscard]] assay::Solution solution(double seconds) override {
         assay::Solution solution;
         solution.name = "rate";
@@ -126,7 +126,7 @@ class Nas : public assay::Benchmark {
 
   private:
     int ranks_;
-    int problems_;  ///< that are solved at once
+    int problems_;  ///< solved at the same time
     Messages messages_;
     std::unique_ptr<Problem> problem_;
     double own_seconds_ = 0;

@@ -13,7 +13,7 @@
 
 namespace assay::nas {
 
-/// The matrix's seeds: random sparse vectors, all of them on every rank.
+/// The random sparse vectors of the matrix, all of them on every rank.
 class SparseVectors {
   public:
     struct Element {
@@ -21,10 +21,11 @@ class SparseVectors {
         double value;
     };
 
-    /// `count` vectors of that length with `nonzeros` random elements each, and 1/2 at the place of their number.
+    /// `count` vectors of that length with `nonzeros` random elements each, and 1/2 at the position of their own
+    /// number.
     SparseVectors(std::size_t count, std::size_t nonzeros) {
         Random random;
-        random.next();  // the definition draws one number before
+        random.next();  // the definition draws one number first
         const double range = std::exp2(std::ceil(std::log2(static_cast<double>(count))));
         starts_.push_back(0);
         for (std::size_t vector = 0; vector < count; ++vector) {
@@ -78,14 +79,14 @@ class SparseVectors {
     std::vector<std::size_t> starts_;
 };
 
-/// Some rows of a sparse matrix. Each is filled with zeros to whole vectors.
+/// Some rows of a sparse matrix. Each row is filled with zeros to whole vectors.
 class SparseRows {
   public:
     /// Rows `own` of the sum over i of ratio^i x_i x_i', where ratio^n is 1/10, plus `diagonal` on the diagonal.
     SparseRows(const SparseVectors& vectors, std::size_t order, Part own, double diagonal, Memory& memory)
         : starts_(own.end - own.begin + 1) {
         const auto row_of = [&](const SparseVectors::Element& element) {
-            return static_cast<std::size_t>(element.place) - own.begin;  // wraps where it lies before
+            return static_cast<std::size_t>(element.place) - own.begin;  // wraps if it is before them
         };
         const std::size_t rows = own.end - own.begin;
         std::vector<std::size_t> room(rows, 1);  // the diagonal
@@ -94,14 +95,14 @@ class SparseRows {
                 room[row_of(element)] += all.size();
             }
         });
-        std::size_t most = 0;
+        std::size_t place_count = 0;
         for (std::size_t row = 0; row < rows; ++row) {
-            starts_[row] = most;
-            most += whole(room[row]);
+            starts_[row] = place_count;
+            place_count += whole(room[row]);
         }
-        starts_[rows] = most;
-        values_ = reinterpret_cast<double*>(memory.allocate((most + 1) * sizeof(double)));
-        columns_ = reinterpret_cast<std::int32_t*>(memory.allocate((most + lanes) * sizeof(std::int32_t)));
+        starts_[rows] = place_count;
+        values_ = reinterpret_cast<double*>(memory.allocate((place_count + 1) * sizeof(double)));
+        columns_ = reinterpret_cast<std::int32_t*>(memory.allocate((place_count + lanes) * sizeof(std::int32_t)));
         std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
         const double ratio = std::pow(smallest, 1 / static_cast<double>(order));
         double scale = 1;
@@ -124,10 +125,7 @@ class SparseRows {
     }
 
     [[nodiscard]] std::size_t rows() const { return starts_.size() - 1; }
-    /// With the zeros.
-    [[nodiscard]] std::size_t stored() const { return starts_.back(); }
-
-    /// y = A x; x is whole.
+    /// y = A x; x is the whole vector.
     void multiply(const double* x, double* y) const {
         for (std::size_t row = 0; row < rows(); ++row) {
             Vector sum{};
@@ -185,7 +183,7 @@ class SparseRows {
         ++next;
     }
 
-    /// Puts the elements of each row in order, adds up those of one place, and leaves no gaps between rows.
+    /// Sorts the elements of each row, adds up those of one column, and closes the gaps between rows.
     void merge(const std::vector<std::size_t>& ends) {
         std::vector<std::pair<std::int32_t, double>> row_elements;
         std::size_t to = 0;
@@ -240,7 +238,7 @@ class Cg final : public Problem {
         }
     }
 
-    static std::size_t most_ranks(Class size) { return of_class(published, size).order; }
+    static std::size_t max_ranks(Class size) { return of_class(published, size).order; }
 
     void prepare() override {
         zeta_ = 0;
@@ -272,7 +270,7 @@ class Cg final : public Problem {
     }
     [[nodiscard]] double flops() const override { return operations(); }
 
-    /// Each product reads the matrix, 12 B an element, as NPB counts its elements.
+    /// Each product reads the matrix: 12 B for an element, as NPB counts its elements.
     [[nodiscard]] double traffic_bytes() const override {
         const auto filled = static_cast<double>(published_.nonzeros * (published_.nonzeros + 1));
         return 12. * published_.iterations * (steps_of_each + 1) * static_cast<double>(published_.order) * filled;
@@ -300,7 +298,7 @@ class Cg final : public Problem {
     static constexpr int steps_of_each = 25;
     static constexpr double smallest = .1;
 
-    /// z of A z = x, from z = 0. NPB computes the residual's norm, too, and so do we.
+    /// Solves A z = x from z = 0. Like NPB it also computes the norm of the residual.
     void conjugate_gradients() {
         const std::size_t rows = matrix_.rows();
         std::fill_n(z_, rows, 0.);
@@ -329,7 +327,7 @@ class Cg final : public Problem {
         residual_ = std::sqrt(messages_.sum(sum_over(rows, rest)));
     }
 
-    /// q = A p: every rank gets the parts of p of all others.
+    /// q = A p, after every rank has received p of all others.
     void multiply() {
         messages_.gather(whole_, counts_, starts_);
         matrix_.multiply(whole_, q_);
@@ -340,7 +338,7 @@ class Cg final : public Problem {
     Part own_;
     SparseRows matrix_;
     double* whole_ = nullptr;  ///< p of all ranks
-    double* p_ = nullptr;      ///< within it, of this rank
+    double* p_ = nullptr;      ///< the part of this rank in it
     double* x_ = nullptr;
     double* z_ = nullptr;
     double* r_ = nullptr;

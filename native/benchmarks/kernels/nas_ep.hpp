@@ -18,12 +18,12 @@ using Words = std::uint64_t __attribute__((vector_size(vector_bytes), may_alias)
 inline Words words_of(Vector numbers) { return reinterpret_cast<Words>(numbers); }
 inline Vector numbers_of(Words words) { return reinterpret_cast<Vector>(words); }
 
-/// The whole numbers below 2^52 as doubles: their bits become those behind the binary point of 2^52.
+/// Whole numbers below 2^52 as doubles: their bits become the mantissa of a number in [2^52, 2^53).
 inline Vector converted(Words below_2_52) { return numbers_of(below_2_52 | 0x4330'0000'0000'0000U) - 0x1p52; }
 
 inline Vector square_root(Vector numbers) {
 #if defined(__AVX512F__)
-    return _mm512_maskz_sqrt_pd(0xff, numbers);  // GCC 12 warns of its own header at the plain one
+    return _mm512_maskz_sqrt_pd(0xff, numbers);  // GCC 12 warns about its own header with the plain intrinsic
 #elif defined(__AVX__)
     return _mm256_sqrt_pd(numbers);
 #elif defined(__SSE2__)
@@ -36,8 +36,8 @@ inline Vector square_root(Vector numbers) {
 #endif
 }
 
-/// Natural logarithms of normal numbers above 0, right but for the last bits: of m 2^e with m from sqrt(1/2) to
-/// sqrt(2) they are e log 2 + 2 artanh((m - 1) / (m + 1)), by the series of artanh.
+/// Natural logarithms of normal numbers above 0, correct except for the last bits: for m 2^e with m from
+/// sqrt(1/2) to sqrt(2) they are e log 2 + 2 artanh((m - 1) / (m + 1)), by the series of artanh.
 inline Vector logarithm(Vector numbers) {
     constexpr std::uint64_t one = 0x3ff0'0000'0000'0000U;
     constexpr auto root = std::bit_cast<std::uint64_t>(0.70710678118654752440);
@@ -79,7 +79,7 @@ class Ep final : public Problem {
         for (std::size_t each = 2; each < sums_.size(); ++each) {
             counted += sums_.at(each);
         }
-        // As many pairs lie in the circle as there are in the annuli; the sums tell all else.
+        // The annuli contain all pairs inside the circle; the sums check everything else.
         const double pairs = std::ldexp(1, static_cast<int>(published_.log_pairs));
         const double none = counted > 0 && counted < pairs ? 0 : 1;
         return std::max({none, deviation(sums_[0], published_.x), deviation(sums_[1], published_.y)});
@@ -95,10 +95,10 @@ class Ep final : public Problem {
     /// RNR-94-007 counts 26.68 10^9 for the 2^28 pairs of class A.
     [[nodiscard]] double flops() const override { return 26.68e9 / 0x1p29 * operations(); }
 
-    /// Sums of the deviates X and Y, then how many pairs have max(|X|, |Y|) in [l, l + 1).
+    /// Sums of the deviates X and Y, then the number of pairs with max(|X|, |Y|) in [l, l + 1).
     using Sums = std::array<double, 2 + annuli>;
 
-    /// Of these pairs; their borders are multiples of `together`.
+    /// For these pairs; borders are multiples of `together`.
     static Sums sums_of(Part pairs) {
         Words state{};
         for (int lane = 0; lane < vector_doubles; ++lane) {
@@ -114,7 +114,7 @@ class Ep final : public Problem {
             state = state * leap & modulus_mask;
             const Vector square = x * x + y * y;
             const auto inside = square <= 1;
-            // Pairs outside of the circle become 0: log 1 is.
+            // Pairs outside the circle become 0, because log 1 is 0.
             const Vector t = inside ? square : Vector{} + 1;
             const Vector scale = square_root(-2 * logarithm(t) / t);
             const Vector x_deviate = x * scale;
@@ -139,7 +139,7 @@ class Ep final : public Problem {
         return sums;
     }
 
-    /// Pairs at once.
+    /// Pairs processed at once.
     static constexpr std::size_t together = vector_doubles;
 
   private:

@@ -1,4 +1,4 @@
-// Fourier transforms of several lines of complex numbers at once, one in each lane of a vector.
+// Fourier transforms of several lines of complex numbers at once, one line in each lane of a vector.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ struct Complexes {
     Vector imaginary;
 };
 
-/// Transforms of one length, a power of two: Stockham's algorithm, by fours and at the end by two.
+/// Transforms of one length, a power of two: Stockham's algorithm, radix 4 with a last step of radix 2.
 class Transform {
   public:
     explicit Transform(std::size_t length) : roots_(length) {
@@ -26,8 +26,8 @@ class Transform {
         }
     }
 
-    /// Sum of x_j exp(-2 pi i j k / n), unscaled; with real and imaginary parts exchanged before and after it is
-    /// the inverse one. Returns which of the two holds the result: `from` is lost.
+    /// Sum of x_j exp(-2 pi i j k / n), unscaled. It is the inverse transform if real and imaginary parts are
+    /// exchanged before and after it. Returns the one of the two that holds the result; `from` is overwritten.
     [[nodiscard]] Complexes* forward(Complexes* from, Complexes* to) const {
         std::size_t stride = 1;
         for (std::size_t n = roots_.size(); n > 1; std::swap(from, to)) {

@@ -12,10 +12,10 @@
 
 namespace assay::nas {
 
-/// Each rank has some planes of points before transforms along x and y, and some lines of each plane of wave
-/// numbers for those along z: in between all ranks pass each other their parts.
+/// Each rank has some planes of points for transforms along x and y, and some lines of each plane of wave
+/// numbers for those along z; in between there is an all-to-all exchange.
 ///
-/// Complex numbers along x lie in groups as long as a vector: real parts, then imaginary ones.
+/// Complex numbers along x form groups as long as a vector: real parts, then imaginary ones.
 class Ft final : public Problem {
   public:
     Ft(Class size, Messages& messages, Memory& memory)
@@ -57,7 +57,7 @@ class Ft final : public Problem {
         }
     }
 
-    static std::size_t most_ranks(Class size) {
+    static std::size_t max_ranks(Class size) {
         return std::min(of_class(published, size).nz, of_class(published, size).ny);
     }
 
@@ -84,13 +84,13 @@ class Ft final : public Problem {
         if (checksums_.size() != published_.checksums.size()) {
             return 1;
         }
-        double most = 0;
+        double largest = 0;
         for (std::size_t each = 0; each < checksums_.size(); ++each) {
             const Checksum right{published_.checksums[each][0], published_.checksums[each][1]};
             const double share = std::abs(checksums_[each] - right) / std::abs(right);
-            most = std::max(most, share <= 1 ? share : 1);
+            largest = std::max(largest, share <= 1 ? share : 1);
         }
-        return most;
+        return largest;
     }
     [[nodiscard]] double tolerance() const override { return 1e-12; }
 
@@ -101,8 +101,8 @@ class Ft final : public Problem {
     }
     [[nodiscard]] double flops() const override { return operations(); }
 
-    /// 80 B a point and iteration: waves are read, points written, read and written again; stores read their lines
-    /// first.
+    /// 80 B for a point and iteration: waves are read, points written, read and written again; stores read their
+    /// lines first.
     [[nodiscard]] double traffic_bytes() const override { return 80. * published_.iterations * points(); }
 
   private:
@@ -137,17 +137,18 @@ class Ft final : public Problem {
         return found;
     }
 
-    /// The line along x at a plane of this rank; lines lie as they are passed to those who transform them along z.
+    /// The line along x at a plane of this rank; the order of lines suits the exchange with those who transform
+    /// along z.
     [[nodiscard]] double* line(std::size_t z, std::size_t y) const {
         return points_ + place_of_line_[y] + z * plane_step_[y];
     }
 
     static Vector& vector_at(double* address) { return *reinterpret_cast<Vector*>(address); }
 
-    /// Real and imaginary parts are random numbers in their order.
+    /// Real and imaginary parts are consecutive random numbers.
     void write_start() {
         for (std::size_t z = 0; z < planes(); ++z) {
-            Random random(usual_seed, 2 * (planes_.begin + z) * published_.ny * published_.nx);
+            Random random(default_seed, 2 * (planes_.begin + z) * published_.ny * published_.nx);
             for (std::size_t y = 0; y < published_.ny; ++y) {
                 double* to = line(z, y);
                 for (std::size_t x = 0; x < published_.nx; x += group, to += 2 * group) {
@@ -160,7 +161,7 @@ class Ft final : public Problem {
         }
     }
 
-    /// Along x and y. The inverse transform exchanges real and imaginary parts of what it reads and writes.
+    /// Along x and y. The inverse transform exchanges real and imaginary parts when it reads and writes.
     template <bool inverse>
     void transform_plane(std::size_t z) {
         constexpr std::size_t real = inverse ? group : 0;
@@ -185,7 +186,7 @@ class Ft final : public Problem {
         }
     }
 
-    /// Along x, a line in each lane.
+    /// Along x, one line in each lane.
     template <bool inverse>
     void transform_rows(std::size_t z) {
         constexpr std::size_t real = inverse ? group : 0;
@@ -211,7 +212,7 @@ class Ft final : public Problem {
         }
     }
 
-    /// Element `each` of all rows to every second vector from `to` on.
+    /// Element `each` of all rows to every second vector, starting at `to`.
     static void transposed(const std::array<double*, group>& rows, std::size_t place, Vector* to) {
         for (std::size_t each = 0; each < group; ++each) {
             for (std::size_t lane = 0; lane < group; ++lane) {
@@ -220,7 +221,8 @@ class Ft final : public Problem {
         }
     }
 
-    /// Of the lines of this rank; the inverse one of the waves as they are after so many time steps.
+    /// Transforms the lines of this rank along z; the inverse one starts from the waves after so many time
+    /// steps.
     template <bool inverse>
     void transform_along_z(double* from, double* to, int time) {
         constexpr std::size_t real = inverse ? group : 0;
@@ -251,7 +253,7 @@ class Ft final : public Problem {
         }
     }
 
-    /// exp(-4 alpha pi^2 k^2 t) for each wave number along one direction; the second half of them is negative.
+    /// exp(-4 alpha pi^2 k^2 t) for each wave number in one direction; the second half of them is negative.
     static void decay(std::vector<double>& found, int time) {
         const std::size_t count = found.size();
         for (std::size_t k = 0; k < count; ++k) {
@@ -268,7 +270,7 @@ class Ft final : public Problem {
         });
     }
 
-    /// Of 1024 points, over the number of all points.
+    /// Over 1024 points, divided by the number of all points.
     [[nodiscard]] Checksum checksum() {
         std::array<double, 2> sum{};
         for (std::size_t j = 1; j <= 1024; ++j) {
@@ -287,23 +289,23 @@ class Ft final : public Problem {
 
     const Published& published_;
     Messages& messages_;
-    Part planes_;  ///< z of this rank
-    Part lines_;   ///< y of this rank, for transforms along z
+    Part planes_;  ///< range of z of this rank
+    Part lines_;   ///< range of y of this rank, for transforms along z
     Transform along_x_;
     Transform along_y_;
     Transform along_z_;
     std::vector<std::size_t> place_of_line_;
     std::vector<std::size_t> plane_step_;
-    double* waves_ = nullptr;   ///< by wave numbers
-    double* now_ = nullptr;     ///< waves of one time
-    double* points_ = nullptr;  ///< the same where one rank has all
+    double* waves_ = nullptr;   ///< in wave numbers
+    double* now_ = nullptr;     ///< the waves at one time
+    double* points_ = nullptr;  ///< the same memory on a single rank
     Complexes* lanes_ = nullptr;
     Complexes* other_lanes_ = nullptr;
     std::vector<int> counts_by_lines_;
     std::vector<int> starts_by_lines_;
     std::vector<int> counts_by_planes_;
     std::vector<int> starts_by_planes_;
-    std::vector<double> of_x_;  ///< what a time step leaves of each wave number
+    std::vector<double> of_x_;  ///< factor of a time step for each wave number
     std::vector<double> of_y_;
     std::vector<double> of_z_;
     std::vector<Checksum> checksums_;

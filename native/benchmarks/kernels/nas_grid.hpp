@@ -1,4 +1,4 @@
-// A cube of points with periodic borders, dealt to MPI ranks as boxes, as MG needs it.
+// A cube of points with periodic borders, distributed over MPI ranks as boxes, for MG.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,7 @@ namespace assay::nas {
 
 using Index = std::ptrdiff_t;
 
-/// Points begin ... end - 1 along one direction.
+/// Points begin ... end - 1 in one direction.
 struct Range {
     Index begin;
     Index end;
@@ -25,24 +25,25 @@ struct Range {
 /// Points of this rank along z, y and x.
 using Box = std::array<Range, 3>;
 
-/// The ranks as a box of boxes, as near to a cube as can be.
+/// The ranks as a box of boxes, as close to a cube as possible.
 class Boxes {
   public:
     /// Borders of the boxes in a cube of n points a side are multiples of `grain`.
-    Boxes(const Messages& messages, Index n, Index grain) : n_(n), grain_(grain), ranks_(dealt(messages.ranks())) {
+    Boxes(const Messages& messages, Index n, Index grain)
+        : n_(n), grain_(grain), ranks_(ranks_along(messages.ranks())) {
         place_ = place_of(messages.rank());
     }
 
-    /// Whether all of so many ranks get points of a cube of n a side.
-    static bool has_room(int ranks, Index n) { return least_grain * dealt(ranks)[0] <= n; }
+    /// Whether so many ranks all get points of a cube of n points a side.
+    static bool has_room(int ranks, Index n) { return min_grain * ranks_along(ranks)[0] <= n; }
 
-    /// The grain with which no rank has many more points than others. The larger it is, the coarser grids can be
-    /// dealt.
+    /// The grain with which no rank has many more points than others. The larger it is, the coarser the grids
+    /// that can be distributed.
     static Index grain_for(int ranks, Index n) {
         constexpr Index grains_of_rank = 4;
-        const Index most = dealt(ranks)[0];
+        const Index most = ranks_along(ranks)[0];
         Index grain = n;
-        while (most > 1 && grain > least_grain && grain * grains_of_rank * most > n) {
+        while (most > 1 && grain > min_grain && grain * grains_of_rank * most > n) {
             grain /= 2;
         }
         return grain;
@@ -51,10 +52,10 @@ class Boxes {
     [[nodiscard]] Box own() const { return box_of(place_); }
     [[nodiscard]] Box of(int rank) const { return box_of(place_of(rank)); }
 
-    /// How many ranks there are along a direction.
+    /// Number of ranks in a direction.
     [[nodiscard]] int along(std::size_t direction) const { return ranks_.at(direction); }
 
-    /// The rank so many places on along a direction.
+    /// The rank at so many steps in a direction.
     [[nodiscard]] int neighbour(std::size_t direction, int steps) const {
         auto place = place_;
         place.at(direction) = (place.at(direction) + steps + ranks_.at(direction)) % ranks_.at(direction);
@@ -62,10 +63,10 @@ class Boxes {
     }
 
   private:
-    static constexpr Index least_grain = 2;
+    static constexpr Index min_grain = 2;
 
-    /// Ranks along z, y and x: most along z, whose borders lie in one piece.
-    static std::array<int, 3> dealt(int ranks) {
+    /// Ranks along z, y and x: most along z, whose borders are contiguous.
+    static std::array<int, 3> ranks_along(int ranks) {
         const auto [x, y, z] = grid_of(ranks);
         return {z, y, x};
     }
@@ -90,7 +91,7 @@ class Boxes {
     std::array<int, 3> place_{};
 };
 
-/// A box of points of a cube and one layer around it. Points have their places in the cube, from -1 to n.
+/// A box of points of a cube, and one layer around it. Coordinates are those of the cube, from -1 to n.
 class Grid {
   public:
     static std::size_t room(const Box& box) {
@@ -113,7 +114,7 @@ class Grid {
     void clear() const { std::fill_n(numbers_, room(box_), 0.); }
 
   private:
-    /// A row begins with its first point at a whole cache line; the layer before lies in the line before.
+    /// The first point of a row begins a cache line; the layer before it is in the previous line.
     static constexpr Index lead = 8;
 
     static Index row_room(const Range& x) { return (x.count() + 1 + 2 * lead - 1) / lead * lead; }
@@ -125,10 +126,10 @@ class Grid {
     double* numbers_;
 };
 
-/// Fills the layers around boxes with the points of their neighbours.
+/// Fills the layers around boxes with the points of neighbours.
 class Borders {
   public:
-    /// Of grids that are no larger than the finest one of these boxes.
+    /// For grids that are no larger than the finest one of these boxes.
     Borders(const Boxes& boxes, Messages& messages) : boxes_(boxes), messages_(messages) {
         const Box own = boxes.own();
         const auto side = [&](std::size_t direction) { return own.at(direction).count() + 2; };
@@ -137,7 +138,7 @@ class Borders {
         received_.resize(sent_.size());
     }
 
-    /// `whole`: every rank has all points, so that its own are its neighbours'.
+    /// `whole`: every rank has all points, so that it is its own neighbour.
     void exchange(const Grid& grid, bool whole) {
         for (const std::size_t direction : {std::size_t{2}, std::size_t{1}, std::size_t{0}}) {
             const Range& range = grid.box().at(direction);
@@ -152,7 +153,7 @@ class Borders {
     }
 
   private:
-    /// Calls use(point of layer `to`, point of layer `from`); layers passed before are part of it at its edges.
+    /// Calls use(point of layer `to`, point of layer `from`); the edges include layers exchanged earlier.
     template <class Use>
     static void layer(const Grid& grid, std::size_t direction, Index to, Index from, const Use& use) {
         const auto rows = [&](std::size_t other) -> Range {
@@ -179,7 +180,8 @@ class Borders {
         }
     }
 
-    /// Sends the layer at `from` to the neighbour so many steps on, and gets the one at `to` from the other side.
+    /// Sends the layer at `from` to the neighbour at so many steps, and receives the layer `to` from the
+    /// opposite neighbour.
     void pass(const Grid& grid, std::size_t direction, Index from, Index to, int steps) {
         constexpr int tag = 5;
         double* end = sent_.data();

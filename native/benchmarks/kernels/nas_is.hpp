@@ -11,8 +11,8 @@
 
 namespace assay::nas {
 
-/// Whole buckets, equal ranges of values, are given to ranks, which get the keys in them and count how many keys
-/// of all are below each value of their own. One rank alone counts at once.
+/// Ranks own whole buckets, which are equal ranges of values. A rank receives the keys of its buckets and
+/// counts, for each of its values, how many keys of all ranks are smaller. A single rank counts directly.
 class Is final : public Problem {
   public:
     using Key = std::int32_t;
@@ -24,7 +24,7 @@ class Is final : public Problem {
           bucket_bits_(bucket_bits(messages.ranks(), published_.log_values)),
           sizes_(buckets() * interleaved),
           totals_(buckets()),
-          holders_(buckets()),
+          owners_(buckets()),
           next_(static_cast<std::size_t>(messages.ranks()) * interleaved) {
         const std::size_t count = own_.end - own_.begin;
         keys_ = touched<Key>(memory, count);
@@ -41,10 +41,10 @@ class Is final : public Problem {
         }
     }
 
-    /// Writes the keys anew: each is the sum of four random numbers.
+    /// Writes the keys: each is the sum of four random numbers.
     void prepare() override {
         constexpr std::size_t summands = 4;
-        Random random(usual_seed, summands * own_.begin);
+        Random random(default_seed, summands * own_.begin);
         const auto scale = static_cast<double>(values() / summands);
         for (std::size_t key = 0; key < own_.end - own_.begin; ++key) {
             double sum = random.next();
@@ -72,7 +72,7 @@ class Is final : public Problem {
             if (messages_.ranks() > 1) {
                 count_buckets();
                 share_buckets();
-                sort_by_holders();
+                sort_by_owners();
                 exchange();
             }
             count_values();
@@ -80,7 +80,8 @@ class Is final : public Problem {
         }
     }
 
-    /// Ranks that are not the published ones, and keys that stand wrong when all are put where their ranks say.
+    /// Number of ranks that differ from the published ones, and of keys in wrong places after all were placed by
+    /// rank.
     [[nodiscard]] double error() override {
         return static_cast<double>(tests * iterations) - messages_.sum(right_ranks_) +
                messages_.sum(wrong_places());
@@ -90,19 +91,19 @@ class Is final : public Problem {
     /// One for each key and iteration.
     [[nodiscard]] double operations() const override { return static_cast<double>(iterations * keys()); }
 
-    static std::size_t most_ranks(Class size) {
+    static std::size_t max_ranks(Class size) {
         return std::size_t{1} << (of_class(published, size).log_values - buckets_of_rank_bits);
     }
 
   private:
     static constexpr std::size_t tests = 5;
     static constexpr int iterations = 10;
-    static constexpr unsigned least_bucket_bits = 8;
+    static constexpr unsigned min_bucket_bits = 8;
     static constexpr unsigned buckets_of_rank_bits = 4;
-    /// Counters of a bucket that take turns: one alone would wait for its own last value.
+    /// Counters of a bucket, used in turn: a single counter would wait for its own last value.
     static constexpr std::size_t interleaved = 4;
 
-    /// A key whose rank after iteration i is published: `rank` + `step` i.
+    /// A key with a published rank after iteration i: `rank` + `step` i.
     struct Test {
         std::size_t index;
         std::int64_t rank;
@@ -161,11 +162,11 @@ class Is final : public Problem {
         return found;
     }
 
-    /// A rank has a few buckets at least, so that none gets many more keys than others.
+    /// A rank has at least a few buckets, so that no rank gets many more keys than others.
     static unsigned bucket_bits(int ranks, unsigned log_values) {
         const auto bits =
             static_cast<unsigned>(std::bit_width(static_cast<unsigned>(ranks))) + buckets_of_rank_bits;
-        return std::min(std::max(bits, least_bucket_bits), log_values);
+        return std::min(std::max(bits, min_bucket_bits), log_values);
     }
 
     [[nodiscard]] std::size_t keys() const { return std::size_t{1} << published_.log_keys; }
@@ -184,7 +185,7 @@ class Is final : public Problem {
         }
     }
 
-    /// Keys of this rank in each bucket.
+    /// Counts the keys of this rank in each bucket.
     void count_buckets() {
         std::fill(sizes_.begin(), sizes_.end(), 0U);
         const std::size_t count = own_.end - own_.begin;
@@ -202,7 +203,7 @@ class Is final : public Problem {
         }
     }
 
-    /// Deals buckets to ranks, in their order and as evenly as whole buckets can be.
+    /// Distributes buckets over ranks, in order and as evenly as whole buckets allow.
     void share_buckets() {
         messages_.pass(static_cast<double>(buckets() * sizeof(std::uint32_t)), [&] {
             MPI_Allreduce(MPI_IN_PLACE, totals_.data(), static_cast<int>(buckets()), MPI_UINT32_T, MPI_SUM,
@@ -214,12 +215,12 @@ class Is final : public Problem {
         below_own_ = 0;
         for (std::size_t bucket = 0; bucket < buckets(); ++bucket) {
             const auto ranks = static_cast<std::uint64_t>(messages_.ranks());
-            const std::uint64_t holder = std::min(before * ranks / keys(), ranks - 1);
-            holders_[bucket] = static_cast<std::uint32_t>(holder);
+            const std::uint64_t owner = std::min(before * ranks / keys(), ranks - 1);
+            owners_[bucket] = static_cast<std::uint32_t>(owner);
             for (std::size_t turn = 0; turn < interleaved; ++turn) {
-                next_[holder * interleaved + turn] += sizes_[bucket * interleaved + turn];
+                next_[owner * interleaved + turn] += sizes_[bucket * interleaved + turn];
             }
-            if (holder == static_cast<std::uint64_t>(messages_.rank())) {
+            if (owner == static_cast<std::uint64_t>(messages_.rank())) {
                 if (first_bucket_ == buckets()) {
                     first_bucket_ = bucket;
                     below_own_ = before;
@@ -231,9 +232,9 @@ class Is final : public Problem {
         first_bucket_ = std::min(first_bucket_, last_bucket_);
     }
 
-    /// Puts the keys of this rank in the order of the ranks that they go to; those of its own buckets stay there.
-    /// Keys of four turns have places of their own: one key then need not wait for the place of the one before.
-    void sort_by_holders() {
+    /// Sorts the keys of this rank by the ranks that own them; those of its own buckets stay here. Keys of four
+    /// turns have separate places, so that a key need not wait for the place of the previous one.
+    void sort_by_owners() {
         std::uint32_t start = 0;
         for (std::size_t rank = 0; rank < send_counts_.size(); ++rank) {
             const std::uint32_t first = start;
@@ -250,15 +251,15 @@ class Is final : public Problem {
         const unsigned shift = published_.log_values - bucket_bits_;
         const Key* const from = keys_;
         Key* const to = sorted_;
-        const std::uint32_t* const holders = holders_.data();
+        const std::uint32_t* const owners = owners_.data();
         std::uint32_t* const next = next_.data();
         for (std::size_t key = 0; key < count; ++key) {
-            const std::uint32_t holder = holders[static_cast<std::size_t>(from[key]) >> shift];
-            to[next[holder * interleaved + key % interleaved]++] = from[key];
+            const std::uint32_t owner = owners[static_cast<std::size_t>(from[key]) >> shift];
+            to[next[owner * interleaved + key % interleaved]++] = from[key];
         }
     }
 
-    /// Gives the other ranks the keys of their buckets.
+    /// Sends keys to the ranks that own their buckets.
     void exchange() {
         messages_.pass(messages_.for_others(send_counts_) * sizeof(Key), [&] {
             MPI_Alltoall(send_counts_.data(), 1, MPI_INT, receive_counts_.data(), 1, MPI_INT, messages_.comm());
@@ -273,7 +274,7 @@ class Is final : public Problem {
         });
     }
 
-    /// How many keys of all ranks are below each value of this rank's buckets.
+    /// Counts, for each value of this rank's buckets, how many keys of all ranks are smaller.
     void count_values() {
         const std::size_t first = first_value(first_bucket_);
         const std::size_t count = first_value(last_bucket_) - first;
@@ -304,7 +305,7 @@ class Is final : public Problem {
         }
     }
 
-    /// Puts each key where its rank says; those that are missing or out of order are counted.
+    /// Places each key by its rank; counts those that are missing or out of order.
     double wrong_places() {
         if (iteration_ <= iterations) {
             return 1;  // nothing was ranked
@@ -328,7 +329,8 @@ class Is final : public Problem {
             wrong += key < before ? 1 : 0;
             before = key;
         }
-        // Values of ranks do not overlap, so what is in order on each is in order on all; nothing may be lost.
+        // Ranks own disjoint ranges of values: keys in order on each rank are in order on all. No key may be
+        // lost.
         const double all = messages_.sum(static_cast<double>(count));
         return wrong + (all == static_cast<double>(keys()) ? 0 : 1);
     }
@@ -337,15 +339,16 @@ class Is final : public Problem {
     Messages& messages_;
     Part own_;
     unsigned bucket_bits_;
-    std::vector<std::uint32_t> sizes_;   ///< of the buckets on this rank, by turns
+    std::vector<std::uint32_t> sizes_;   ///< of the buckets on this rank, by turn
     std::vector<std::uint32_t> totals_;  ///< of the buckets on all ranks
-    std::vector<std::uint32_t> holders_;
-    std::vector<std::uint32_t> next_;  ///< place of the next key for each rank, by turns
+    std::vector<std::uint32_t> owners_;
+    std::vector<std::uint32_t> next_;  ///< place of the next key for each rank, by turn
     Key* keys_ = nullptr;
-    Key* sorted_ = nullptr;                       ///< by the ranks that get them
-    Key* received_ = nullptr;                     ///< of this rank's buckets, from others
-    std::array<std::span<const Key>, 2> ranked_;  ///< keys of this rank's buckets: its own, and those it received
-    std::uint32_t* below_ = nullptr;              ///< by value
+    Key* sorted_ = nullptr;    ///< by the ranks that own them
+    Key* received_ = nullptr;  ///< of this rank's buckets, from others
+    std::array<std::span<const Key>, 2>
+        ranked_;                      ///< keys of this rank's buckets: its own ones, and those received
+    std::uint32_t* below_ = nullptr;  ///< by value
     std::uint64_t below_own_ = 0;
     std::size_t first_bucket_ = 0;
     std::size_t last_bucket_ = 0;

@@ -11,7 +11,7 @@ namespace assay::nas {
 
 class Mg final : public Problem {
   public:
-    /// Ranks hold boxes of the finer grids; of those where a box would be too small, everything.
+    /// Ranks own boxes of the finer grids. A grid whose boxes would be too small is whole on every rank.
     Mg(Class size, Messages& messages, Memory& memory)
         : published_(of_class(published, size)),
           messages_(messages),
@@ -32,7 +32,7 @@ class Mg final : public Problem {
         corners_.resize(longest_);
     }
 
-    /// Whether there are boxes for so many ranks.
+    /// Whether so many ranks all get a box.
     static bool has_room(Class size, int ranks) {
         return Boxes::has_room(ranks, Index{1} << of_class(published, size).log_n);
     }
@@ -71,8 +71,8 @@ class Mg final : public Problem {
     }
     [[nodiscard]] double flops() const override { return operations(); }
 
-    /// Of the finest grid 112 B a point and iteration: r is read and restricted, u read and written, two
-    /// residuals, one smoothing; of each coarser point 88 B. Stores read their lines first.
+    /// Finest grid: 112 B for a point and iteration (r is read and restricted, u read and written, two
+    /// residuals, one smoothing); coarser grids: 88 B for a point. Stores read their lines first.
     [[nodiscard]] double traffic_bytes() const override {
         return (112. + 88. / 7) * published_.iterations * static_cast<double>(n_ * n_ * n_);
     }
@@ -98,10 +98,10 @@ class Mg final : public Problem {
     using Grids = std::vector<Grid>;
     using Point = std::array<Index, 3>;
 
-    /// A point whose right-hand side is not 0.
+    /// A point with a non-zero right-hand side.
     struct Charge {
         double value;
-        Index index;  ///< in the cube, x first
+        Index index;  ///< in the cube, x fastest
     };
 
     static double* numbers(Memory& memory, const Box& box) {
@@ -111,8 +111,8 @@ class Mg final : public Problem {
         return found;
     }
 
-    /// Borders of boxes are even on all grids that are dealt, so that coarse points lie in the boxes of their fine
-    /// ones.
+    /// Borders of boxes are even on all distributed grids, so that coarse points are in the boxes of their fine
+    /// points.
     [[nodiscard]] bool is_whole(unsigned level) const { return (grain_ >> (published_.log_n - level)) < 2; }
     static Box whole(unsigned level) {
         const Range all{0, Index{1} << level};
@@ -125,7 +125,7 @@ class Mg final : public Problem {
         return box;
     }
 
-    /// Points of each rank on the first grid that every rank has whole.
+    /// Points of each rank on the first grid that is whole on every rank.
     void find_gathered() {
         unsigned level = published_.log_n;
         while (level > 1 && !is_whole(level)) {
@@ -165,7 +165,7 @@ class Mg final : public Problem {
         for (Index z = v_->z().begin; z < v_->z().end; ++z) {
             for (Index y = v_->y().begin; y < v_->y().end; ++y) {
                 const Index first = (z * n_ + y) * n_ + v_->x().begin;
-                Random random(usual_seed, static_cast<std::uint64_t>(first));
+                Random random(default_seed, static_cast<std::uint64_t>(first));
                 for (Index x = 0; x < v_->x().count(); ++x) {
                     const Charge found{random.next(), first + x};
                     keep(largest, found, of_each, larger);
@@ -186,10 +186,10 @@ class Mg final : public Problem {
         }
     }
 
-    /// The first ones in an order, each place of the cube once.
+    /// Keeps the first ones in an order, each point of the cube once.
     template <class Before>
-    static void keep(std::vector<Charge>& kept, const Charge& found, std::size_t most, const Before& before) {
-        if (kept.size() == most && !before(found, kept.back())) {
+    static void keep(std::vector<Charge>& kept, const Charge& found, std::size_t max_count, const Before& before) {
+        if (kept.size() == max_count && !before(found, kept.back())) {
             return;
         }
         const auto place = std::find_if(kept.begin(), kept.end(), [&](const Charge& each) {
@@ -199,7 +199,7 @@ class Mg final : public Problem {
             return;
         }
         kept.insert(place, found);
-        if (kept.size() > most) {
+        if (kept.size() > max_count) {
             kept.pop_back();
         }
     }
@@ -239,8 +239,8 @@ class Mg final : public Problem {
         smooth(published_.log_n);
     }
 
-    /// Sums of the points around each of a row, along z and y: of those beside it and of those at its corners,
-    /// from one point before to one behind.
+    /// Sums over the points around each point of a row, in y and z: faces and corners, from one point before the
+    /// row to one behind it.
     void sum_around(const Grid& grid, Index z, Index y) {
         const Index begin = grid.x().begin - 1;
         const Index count = grid.x().count() + 2;
@@ -260,7 +260,7 @@ class Mg final : public Problem {
         }
     }
 
-    /// r = v - A u; `in_place`: r -= A u. A has -8/3 in the middle, 0 at faces, 1/6 at edges, 1/12 at corners.
+    /// r = v - A u; `in_place`: r -= A u. A has -8/3 in the centre, 0 at faces, 1/6 at edges, 1/12 at corners.
     template <bool in_place>
     void residual(const Grid& u, const Grid& v, const Grid& r) {
         const Index count = u.x().count();
@@ -282,7 +282,7 @@ class Mg final : public Problem {
         }
     }
 
-    /// u += S r; the smoother S has no weight at corners.
+    /// u += S r; the smoother S has weight 0 at corners.
     void smooth(unsigned level) {
         const Grid& r = of_level(r_, level);
         const Grid& u = of_level(u_, level);
@@ -298,16 +298,16 @@ class Mg final : public Problem {
                 const double* centre = r.row(z, y) + r.x().begin;
                 double* __restrict to = u.row(z, y) + u.x().begin;
                 for (Index x = 0; x < count; ++x) {
-                    const double beside = centre[x - 1] + centre[x + 1] + faces[x];
+                    const double face_sum = centre[x - 1] + centre[x + 1] + faces[x];
                     const double edges = corners[x] + faces[x - 1] + faces[x + 1];
-                    to[x] += c0 * centre[x] + (c1 * beside + c2 * edges);
+                    to[x] += c0 * centre[x] + (c1 * face_sum + c2 * edges);
                 }
             }
         }
         borders_.exchange(u, is_whole(level));
     }
 
-    /// r of a level from that of the finer one: coarse point c lies on fine point 2 c + 1.
+    /// r of a level from the finer one: coarse point c is at fine point 2 c + 1.
     void restrict_to(unsigned level) {
         const Grid& fine = of_level(r_, level + 1);
         const Grid& coarse = of_level(r_, level);
@@ -321,10 +321,10 @@ class Mg final : public Problem {
                 double* __restrict to = coarse.row(z, y);
                 for (Index x = part[2].begin; x < part[2].end; ++x) {
                     const Index at = 2 * x + 1;
-                    const double beside = centre[at - 1] + centre[at + 1] + faces[at];
+                    const double face_sum = centre[at - 1] + centre[at + 1] + faces[at];
                     const double edges = corners[at] + faces[at - 1] + faces[at + 1];
                     const double tips = corners[at - 1] + corners[at + 1];
-                    to[x] = .5 * centre[at] + .25 * beside + .125 * edges + .0625 * tips;
+                    to[x] = .5 * centre[at] + .25 * face_sum + .125 * edges + .0625 * tips;
                 }
             }
         }
@@ -334,7 +334,7 @@ class Mg final : public Problem {
         borders_.exchange(coarse, is_whole(level));
     }
 
-    /// Every rank gets the points of all others.
+    /// Every rank receives the points of all others.
     void gather(const Grid& grid, unsigned level) {
         const unsigned times = published_.log_n - level;
         const auto each = [&](int rank, const auto& use) {
@@ -355,7 +355,8 @@ class Mg final : public Problem {
         }
     }
 
-    /// The fine grid, the layer around it included, by linear interpolation of the coarse one; `add`: added to it.
+    /// The fine grid, including the layer around it, by linear interpolation of the coarse one; `add`: added to
+    /// it.
     template <bool add>
     void interpolate(const Grid& coarse, const Grid& fine) {
         for (Index z = fine.z().begin - 1; z <= fine.z().end; ++z) {
@@ -365,7 +366,7 @@ class Mg final : public Problem {
         }
     }
 
-    /// An odd point lies on a coarse one, an even one between two.
+    /// An odd point is at a coarse one, an even point between two.
     template <bool add>
     void interpolate_row(const Grid& coarse, double* to, Index z, Index y, const Range& x) {
         const Index z_before = (z + 1) / 2 - 1;
@@ -398,13 +399,13 @@ class Mg final : public Problem {
     Boxes boxes_;
     Borders borders_;
     std::unique_ptr<Grid> v_;  ///< right-hand side
-    Grids u_;                  ///< of each level, from 2 points a side on
+    Grids u_;                  ///< of each level, from 2 points a side upwards
     Grids r_;
     std::vector<Charge> charges_;
     std::size_t longest_ = 0;
     std::vector<double> faces_;
     std::vector<double> corners_;
-    std::vector<double> gathered_;  ///< the first grid that every rank has whole, by ranks
+    std::vector<double> gathered_;  ///< the first grid that is whole on every rank, by ranks
     std::vector<int> counts_;
     std::vector<int> starts_;
     double norm_ = 0;

@@ -1,4 +1,4 @@
-// What the five problems of the NAS kernels have in common: their classes, their messages, what they state.
+// What the five NAS problems have in common: their classes, their messages, their results.
 #pragma once
 
 #include <mpi.h>
@@ -18,8 +18,8 @@
 
 namespace assay::nas {
 
-/// The sizes of a problem. S, A and B are those of RNR-94-007, W and C came with NPB 2, D with NPB 2.4 (that of IS
-/// with NPB 3).
+/// The sizes of a problem. S, A and B are from RNR-94-007, W and C from NPB 2, D from NPB 2.4 (for IS from NPB
+/// 3).
 enum class Class : std::size_t { s, w, a, b, c, d };
 inline constexpr std::array<std::string_view, 6> class_names{"S", "W", "A", "B", "C", "D"};
 
@@ -37,14 +37,14 @@ const Entry& of_class(const ByClass<Entry>& table, Class size) {
     return table.at(static_cast<std::size_t>(size));
 }
 
-/// Deviation from a published value, as a share of it; the largest number there is where it is not finite.
+/// Relative deviation from a published value; the largest number if it is not finite.
 inline double deviation(double found, double published) {
     const double share =
         (found > published ? found - published : published - found) / (published < 0 ? -published : published);
     return share <= std::numeric_limits<double>::max() ? share : std::numeric_limits<double>::max();
 }
 
-/// The ranks that solve a problem together, and the time that this one spends in their messages.
+/// The ranks that solve a problem together, and the time of this rank in messages.
 class Messages {
   public:
     explicit Messages(MPI_Comm comm = MPI_COMM_WORLD) : comm_(comm) {
@@ -62,7 +62,7 @@ class Messages {
         return part_of(size, rank, ranks_, grain);
     }
 
-    /// Calls MPI, and counts its time, waiting included, and the bytes that this rank sends. One rank calls
+    /// Calls MPI; counts its time, including waiting, and the bytes that this rank sends. A single rank calls
     /// nothing.
     template <class Call>
     void pass(double bytes, const Call& call) {
@@ -75,12 +75,12 @@ class Messages {
         sent_bytes_ += bytes;
     }
 
-    /// Of so many numbers for each rank, those for others.
+    /// From the counts of all ranks: the sum for the other ranks.
     [[nodiscard]] double for_others(const std::vector<int>& counts) const {
         return std::accumulate(counts.begin(), counts.end(), 0.) - counts[static_cast<std::size_t>(rank_)];
     }
 
-    /// Gives every rank the numbers of all: those of this one lie in their place.
+    /// Every rank receives the numbers of all; its own are already in place.
     void gather(double* numbers, const std::vector<int>& counts, const std::vector<int>& starts) {
         const double own = counts[static_cast<std::size_t>(rank_)];
         pass(own * (ranks_ - 1) * sizeof(double), [&] {
@@ -115,7 +115,7 @@ class Messages {
     double sent_bytes_ = 0;
 };
 
-/// One problem of one class, on one rank of those that solve it. All ranks call its functions at once.
+/// One problem of one class, on one of the ranks that solve it. All ranks call its functions at once.
 class Problem {
   public:
     Problem() = default;
@@ -125,24 +125,24 @@ class Problem {
     Problem& operator=(Problem&&) = delete;
     virtual ~Problem() = default;
 
-    /// Makes the start values anew, untimed.
+    /// Sets the initial values, untimed.
     virtual void prepare() = 0;
 
     /// The timed part of a solution, as NPB defines it.
     virtual void solve() = 0;
 
-    /// How far the last solution is from the published values; the same on all ranks.
+    /// Deviation of the last solution from the published values; the same on all ranks.
     [[nodiscard]] virtual double error() = 0;
     [[nodiscard]] virtual double tolerance() const = 0;
 
     /// Operations of a solution as NPB counts them.
     [[nodiscard]] virtual double operations() const = 0;
 
-    /// Floating-point operations of a solution; 0 where nobody counts them.
+    /// Floating-point operations of a solution; 0 if they are not counted.
     [[nodiscard]] virtual double flops() const { return 0; }
 
-    /// Bytes that memory has to move for a solution, all ranks together, where caches hold none of its arrays from
-    /// one pass to the next; 0 where they are not counted.
+    /// Memory traffic of a solution, all ranks together, if caches keep no array from one pass to the next; 0 if
+    /// it is not counted.
     [[nodiscard]] virtual double traffic_bytes() const { return 0; }
 };
 

@@ -8,10 +8,10 @@ namespace assay::nas {
 
 inline constexpr std::uint64_t modulus_mask = (std::uint64_t{1} << 46U) - 1;
 inline constexpr std::uint64_t multiplier = 1'220'703'125;
-/// Of all problems but EP.
-inline constexpr std::uint64_t usual_seed = 314'159'265;
+/// For all problems except EP.
+inline constexpr std::uint64_t default_seed = 314'159'265;
 
-/// So many steps in one: a to this power. Whole numbers of 64 bits are exact here, since 2^46 divides 2^64.
+/// So many steps in one: the power of the factor. 64-bit integers are exact here, because 2^46 divides 2^64.
 constexpr std::uint64_t steps(std::uint64_t count, std::uint64_t factor = multiplier) {
     std::uint64_t all = 1;
     for (; count > 0; count >>= 1U) {
@@ -23,11 +23,11 @@ constexpr std::uint64_t steps(std::uint64_t count, std::uint64_t factor = multip
     return all;
 }
 
-/// Numbers in (0, 1), one after the other.
+/// Consecutive numbers in (0, 1).
 class Random {
   public:
-    /// The first number that it gives is number `skipped` of the sequence, from 0.
-    explicit Random(std::uint64_t seed = usual_seed, std::uint64_t skipped = 0)
+    /// The first number returned is number `skipped` of the sequence, from 0.
+    explicit Random(std::uint64_t seed = default_seed, std::uint64_t skipped = 0)
         : state_(seed * steps(skipped) & modulus_mask) {}
 
     double next() {

@@ -1,11 +1,11 @@
-// The grid of boxes that ranks hold.
+// The grid of ranks in three dimensions.
 #pragma once
 
 #include <array>
 
 namespace assay {
 
-/// So many ranks as x <= y <= z, as close to each other as can be: z is as small as possible, then y.
+/// Factors so many ranks as x <= y <= z, as equal as possible: z is minimal, then y.
 inline std::array<int, 3> grid_of(int ranks) {
     std::array<int, 3> best{1, 1, ranks};
     for (int x = 1; x * x * x <= ranks; ++x) {

@@ -36,19 +36,19 @@ const assay::Declaration declaration{
     .own_threads = true,
 };
 
-/// Some libraries start their threads with the first product of this order or less.
+/// Some libraries start their threads with the first product of at most this order.
 constexpr std::int64_t first_order = 1024;
-/// Finite in both formats, and no sum of products comes near it.
-constexpr double spoilt = 1e30;
+/// Finite in both formats, and far above any sum of products.
+constexpr double invalid_value = 1e30;
 
-/// A number in [-1/2, 1/2) that differs from place to place.
+/// A number in [-1/2, 1/2) that depends on its place.
 double entry(std::uint64_t place) {
     std::uint64_t bits = (place + 1) * 0x9E3779B97F4A7C15U;
     bits = (bits ^ bits >> 29U) * 0xBF58476D1CE4E5B9U;
     return static_cast<double>(bits >> 11U) * 0x1p-53 - .5;
 }
 
-/// A and B of Given numbers, C of Number.
+/// A and B of type Given, C of type Number.
 template <class Given, class Number>
 class Product : public assay::Benchmark {
   public:
@@ -87,7 +87,7 @@ class Product : public assay::Benchmark {
 
     void prepare(std::size_t /*kernel*/) override {
         for (const Matrices& each : products_) {
-            std::fill_n(each.c, size_, static_cast<Number>(spoilt));
+            std::fill_n(each.c, size_, static_cast<Number>(invalid_value));
         }
     }
 
@@ -100,7 +100,8 @@ class Product : public assay::Benchmark {
         crew_ ? crew_->run(repeat) : repeat(0);
     }
 
-    /// Largest entry of C x - A (B x), x of ones of both signs, over eps n^(3/2): far below 1 for rounding alone.
+    /// Largest entry of C x - A (B x), x of ones of both signs, over eps n^(3/2): far below 1 for pure rounding
+    /// errors.
     double verify(std::size_t /*kernel*/) override {
         const auto order = static_cast<std::size_t>(n_);
         std::vector<double> x(order);
@@ -114,7 +115,7 @@ class Product : public assay::Benchmark {
             const std::vector<double> found = product(each.c, x);
             for (std::size_t row = 0; row < order; ++row) {
                 const double off = std::abs(found[row] - expected[row]);
-                error = off <= error ? error : off;  // also takes what is no number
+                error = off <= error ? error : off;  // also takes NaN
             }
         }
         const double scale = std::numeric_limits<Number>::epsilon() * std::pow(static_cast<double>(n_), 1.5);
@@ -137,12 +138,12 @@ class Product : public assay::Benchmark {
         Number* c;
     };
 
-    /// Of A, B and C.
+    /// Bytes of A, B and C.
     [[nodiscard]] std::size_t set_bytes() const { return size_ * (2 * sizeof(Given) + sizeof(Number)); }
 
     void multiply(const Matrices& of, std::int64_t order) const { blas_.multiply(order, of.a, of.b, of.c); }
 
-    /// Each cpu touches first what it works on: its own matrices, or its part of those that all share.
+    /// Each cpu first touches the data on which it works: its own matrices, or its part of shared ones.
     void fill(const std::vector<int>& cpus) {
         const int threads = static_cast<int>(cpus.size());
         std::vector<std::thread> team;
@@ -176,10 +177,10 @@ class Product : public assay::Benchmark {
 
     std::int64_t n_;
     std::size_t size_;
-    bool own_;  ///< every core has a product of its own
+    bool own_;  ///< each core computes its own product
     assay::Blas blas_;
     std::vector<Matrices> products_;
-    std::optional<assay::Crew> crew_;  // last: its threads use all the others
+    std::optional<assay::Crew> crew_;  // last: its threads use all other members
 };
 
 }  // namespace

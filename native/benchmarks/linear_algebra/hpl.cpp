@@ -72,7 +72,7 @@ const assay::Declaration declaration{
     .solves = true,
 };
 
-/// P x Q of all ranks.
+/// Process grid P x Q.
 struct Shape {
     int p;
     int q;
@@ -81,24 +81,24 @@ struct Shape {
 Options options_of(const Params& params) {
     return {params.number("n"),
             std::min(params.number("nb"), params.number("n")),
-            assay::hpl::way_named(params.word("broadcast")),
+            assay::hpl::algorithm_named(params.word("broadcast")),
             params.word("exchange") == "ring" ? assay::hpl::Exchange::ring : assay::hpl::Exchange::binary,
             params.word("look-ahead") == "one",
             params.word("panel-lu") == "lapack"};
 }
 
-/// Failure (usage) where a message would have more numbers than MPI can count.
+/// Failure (usage) if a message would have more numbers than MPI can count.
 void require_countable(const Options& options, const Shape& shape) {
-    const Index rows = assay::hpl::Deal(options.block, 0, shape.p).before(options.n);
-    const Index columns = assay::hpl::Deal(options.block, 0, shape.q).before(options.n + 1);
-    const Index most = std::max(assay::hpl::Panel::room(rows, options.block), options.block * columns);
-    if (shape.p * shape.q > 1 && most > std::numeric_limits<int>::max()) {
+    const Index rows = assay::hpl::BlockCyclic(options.block, 0, shape.p).before(options.n);
+    const Index columns = assay::hpl::BlockCyclic(options.block, 0, shape.q).before(options.n + 1);
+    const Index largest_message = std::max(assay::hpl::Panel::room(rows, options.block), options.block * columns);
+    if (shape.p * shape.q > 1 && largest_message > std::numeric_limits<int>::max()) {
         throw Failure(Exit::usage, "blocks of " + std::to_string(options.block) + " columns are too wide",
                       "a message would have more numbers than MPI can count", "--nb 256");
     }
 }
 
-/// Failure (usage) where P x Q are not as many as the ranks, or blocks too wide for them.
+/// Failure (usage) if P x Q is not the number of ranks, or blocks are too wide.
 Shape shape_of(const Params& params, int ranks) {
     auto p = static_cast<int>(params.number("p"));
     auto q = static_cast<int>(params.number("q"));
@@ -136,7 +136,7 @@ class Hpl : public assay::Benchmark {
           numbers_(reinterpret_cast<double*>(
               setting.memory->allocate(Solver::room(options_, shape_.p, shape_.q) * sizeof(double)))) {
         assay::linear_algebra::start_threads<double>(blas_);
-        // Several threads call the library, each for itself: one factors the next panel while the others update.
+        // Several threads call the library at once: one factors the next panel while others update.
         if (setting.cpus.size() > 1) {
             blas_.use_calling_threads();
         }
@@ -150,11 +150,7 @@ class Hpl : public assay::Benchmark {
     }
 
     [[nodiscard]] assay::Work work() const override {
-        assay::Work work{{"rate", {{"solution", 1.}}}};
-        for (const char* phase : assay::hpl::phase_names) {
-            work[phase] = {};
-        }
-        return work;
+        return assay::solution_work({{"solution", 1.}}, assay::hpl::phase_names);
     }
 
     void prepare(std::size_t /*kernel*/) override { solver_->generate(); }
@@ -180,7 +176,7 @@ class Hpl : public assay::Benchmark {
                       MPI_SUM, MPI_COMM_WORLD);
         for (std::size_t phase = 0; phase < sums.size(); ++phase) {
             if (shape_.q == 1 && phase == static_cast<std::size_t>(assay::hpl::Phase::broadcast)) {
-                continue;  // nobody else needs a panel
+                continue;  // no other process needs a panel
             }
             const char* name = assay::hpl::phase_names.at(phase);
             solution.phases[name] = sums.at(phase) / ranks_;
@@ -208,7 +204,7 @@ class Hpl : public assay::Benchmark {
 
   private:
     Options options_;
-    int systems_;  ///< that are solved at once
+    int systems_;  ///< solved at the same time
     int ranks_;
     Shape shape_;
     assay::Blas blas_;

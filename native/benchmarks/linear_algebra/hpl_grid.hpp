@@ -1,4 +1,4 @@
-// The processes of an LU as a grid P x Q, and how a panel passes along a row of it.
+// The P x Q process grid of an LU, and the broadcast of a panel along one of its rows.
 #pragma once
 
 #include <mpi.h>
@@ -9,10 +9,10 @@
 
 namespace assay::hpl {
 
-/// A message, and another one of the same kind at once: MPI counts in int.
+/// Count of a message: MPI counts in int.
 inline int count_of(std::int64_t numbers) { return static_cast<int>(numbers); }
 
-/// Processes by rows, as HPL's row-major mapping: rank r is at row r / Q and column r % Q.
+/// HPL's row-major mapping: rank r is at row r / Q and column r % Q.
 class Grid {
   public:
     Grid(MPI_Comm all, int p, int q) : p_(p), q_(q) {
@@ -36,13 +36,13 @@ class Grid {
     [[nodiscard]] int columns() const { return q_; }
     [[nodiscard]] int row() const { return row_; }
     [[nodiscard]] int column() const { return column_; }
-    /// The processes of this row: the rank there is the column.
+    /// The processes of this row: the rank in it is the column.
     [[nodiscard]] MPI_Comm along_row() const { return along_row_; }
     [[nodiscard]] MPI_Comm along_column() const { return along_column_; }
 
-    /// Notes that this process sends so many numbers.
+    /// Counts numbers that this process sends.
     void count_sent(std::int64_t numbers) const { sent_ += numbers; }
-    /// Of all messages of this process so far.
+    /// Bytes of all messages of this process so far.
     [[nodiscard]] double sent_bytes() const { return static_cast<double>(sent_) * sizeof(double); }
 
   private:
@@ -55,31 +55,31 @@ class Grid {
     mutable std::int64_t sent_ = 0;
 };
 
-enum class Way { ring, modified_ring, spread_roll, library, shared };
+enum class Algorithm { ring, modified_ring, spread_roll, library, shared };
 
-inline Way way_named(const std::string& word) {
-    return word == "ring"            ? Way::ring
-           : word == "modified-ring" ? Way::modified_ring
-           : word == "long"          ? Way::spread_roll
-           : word == "library"       ? Way::library
-                                     : Way::shared;
+inline Algorithm algorithm_named(const std::string& word) {
+    return word == "ring"            ? Algorithm::ring
+           : word == "modified-ring" ? Algorithm::modified_ring
+           : word == "long"          ? Algorithm::spread_roll
+           : word == "library"       ? Algorithm::library
+                                     : Algorithm::shared;
 }
 
-/// A panel on its way along a row of the grid: it goes on whenever `progress` is called.
+/// The broadcast of a panel along a row of the grid; each call of `progress` advances it.
 ///
-/// Ring: each process passes it to the next one. Modified ring: the first process passes it to the second, which
-/// keeps it (it factors the next panel), and to the third, from where it goes on. Long: it is spread in as many
-/// pieces as there are processes, and these roll round a ring: no process sends much more than a panel. Library:
-/// MPI_Ibcast. Shared: the processes read it where it is; a message says that it is there.
+/// Ring: each process passes it to the next one. Modified ring: the first process sends it to the second, which
+/// keeps it (it factors the next panel), and to the third, which passes it on. Long (spread-roll): it is
+/// scattered in one piece per process, and the pieces roll round a ring: no process sends much more than one
+/// panel. Library: MPI_Ibcast. Shared: the processes read it in shared memory; a message says that it is ready.
 class Broadcast {
   public:
-    Broadcast(const Grid& grid, Way way)
+    Broadcast(const Grid& grid, Algorithm algorithm)
         : grid_(grid),
           comm_(grid.along_row()),
           size_(grid.columns()),
           at_(grid.column()),
-          way_(way),
-          pieces_(way == Way::spread_roll ? size_ : 1),
+          algorithm_(algorithm),
+          pieces_(algorithm == Algorithm::spread_roll ? size_ : 1),
           arrivals_(static_cast<std::size_t>(pieces_)),
           receive_(arrivals_.size(), MPI_REQUEST_NULL),
           send_(2 * static_cast<std::size_t>(size_), MPI_REQUEST_NULL) {}
@@ -87,21 +87,21 @@ class Broadcast {
     Broadcast& operator=(const Broadcast&) = delete;
     Broadcast(Broadcast&&) = delete;
     Broadcast& operator=(Broadcast&&) = delete;
-    /// Where a case ends before its panels came, nobody waits for them.
+    /// If a case ends before its panels arrive, nothing waits for them.
     ~Broadcast() = default;
 
     void start(int root, double* numbers, std::int64_t count) {
         numbers_ = numbers;
-        count_ = way_ == Way::shared ? 0 : count;
+        count_ = algorithm_ == Algorithm::shared ? 0 : count;
         distance_ = (at_ - root + size_) % size_;
         expected_ = 0;
         arrived_ = 0;
         if (size_ == 1) {
             return;
         }
-        if (way_ == Way::library) {
+        if (algorithm_ == Algorithm::library) {
             MPI_Ibcast(numbers_, count_of(count_), MPI_DOUBLE, root, comm_, receive_.data());
-            grid_.count_sent(at_ == root ? count_ * (size_ - 1) : 0);  // who passes it on the library alone knows
+            grid_.count_sent(at_ == root ? count_ * (size_ - 1) : 0);  // only the library knows who passes it on
             expected_ = 1;
         } else if (distance_ == 0) {
             send_all();
@@ -110,10 +110,10 @@ class Broadcast {
         }
     }
 
-    /// Gives MPI the processor for a moment, and passes on what has come. Whether nothing is on its way any more.
+    /// Lets MPI make progress, and passes on what has arrived. Returns whether nothing is in flight any more.
     bool progress() {
         int done = 0;
-        for (; arrived_ < expected_; came()) {
+        for (; arrived_ < expected_; arrive()) {
             MPI_Test(&receive_[arrived_], &done, MPI_STATUS_IGNORE);
             if (done == 0) {
                 return false;
@@ -123,14 +123,14 @@ class Broadcast {
         return done != 0;
     }
 
-    /// Until the panel is here.
+    /// Waits until the panel is here.
     void wait() {
-        for (; arrived_ < expected_; came()) {
+        for (; arrived_ < expected_; arrive()) {
             MPI_Wait(&receive_[arrived_], MPI_STATUS_IGNORE);
         }
     }
 
-    /// Until the panel's place may be used anew.
+    /// Waits until the panel's memory may be reused.
     void finish() {
         MPI_Waitall(sending_, send_.data(), MPI_STATUSES_IGNORE);
         sending_ = 0;
@@ -139,7 +139,7 @@ class Broadcast {
   private:
     static constexpr int tag = 7;
 
-    /// First number of a piece.
+    /// Offset of a piece.
     [[nodiscard]] std::int64_t begin(int piece) const { return count_ * piece / pieces_; }
     [[nodiscard]] int length(int piece) const { return count_of(begin(piece + 1) - begin(piece)); }
 
@@ -157,38 +157,41 @@ class Broadcast {
         ++sending_;
     }
 
-    /// What the process with the panel passes on.
+    /// What the process with the panel sends.
     void send_all() {
-        const bool everybody = way_ == Way::shared || way_ == Way::spread_roll;
+        const bool to_all = algorithm_ == Algorithm::shared || algorithm_ == Algorithm::spread_roll;
         for (int to = 1; to < size_; ++to) {
-            if (everybody || to == 1 || (to == 2 && way_ == Way::modified_ring)) {
+            if (to_all || to == 1 || (to == 2 && algorithm_ == Algorithm::modified_ring)) {
                 send(pieces_ > 1 ? to : 0, at_ + to);
             }
         }
-        for (int turn = 0; turn + 2 <= pieces_; ++turn) {  // all but the next one's own piece
+        for (int turn = 0; turn + 2 <= pieces_; ++turn) {  // all except the next process's own piece
             send((size_ - turn) % size_, at_ + 1);
         }
     }
 
     void receive_all(int root) {
         const int before = (at_ + size_ - 1) % size_;
-        if (way_ == Way::spread_roll) {
+        if (algorithm_ == Algorithm::spread_roll) {
             receive(distance_, root);
             for (int turn = 1; turn < size_; ++turn) {
                 receive((distance_ - turn + size_) % size_, before);
             }
         } else {
-            receive(0, way_ == Way::shared || (way_ == Way::modified_ring && distance_ == 2) ? root : before);
+            receive(0,
+                    algorithm_ == Algorithm::shared || (algorithm_ == Algorithm::modified_ring && distance_ == 2)
+                        ? root
+                        : before);
         }
     }
 
-    /// What has come goes on to the next process.
-    void came() {
+    /// Passes what has arrived to the next process.
+    void arrive() {
         const int piece = arrivals_[arrived_];
         ++arrived_;
-        const bool keeps = way_ == Way::library || way_ == Way::shared || distance_ + 1 == size_ ||
-                           (way_ == Way::modified_ring && distance_ == 1) ||
-                           (way_ == Way::spread_roll && piece == distance_ + 1);
+        const bool keeps = algorithm_ == Algorithm::library || algorithm_ == Algorithm::shared ||
+                           distance_ + 1 == size_ || (algorithm_ == Algorithm::modified_ring && distance_ == 1) ||
+                           (algorithm_ == Algorithm::spread_roll && piece == distance_ + 1);
         if (!keeps) {
             send(piece, at_ + 1);
         }
@@ -198,14 +201,14 @@ class Broadcast {
     MPI_Comm comm_;
     int size_;
     int at_;
-    Way way_;
+    Algorithm algorithm_;
     int pieces_;
     double* numbers_ = nullptr;
     std::int64_t count_ = 0;
     int distance_ = 0;          ///< from the process with the panel
-    std::size_t expected_ = 0;  ///< pieces
+    std::size_t expected_ = 0;  ///< number of pieces
     std::size_t arrived_ = 0;
-    std::vector<int> arrivals_;  ///< pieces in the order in which they come
+    std::vector<int> arrivals_;  ///< pieces in the order of their arrival
     std::vector<MPI_Request> receive_;
     std::vector<MPI_Request> send_;
     int sending_ = 0;

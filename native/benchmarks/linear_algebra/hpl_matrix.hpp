@@ -1,4 +1,4 @@
-// HPL's pseudo-random system, and which part of it each process of a P x Q grid holds.
+// HPL's pseudo-random system, and its distribution over a P x Q grid.
 #pragma once
 
 #include <algorithm>
@@ -40,12 +40,13 @@ inline constexpr std::uint64_t first_state = Steps{}.from(100);
 /// A number in (-1/2, 1/2].
 inline double entry(std::uint64_t state) { return .5 - static_cast<double>(state) * 0x1p-64; }
 
-/// How the rows, or the columns, are dealt to the processes of a grid: blocks in turn.
-class Deal {
+/// Block-cyclic distribution of rows, or of columns, over the processes of one grid dimension.
+class BlockCyclic {
   public:
-    Deal(Index block, int place, int places) : block_(block), place_(place), places_(places) {}
+    BlockCyclic(Index block, int place, int places) : block_(block), place_(place), places_(places) {}
 
-    /// How many of those before `end` are here. The first one from a place on that is here has this number here.
+    /// Number of local indices below the global index `end`; also the local index of the first one from `end`
+    /// on.
     [[nodiscard]] Index before(Index end) const {
         const Index blocks = end / block_;
         const Index here = blocks / places_ * block_;
@@ -53,15 +54,15 @@ class Deal {
         return here + (place_ < beyond ? block_ : place_ == beyond ? end % block_ : 0);
     }
 
-    /// Where the one with this number here stands in the whole.
+    /// Global index of a local one.
     [[nodiscard]] Index whole(Index here) const {
         return (here / block_ * places_ + place_) * block_ + here % block_;
     }
 
-    /// Who has it.
-    [[nodiscard]] int holder(Index whole) const { return static_cast<int>(whole / block_ % places_); }
+    /// The process that owns a global index.
+    [[nodiscard]] int owner(Index whole) const { return static_cast<int>(whole / block_ % places_); }
 
-    [[nodiscard]] bool here(Index whole) const { return holder(whole) == place_; }
+    [[nodiscard]] bool here(Index whole) const { return owner(whole) == place_; }
     [[nodiscard]] int place() const { return place_; }
     [[nodiscard]] int places() const { return places_; }
     [[nodiscard]] Index block() const { return block_; }
@@ -72,8 +73,8 @@ class Deal {
     int places_;
 };
 
-/// Numbers from one row (or column) of so many to the next: whole lines, and no multiple of a page, for rows a
-/// page apart would share cache sets.
+/// Distance between rows (or columns) of so many numbers: whole cache lines, but no multiple of a page, because
+/// rows a page apart would share cache sets.
 inline Index stride_of(Index numbers) {
     constexpr Index line = 8;
     constexpr Index page = 512;
@@ -81,10 +82,10 @@ inline Index stride_of(Index numbers) {
     return whole % page == 0 ? whole + line : whole;
 }
 
-/// The part of [A b] that is here, N rows and N + 1 columns dealt by blocks, written anew.
-inline void generate(Index n, const Deal& rows, const Deal& columns, const RowView& part) {
+/// Writes the local part of [A b]: N rows and N + 1 columns, distributed in blocks.
+inline void generate(Index n, const BlockCyclic& rows, const BlockCyclic& columns, const RowView& part) {
     constexpr Steps step{};
-    constexpr Index together = 16;  // columns, whose numbers do not wait for each other
+    constexpr Index together = 16;  // columns, whose numbers are independent
     const Index block = rows.block();
     const Steps skipped = step.times(static_cast<std::uint64_t>(block * (rows.places() - 1)));
     std::array<std::uint64_t, together> states{};
@@ -113,8 +114,8 @@ inline void generate(Index n, const Deal& rows, const Deal& columns, const RowVi
 /// Numbers of a cache line.
 inline constexpr Index line = 8;
 
-/// Rows of a matrix as columns of a panel: whole lines of both, and no more columns at once than pages are at hand
-/// for.
+/// Copies rows of a matrix to columns of a panel: whole lines of both, and at most as many columns at once as
+/// the TLB holds pages.
 inline void copy_rows(const RowView& from, const View& to) {
     constexpr Index at_once = 32;
     for (Index begin = 0; begin < from.columns; begin += at_once) {
@@ -130,15 +131,15 @@ inline void copy_rows(const RowView& from, const View& to) {
     }
 }
 
-/// Rows, number by number.
+/// Copies rows.
 inline void copy(const RowView& from, const RowView& to) {
     for (Index row = 0; row < from.rows; ++row) {
         std::copy_n(from.row(row), from.columns, to.row(row));
     }
 }
 
-/// U, which the substitution needs, into the matrix where its rows are here. L is needed no more once it was
-/// passed on.
+/// Copies U, which the substitution needs, into the local rows of the matrix. L is no longer needed after its
+/// broadcast.
 inline void copy_upper(const View& from, const RowView& to) {
     for (Index row = 0; row < to.rows; ++row) {
         for (Index column = row; column < to.columns; ++column) {

@@ -1,4 +1,4 @@
-// LU of one panel with partial pivoting, by the processes of one column of the grid.
+// LU of one panel with partial pivoting, by the processes of one grid column.
 #pragma once
 
 #include <mpi.h>
@@ -14,15 +14,15 @@ namespace assay::hpl {
 
 using linear_algebra::Level3;
 
-/// A panel as it is factored and passed on, column by column: its pivots, its topmost square of L and U, and this
-/// grid row's part of its rows.
+/// A panel, column by column, as it is factored and broadcast: its pivots, its topmost square of L and U, and
+/// this grid row's part of its rows.
 class Panel {
   public:
     /// Room for so many local rows and columns.
     static Index room(Index rows, Index block) { return block + block * block + stride_of(rows) * block; }
 
-    /// The panel of rows from `first_row` of the matrix on, with so many rows here; the first `top_rows` of them
-    /// are of its topmost square. It lies in `numbers`, which has room for it.
+    /// The panel of the matrix rows from `first_row` on, with so many local rows; the first `top_rows` of them
+    /// belong to its topmost square. `numbers` has room for it.
     void shape(double* numbers, Index first_row, Index columns, Index rows, Index top_rows) {
         numbers_ = numbers;
         first_row_ = first_row;
@@ -37,11 +37,11 @@ class Panel {
     [[nodiscard]] Index pivot(Index c) const { return static_cast<Index>(numbers_[c]); }
     void set_pivot(Index c, Index row) { numbers_[c] = static_cast<double>(row); }
     [[nodiscard]] View top() const { return {numbers_ + columns_, columns_, columns_, columns_}; }
-    /// All of its rows here.
+    /// All of its local rows.
     [[nodiscard]] View rows() const { return rows_; }
-    /// Those below the topmost square: L.
+    /// The local rows below the topmost square: L.
     [[nodiscard]] View below() const { return rows_.below(top_rows_); }
-    /// All of it, for a message.
+    /// The whole panel, for a message.
     [[nodiscard]] double* numbers() const { return numbers_; }
     [[nodiscard]] Index count() const { return columns_ * (1 + columns_ + rows_.stride); }
 
@@ -56,7 +56,7 @@ class Panel {
 /// Factors panels. All processes of the column call it at once; each keeps a copy of the topmost square.
 class PanelFactor {
   public:
-    PanelFactor(const Grid& grid, const Level3& blas, const Deal& rows, Index block)
+    PanelFactor(const Grid& grid, const Level3& blas, const BlockCyclic& rows, Index block)
         : grid_(grid),
           blas_(blas),
           rows_(rows),
@@ -64,10 +64,10 @@ class PanelFactor {
           other_(message_.size()),
           pivots_(static_cast<std::size_t>(block)) {}
 
-    /// Whether LAPACK may factor the panels, where one process has all of their rows.
+    /// Whether LAPACK may factor the panels, if one process has all of their rows.
     void use_lapack(bool use) { lapack_ = use && rows_.places() == 1 && blas_.has_lapack(); }
 
-    /// Factors a panel whose rows are in their places.
+    /// Factors a panel whose rows are in place.
     void factor(Panel& panel) {
         const View a = panel.rows();
         a_ = a;
@@ -91,10 +91,10 @@ class PanelFactor {
   private:
     /// Columns that are factored one by one.
     static constexpr Index leaf = 8;
-    /// Of a message: magnitude and place of the candidate, and whether the row that it replaces is in it.
+    /// Head of a message: magnitude and row of the candidate, and whether the row that it replaces is included.
     static constexpr Index head = 3;
 
-    /// Number, of those of the panel here, of the first row from `start_ + c` on.
+    /// Local index in the panel of the first row from `start_ + c` on.
     [[nodiscard]] Index from(Index c) const { return rows_.before(start_ + c) - before_; }
 
     void recurse(Index begin, Index end) {
@@ -115,9 +115,9 @@ class PanelFactor {
         recurse(half, end);
     }
 
-    /// One column, whose predecessors up to `begin` its rows have already met.
+    /// Factors one column; its rows are already updated by the columns before `begin`.
     void column(Index begin, Index c) {
-        for (Index i = begin; i < c; ++i) {  // U of the columns between
+        for (Index i = begin; i < c; ++i) {  // U of the columns in between
             double value = top_.at(i, c);
             for (Index k = begin; k < i; ++k) {
                 value -= top_.at(i, k) * top_.at(k, c);
@@ -126,7 +126,7 @@ class PanelFactor {
         }
         const Index row = from(c);
         subtract(row, begin, c);
-        choose(row, c);
+        pivot_column(row, c);
         const double pivot = top_.at(c, c);
         double* numbers = a_.column(c);
         const double inverse = 1 / pivot;
@@ -161,9 +161,9 @@ class PanelFactor {
         }
     }
 
-    /// Finds the pivot of a column, brings its row to the top on every process, and puts the row that it replaces
-    /// into its place.
-    void choose(Index row, Index c) {
+    /// Finds the pivot of a column, brings its row to the top on every process, and moves the row that it
+    /// replaces.
+    void pivot_column(Index row, Index c) {
         const Index width = a_.columns;
         const bool replaced_here = rows_.here(start_ + c);
         Index own = -1;
@@ -172,7 +172,7 @@ class PanelFactor {
         if (row < a_.rows) {
             own = row + blas_.largest(a_.rows - row, a_.column(c) + row);
             const double magnitude = std::abs(a_.at(own, c));
-            message_[0] = magnitude >= 0 ? magnitude : HUGE_VAL;  // all agree, on what is no number too
+            message_[0] = magnitude >= 0 ? magnitude : HUGE_VAL;  // all processes agree, also on NaN
             message_[1] = static_cast<double>(rows_.whole(before_ + own));
             gather(own, &message_[head]);
         }
@@ -181,7 +181,7 @@ class PanelFactor {
             gather(row, &message_[static_cast<std::size_t>(head + width)]);
         }
         if (rows_.places() > 1) {
-            agree(head + 2 * width);
+            exchange_candidates(head + 2 * width);
         }
         const auto pivot = static_cast<Index>(message_[1]);
         panel_->set_pivot(c, pivot);
@@ -205,9 +205,9 @@ class PanelFactor {
         }
     }
 
-    /// Binary exchange: after ceil(log2 P) rounds everybody knows the largest candidate, the first of equal ones,
-    /// and the row that it replaces.
-    void agree(Index count) {
+    /// Binary exchange: after ceil(log2 P) rounds every process knows the largest candidate, the first of equal
+    /// ones, and the row that it replaces.
+    void exchange_candidates(Index count) {
         const int size = rows_.places();
         const int at = rows_.place();
         const Index width = a_.columns;
@@ -231,13 +231,13 @@ class PanelFactor {
 
     const Grid& grid_;
     const Level3& blas_;
-    Deal rows_;
+    BlockCyclic rows_;
     bool lapack_ = false;
     View a_;
     View top_;
     Panel* panel_ = nullptr;
     Index start_ = 0;   ///< first row of the panel in the matrix
-    Index before_ = 0;  ///< rows here before it
+    Index before_ = 0;  ///< local rows before it
     std::vector<double> message_;
     std::vector<double> other_;
     std::vector<Index> pivots_;

@@ -1,4 +1,4 @@
-// Where the panels lie while they are factored, passed on and used.
+// Where panels are stored while they are factored, broadcast and used.
 #pragma once
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 namespace assay::hpl {
 
-/// Numbers of one process that others of its node can read. Nothing of it is left when all have ended.
+/// Numbers of one process in memory shared with others on its node. Nothing of it is left when all have ended.
 class SharedNumbers {
   public:
     SharedNumbers() = default;
@@ -33,18 +33,18 @@ class SharedNumbers {
         }
     }
 
-    /// Makes the object of this name, or opens one that another process has made; none where the system has no
-    /// room.
+    /// Creates the object of this name, or opens one that another process has created; stays empty if the system
+    /// has no room.
     SharedNumbers(const std::string& name, Index count, bool make)
         : bytes_(static_cast<std::size_t>(count) * sizeof(double)) {
         const int file = shm_open(name.c_str(), make ? O_RDWR | O_CREAT | O_EXCL : O_RDWR, S_IRUSR | S_IWUSR);
         if (file < 0) {
             return;
         }
-        // Room is taken at once: without it the first touch would end the process.
+        // Room is reserved at once: without it the first touch would end the process.
         const auto length = static_cast<off_t>(bytes_);
         if (!make || posix_fallocate(file, 0, length) == 0) {
-            constexpr int flags = MAP_SHARED | MAP_POPULATE;  // no page is looked up while panels are timed
+            constexpr int flags = MAP_SHARED | MAP_POPULATE;  // no page fault while panels are timed
             void* place = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, flags, file, 0);
             first_ = place == MAP_FAILED ? nullptr : static_cast<double*>(place);
         }
@@ -66,12 +66,12 @@ class SharedNumbers {
     std::size_t bytes_ = 0;
 };
 
-/// Two panels of each process: the one that is in use, and the next one.
+/// Two panels of each process: the current one, and the next one.
 ///
-/// Where all processes of a grid row are on one node and share their panels, nobody copies one: each reads it
-/// where it was factored. A process factors its next but one panel into the same place. By then every other
-/// process has begun a later step: it has factored a panel of its own, for which it needed those before. So nobody
-/// has to say that a panel was read.
+/// If all processes of a grid row are on one node and share their panels, no process copies one: each reads it
+/// where it was factored. A process factors its next but one panel into the same memory. By then every other
+/// process has begun a later step: it has factored a panel of its own, for which it needed the earlier ones. So
+/// no message is needed to say that a panel was read.
 class Panels {
   public:
     /// Collective along the grid row. `own`: room for two panels of so many numbers, for panels that are not
@@ -86,13 +86,13 @@ class Panels {
 
     [[nodiscard]] bool shared() const { return !row_.empty(); }
 
-    /// Where panel k lies, which the process at `holder` of the grid row factors.
-    [[nodiscard]] double* place(Index k, int holder) const {
-        return shared() ? row_[static_cast<std::size_t>(holder)].first() + k / columns_ % 2 * numbers_
+    /// Memory of panel k, which the process at `owner` of the grid row factors.
+    [[nodiscard]] double* place(Index k, int owner) const {
+        return shared() ? row_[static_cast<std::size_t>(owner)].first() + k / columns_ % 2 * numbers_
                         : places_.at(static_cast<std::size_t>(k % 2));
     }
 
-    /// What was written before a message is seen after it.
+    /// What was written before a message is visible after it.
     void agree() const { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
   private:
@@ -111,17 +111,18 @@ class Panels {
         return count == columns_;
     }
 
-    /// Each process makes its own panels and opens those of the others. Where one cannot, nobody shares.
+    /// Each process creates its own panels and opens those of the others. If one process fails, no process
+    /// shares.
     void share_panels() {
         const std::string stem = "/assay-hpl-" + std::to_string(agreed_number()) + "-";
-        const auto name = [&](int holder) { return stem + std::to_string(holder); };
+        const auto name = [&](int owner) { return stem + std::to_string(owner); };
         SharedNumbers own(name(here_), 2 * numbers_, true);
         const bool made = own.first() != nullptr;
         bool whole = all_of_row(made);
         std::vector<SharedNumbers> row(static_cast<std::size_t>(columns_));
-        for (int holder = 0; holder < columns_ && whole; ++holder) {
-            SharedNumbers& of = row[static_cast<std::size_t>(holder)];
-            of = holder == here_ ? std::move(own) : SharedNumbers(name(holder), 2 * numbers_, false);
+        for (int owner = 0; owner < columns_ && whole; ++owner) {
+            SharedNumbers& of = row[static_cast<std::size_t>(owner)];
+            of = owner == here_ ? std::move(own) : SharedNumbers(name(owner), 2 * numbers_, false);
         }
         whole = all_of_row(whole && std::all_of(row.begin(), row.end(), [](const SharedNumbers& each) {
                                return each.first() != nullptr;
@@ -134,7 +135,7 @@ class Panels {
         }
     }
 
-    /// Of this grid row: no other one of this machine has it at the same time.
+    /// A number for this grid row that no other grid row on this machine has at the same time.
     [[nodiscard]] std::int64_t agreed_number() const {
         static int made = 0;
         std::int64_t number = static_cast<std::int64_t>(getpid()) * 1'000'000 + made++;
@@ -147,7 +148,7 @@ class Panels {
     int columns_;
     Index numbers_;
     std::array<double*, 2> places_{};
-    std::vector<SharedNumbers> row_;  ///< of each process of the grid row; empty where they are not shared
+    std::vector<SharedNumbers> row_;  ///< of each process of the grid row; empty if panels are not shared
 };
 
 }  // namespace assay::hpl

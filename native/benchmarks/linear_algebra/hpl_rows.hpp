@@ -1,5 +1,5 @@
-// What pivoting does to the columns right of a panel: its pivot rows become the top of them, on every process of a
-// grid column, and the rows that they replace go where the pivots were.
+// Row swaps right of a panel: its pivot rows become the top rows, on every process of a grid column, and the
+// rows that they replace go where the pivots were.
 #pragma once
 
 #include <mpi.h>
@@ -16,37 +16,37 @@ namespace assay::hpl {
 
 enum class Exchange { binary, ring };
 
-/// Swaps the rows of the panels, one after the other.
+/// Swaps the rows of one panel after another.
 class Rows {
   public:
-    Rows(const Grid& grid, const Deal& rows, Exchange exchange, Crew& crew)
+    Rows(const Grid& grid, const BlockCyclic& rows, Exchange exchange, Crew& crew)
         : grid_(grid), rows_(rows), exchange_(exchange), crew_(crew) {}
 
-    /// Room for panels of so many columns of a system of order n, so that nothing is allocated while it is solved.
+    /// Room for panels of so many columns of a system of order n: nothing is allocated during a solution.
     void reserve(Index n, Index block, Index columns) {
         const auto places = static_cast<std::size_t>(rows_.places());
-        const auto most = static_cast<std::size_t>(block);
-        swaps_.reserve(most);
+        const auto width = static_cast<std::size_t>(block);
+        swaps_.reserve(width);
         if (places == 1) {
             return;
         }
-        held_.resize(static_cast<std::size_t>(n));
-        std::iota(held_.begin(), held_.end(), Index{0});
-        sources_.reserve(most);
-        targets_.reserve(most);
-        gathered_places_.resize(most);
+        original_.resize(static_cast<std::size_t>(n));
+        std::iota(original_.begin(), original_.end(), Index{0});
+        sources_.reserve(width);
+        targets_.reserve(width);
+        gathered_places_.resize(width);
         pivots_.resize(places);
         for (auto& each : pivots_) {
-            each.reserve(most);
+            each.reserve(width);
         }
         replaced_.resize(places + 1);
         begins_.resize(places + 1);
         requests_.reserve(places);
-        gathered_.resize(most * static_cast<std::size_t>(columns));
+        gathered_.resize(width * static_cast<std::size_t>(columns));
         replacing_.resize(gathered_.size());
     }
 
-    /// The swaps of a panel, for the columns that follow.
+    /// Plans the swaps of a panel for the columns right of it.
     void plan(const Panel& panel) {
         start_ = panel.first_row();
         count_ = panel.columns();
@@ -59,7 +59,7 @@ class Rows {
         }
     }
 
-    /// Swaps within the columns `a`, where one process has all of their rows; by the thread that calls it.
+    /// Swaps rows within the columns `a`, if one process has all of their rows; by the calling thread.
     void swap_here(const RowView& a) const {
         for (const auto& [row, pivot] : swaps_) {
             if (row != pivot) {
@@ -68,14 +68,14 @@ class Rows {
         }
     }
 
-    /// The rows of the pivots as `u`, on every process of the grid column; rows that they replace are put into
-    /// `a`.
+    /// Collects the pivot rows in `u` on every process of the grid column, and puts the rows that they replace
+    /// into `a`.
     void exchange(const RowView& a, const RowView& u) {
         const auto columns = static_cast<std::size_t>(a.columns);
         const std::size_t places = pivots_.size();
         const auto here = static_cast<std::size_t>(rows_.place());
-        const int top = rows_.holder(start_);
-        // A place of the buffer for the pivot rows of each process, in turn from this one on.
+        const int top = rows_.owner(start_);
+        // Place in the buffer for the pivot rows of each process, starting with this process.
         std::size_t next = 0;
         for (std::size_t turn = 0; turn < places; ++turn) {
             begins_[turn] = next * columns;
@@ -105,7 +105,7 @@ class Rows {
     static constexpr int replace_tag = 4;
     static constexpr int gather_tag = 5;
 
-    /// Copies rows of so many numbers, each thread some of them. `places` of a row: where from, where to.
+    /// Copies rows of so many numbers; each thread copies some. `places(row)`: source and target of a row.
     template <class Places>
     void copy(std::size_t rows, Index columns, const Places& places) const {
         crew_.share(rows, 1, [&](std::size_t begin, std::size_t end) {
@@ -116,11 +116,11 @@ class Rows {
         });
     }
 
-    /// Which row of the matrix each row of U comes from, and which one each replaced row goes to. What a swap puts
-    /// below the panel's top always began in that top.
+    /// Finds the matrix row of each row of U, and the target of each replaced row. A row that a swap puts below
+    /// the panel's top always came from that top.
     void plan_messages() {
         for (const auto& [row, pivot] : swaps_) {
-            std::swap(held(row), held(pivot));
+            std::swap(original(row), original(pivot));
         }
         for (auto& each : pivots_) {
             each.clear();
@@ -128,32 +128,32 @@ class Rows {
         sources_.clear();
         targets_.clear();
         for (Index c = 0; c < count_; ++c) {
-            const Index source = held(start_ + c);
+            const Index source = original(start_ + c);
             sources_.push_back(source);
-            pivots_[static_cast<std::size_t>(rows_.holder(source))].push_back(c);
-            held(start_ + c) = start_ + c;
+            pivots_[static_cast<std::size_t>(rows_.owner(source))].push_back(c);
+            original(start_ + c) = start_ + c;
         }
         for (const auto& [row, pivot] : swaps_) {
-            if (held(pivot) != pivot) {  // below the panel's top, and not seen yet
-                targets_.emplace_back(held(pivot), pivot);
-                held(pivot) = pivot;
+            if (original(pivot) != pivot) {  // below the panel's top, and new
+                targets_.emplace_back(original(pivot), pivot);
+                original(pivot) = pivot;
             }
         }
-        const auto holder = [&](const auto& target) { return rows_.holder(target.second); };
+        const auto owner = [&](const auto& target) { return rows_.owner(target.second); };
         std::sort(targets_.begin(), targets_.end(), [&](const auto& one, const auto& other) {
-            return std::pair{holder(one), one} < std::pair{holder(other), other};
+            return std::pair{owner(one), one} < std::pair{owner(other), other};
         });
         std::fill(replaced_.begin(), replaced_.end(), std::size_t{0});
         for (const auto& target : targets_) {
-            ++replaced_[static_cast<std::size_t>(holder(target)) + 1];
+            ++replaced_[static_cast<std::size_t>(owner(target)) + 1];
         }
         std::partial_sum(replaced_.begin(), replaced_.end(), replaced_.begin());
     }
 
-    /// The row whose numbers a row of the matrix holds after the swaps so far.
-    [[nodiscard]] Index& held(Index row) { return held_[static_cast<std::size_t>(row)]; }
+    /// The original row that is now in a row of the matrix.
+    [[nodiscard]] Index& original(Index row) { return original_[static_cast<std::size_t>(row)]; }
 
-    /// The rows that this process gets in place of pivots, to where they go.
+    /// Puts the rows that this process receives in place of pivots where they belong.
     void unpack(const RowView& a, const double* numbers) const {
         const auto here = static_cast<std::size_t>(rows_.place());
         const std::size_t first = replaced_[here];
@@ -163,7 +163,7 @@ class Rows {
         });
     }
 
-    /// The process with the panel's top gives the others the rows that go to them; what stays there moves at once.
+    /// The process with the panel's top sends the other processes their rows; its own rows move at once.
     void replace(const RowView& a, int top) {
         const auto columns = static_cast<std::size_t>(a.columns);
         const auto numbers = [&](std::size_t place) {
@@ -190,8 +190,8 @@ class Rows {
         unpack(a, replacing_.data() + replaced_[here] * columns);
     }
 
-    /// Every process gets the pivot rows of all: in P - 1 steps round a ring, or in ceil(log2 P) steps in which
-    /// each passes on all that it has.
+    /// Every process receives the pivot rows of all: in P - 1 steps round a ring, or in ceil(log2 P) steps in
+    /// which each process passes on all that it has.
     void gather() {
         const int size = rows_.places();
         const int here = rows_.place();
@@ -200,7 +200,7 @@ class Rows {
             return count_of(static_cast<Index>(begins_[static_cast<std::size_t>(turn + turns)] -
                                                begins_[static_cast<std::size_t>(turn)]));
         };
-        // What is `turn` places ahead of this process came, or comes, from there.
+        // The rows at `turn` belong to the process `turn` places ahead.
         for (int have = 1; have < size;) {
             const int take = exchange_ == Exchange::ring ? 1 : std::min(have, size - have);
             const int to = exchange_ == Exchange::ring ? here + size - 1 : here + size - have;
@@ -215,19 +215,19 @@ class Rows {
     }
 
     const Grid& grid_;
-    Deal rows_;
+    BlockCyclic rows_;
     Exchange exchange_;
     Crew& crew_;
     Index start_ = 0;
     Index count_ = 0;
     std::vector<std::pair<Index, Index>> swaps_;
     std::vector<Index> sources_;                    ///< row of U -> row of the matrix
-    std::vector<std::pair<Index, Index>> targets_;  ///< from row, to row; by the process that gets them
+    std::vector<std::pair<Index, Index>> targets_;  ///< from row, to row; sorted by the process that receives them
     std::vector<std::size_t> replaced_;             ///< process -> the first of `targets_` that goes to it
     std::vector<std::vector<Index>> pivots_;        ///< process -> rows of U that it holds
-    std::vector<std::size_t> gathered_places_;      ///< row of U -> its place among those in `gathered_`
-    std::vector<Index> held_;
-    std::vector<std::size_t> begins_;  ///< of the pivot rows of each process in `gathered_`, in turn
+    std::vector<std::size_t> gathered_places_;      ///< row of U -> its position in `gathered_`
+    std::vector<Index> original_;
+    std::vector<std::size_t> begins_;  ///< of the pivot rows of each process in `gathered_`, from this process on
     std::vector<MPI_Request> requests_;
     std::vector<double> gathered_;
     std::vector<double> replacing_;

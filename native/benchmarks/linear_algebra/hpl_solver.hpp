@@ -15,53 +15,55 @@
 #include "benchmarks/linear_algebra/hpl_panels.hpp"
 #include "benchmarks/linear_algebra/hpl_rows.hpp"
 #include "benchmarks/linear_algebra/hpl_times.hpp"
+#include "harness/error.hpp"
 
 namespace assay::hpl {
 
-/// What decides how a system is solved.
+/// How a system is solved.
 struct Options {
     Index n;
     Index block;
-    Way way;
+    Algorithm algorithm;
     Exchange exchange;
     bool look_ahead;
     bool lapack;
 };
 
-/// One process of those that solve A x = b. All of its public functions are called by all of them at once.
+/// One of the processes that solve A x = b. All processes call its public functions at once.
 class Solver {
   public:
-    /// Numbers that a process needs, for the matrix and for two panels, largest process first.
+    /// Numbers that the process with the largest part needs, for the matrix and two panels.
     static std::size_t room(const Options& options, int p, int q) {
-        const Deal rows(options.block, 0, p);
-        const Deal columns(options.block, 0, q);
+        const BlockCyclic rows(options.block, 0, p);
+        const BlockCyclic columns(options.block, 0, q);
         const Index height = rows.before(options.n);
         const Index width = columns.before(options.n + 1);
         const Index u = p > 1 ? options.block * width : 0;
         return static_cast<std::size_t>(height * stride_of(width) + 2 * Panel::room(height, options.block) + u);
     }
 
-    /// `crew`: the threads of this process; each of them calls the library, for itself. `numbers` has `room`.
+    /// `crew`: the threads of this process; each may call the library. `numbers` has `room`.
     Solver(const Options& options, const Grid& grid, const Level3& blas, Crew& crew, double* numbers)
         : options_(options),
           grid_(grid),
           blas_(blas),
           crew_(crew),
-          row_deal_(options.block, grid.row(), grid.rows()),
-          column_deal_(options.block, grid.column(), grid.columns()),
-          factor_(grid, blas, row_deal_, options.block),
-          rows_(grid, row_deal_, options.exchange, crew),
-          a_{numbers, row_deal_.before(options.n), column_deal_.before(options.n + 1),
-             stride_of(column_deal_.before(options.n + 1))},
-          places_(grid, options.way == Way::shared, a_.row(a_.rows), Panel::room(a_.rows, options.block)),
+          row_distribution_(options.block, grid.row(), grid.rows()),
+          column_distribution_(options.block, grid.column(), grid.columns()),
+          factor_(grid, blas, row_distribution_, options.block),
+          rows_(grid, row_distribution_, options.exchange, crew),
+          a_{numbers, row_distribution_.before(options.n), column_distribution_.before(options.n + 1),
+             stride_of(column_distribution_.before(options.n + 1))},
+          places_(grid, options.algorithm == Algorithm::shared, a_.row(a_.rows),
+                  Panel::room(a_.rows, options.block)),
           x_(static_cast<std::size_t>(options.n)),
           y_(static_cast<std::size_t>(a_.rows)),
           part_(static_cast<std::size_t>(options.block)),
           times_(crew, static_cast<std::size_t>((options.n + options.block - 1) / options.block)) {
-        // Panels that cannot be shared go the usual way.
-        const bool passed = options.way == Way::shared && !places_.shared();
+        // If panels cannot be shared, they are broadcast.
+        const bool passed = options.algorithm == Algorithm::shared && !places_.shared();
         for (auto& each : broadcasts_) {
-            each = std::make_unique<Broadcast>(grid, passed ? Way::modified_ring : options.way);
+            each = std::make_unique<Broadcast>(grid, passed ? Algorithm::modified_ring : options.algorithm);
         }
         double* panels = a_.row(a_.rows);
         u_ = panels + 2 * Panel::room(a_.rows, options.block);
@@ -69,18 +71,18 @@ class Solver {
         std::fill(places_.shared() ? u_ : panels, u_ + u_room, 0.);  // first touch
         rows_.reserve(options.n, options.block, a_.columns);
         factor_.use_lapack(options.lapack);
-        // All processes exchange the same messages in the same order, however many threads each has.
+        // All processes exchange the same messages in the same order, whatever their numbers of threads.
         int fewest = crew.size();
         for (MPI_Comm along : {grid.along_row(), grid.along_column()}) {
             MPI_Allreduce(MPI_IN_PLACE, &fewest, 1, MPI_INT, MPI_MIN, along);
         }
-        apart_ = fewest > 1;
-        // One thread in one column of the grid never waits for a panel: columns that are updated apart only cost.
-        options_.look_ahead = options.look_ahead && (grid.columns() > 1 || apart_);
+        factors_apart_ = fewest > 1;
+        // A single thread in a single grid column never waits for a panel: separate updates only cost time.
+        options_.look_ahead = options.look_ahead && (grid.columns() > 1 || factors_apart_);
     }
 
-    /// Writes the system anew.
-    void generate() { hpl::generate(options_.n, row_deal_, column_deal_, a_); }
+    /// Writes the system.
+    void generate() { hpl::generate(options_.n, row_distribution_, column_distribution_, a_); }
 
     /// Replaces the system by its factors and finds x.
     void solve() {
@@ -102,17 +104,17 @@ class Solver {
     /// Seconds of each phase of the last solution, on this process.
     [[nodiscard]] Phases phases() const { return times_.sum(); }
 
-    /// The same of each step: a panel's updates, with the panel that is factored meanwhile.
+    /// The same for each step: the updates of a panel, with the factorisation of the next one.
     [[nodiscard]] const std::vector<Phases>& steps() const { return times_.steps(); }
 
-    /// Whether the processes of a grid row read panels where they are.
+    /// Whether the processes of a grid row read panels in shared memory.
     [[nodiscard]] bool shares_panels() const { return places_.shared(); }
 
-    /// HPL's scaled residual, ||A x - b|| / (eps (||A|| ||x|| + ||b||) N) in maximum norms, with A and b generated
-    /// anew; the largest number there is where it is not finite. The factors are lost.
+    /// HPL's scaled residual, ||A x - b|| / (eps (||A|| ||x|| + ||b||) N) in maximum norms, with regenerated A
+    /// and b; the largest number if it is not finite. The factors are lost.
     double residual() {
         generate();
-        const Index own_columns = column_deal_.before(options_.n);
+        const Index own_columns = column_distribution_.before(options_.n);
         std::vector<double> r(static_cast<std::size_t>(a_.rows), 0.);
         std::vector<double> sums(r.size(), 0.);
         double b_norm = 0;
@@ -124,7 +126,7 @@ class Solver {
         }
         std::vector<double> x(static_cast<std::size_t>(own_columns));
         for (std::size_t j = 0; j < x.size(); ++j) {
-            x[j] = x_[static_cast<std::size_t>(column_deal_.whole(static_cast<Index>(j)))];
+            x[j] = x_[static_cast<std::size_t>(column_distribution_.whole(static_cast<Index>(j)))];
         }
         for (std::size_t i = 0; i < r.size(); ++i) {
             const double* row = a_.row(static_cast<Index>(i));
@@ -146,124 +148,119 @@ class Solver {
         }
         largest(norms, grid_.along_row());
         largest(norms, grid_.along_column());
-        norm_of_a_ = norms[1];
         const double scale = std::numeric_limits<double>::epsilon() / 2 * (norms[1] * x_norm + norms[2]) *
                              static_cast<double>(options_.n);
-        const double scaled = norms[0] / scale;
-        return std::isfinite(scaled) ? scaled : std::numeric_limits<double>::max();
+        return finite_error(norms[0] / scale);
     }
 
-    /// ||A|| of the last residual.
-    [[nodiscard]] double norm_of_a() const { return norm_of_a_; }
-
-    /// The solution, whole, on every process.
+    /// The whole solution, on every process.
     [[nodiscard]] std::vector<double>& x() { return x_; }
 
   private:
-    /// Pieces of an update at the least, and rows of one at the most, between which messages get on as long as there
-    /// are any: few rows cost the library more, many let a slow network stand still.
+    /// Fewest pieces of an update, and most rows of a piece; in between MPI makes progress while messages are in
+    /// flight. Short pieces cost time in the library, long ones let a slow network idle.
     static constexpr Index pieces = 4;
-    static constexpr Index most_rows = 256;
-    /// Calls between two pieces. Open MPI takes one fragment of 128 KiB of a socket in each.
+    static constexpr Index max_rows = 256;
+    /// Calls of MPI between two pieces. Open MPI takes one fragment of 128 KiB from a socket in each.
     static constexpr int polls = 16;
-    /// Columns that a thread takes at the least: fewer cost the library more than others wait.
+    /// Fewest columns that a thread takes: with fewer, the library loses more time than others wait.
     static constexpr Index fewest_columns = 128;
 
     [[nodiscard]] Panel& panel(Index k) { return panels_.at(static_cast<std::size_t>(k % 2)); }
     [[nodiscard]] Broadcast& broadcast(Index k) { return *broadcasts_.at(static_cast<std::size_t>(k % 2)); }
 
-    /// The first and the number of those that a thread gets of so many rows or columns.
+    /// Offset and number of the rows or columns of a thread, of so many in all.
     [[nodiscard]] std::pair<Index, Index> share_of(Index size, int thread) const {
         const auto [begin, end] = part_of(static_cast<std::size_t>(size), thread, crew_.size(), line);
         return {static_cast<Index>(begin), static_cast<Index>(end - begin)};
     }
 
-    /// Factors panel k where it is, and sends it along the rows of the grid.
+    /// Factors panel k in place, and broadcasts it along the rows of the grid.
     void begin_panel(Index k) {
         take_panel(k, {});
         send_panel(k);
     }
 
-    /// Takes the columns of panel k out of the matrix, where they are here. `u`: what panel k - 1 has made of the
-    /// top of them, where the rest is not updated yet.
+    /// Copies the local columns of panel k. `u`: their top rows after panel k - 1, if the rest is not updated yet.
     void take_panel(Index k, const RowView& u) {
         const Index first = k * options_.block;
         const Index columns = std::min(options_.block, options_.n - first);
-        const Index row = row_deal_.before(first);
-        const Index top_rows = row_deal_.before(first + columns) - row;
-        const int holder = column_deal_.holder(first);
+        const Index row = row_distribution_.before(first);
+        const Index top_rows = row_distribution_.before(first + columns) - row;
+        const int owner = column_distribution_.owner(first);
         Panel& panel = this->panel(k);
         times_.add(Phase::broadcast, [&] { broadcast(k).finish(); });
-        panel.shape(places_.place(k, holder), first, columns, a_.rows - row, top_rows);
-        if (grid_.column() != holder) {
+        panel.shape(places_.place(k, owner), first, columns, a_.rows - row, top_rows);
+        if (grid_.column() != owner) {
             return;
         }
-        const RowView part = a_.part(row, column_deal_.before(first), a_.rows - row, columns);
+        const RowView part = a_.part(row, column_distribution_.before(first), a_.rows - row, columns);
         times_.together(Phase::panel, [&](int thread) {
             const auto [top, rows] = share_of(part.rows, thread);
             const RowView mine = part.part(top, 0, rows, columns);
             const View to = panel.rows().part(top, 0, rows, columns);
             times_.add(Phase::panel, thread, [&] { copy_rows(mine, to); });
-            if (u.columns > 0) {  // only now: a library packs L faster for a product that lies by columns as well
+            if (u.columns > 0) {  // only now: a library packs L faster for a product stored by columns as well
                 const View l = this->panel(k - 1).below().part(top, 0, rows, u.rows);
                 times_.add(Phase::update, thread, [&] { blas_.subtract_product(l, u, to); });
             }
         });
     }
 
-    /// Factors panel k where it was taken out, and sends it along the rows of the grid; by the calling thread.
+    /// Factors panel k where it was copied, and broadcasts it along the rows of the grid; by the calling thread.
     void send_panel(Index k) {
         Panel& panel = this->panel(k);
-        const int holder = column_deal_.holder(panel.first_row());
-        if (grid_.column() == holder) {
+        const int owner = column_distribution_.owner(panel.first_row());
+        if (grid_.column() == owner) {
             times_.add(Phase::panel, [&] {
                 factor_.factor(panel);
                 const Index top_rows = panel.rows().rows - panel.below().rows;
-                const RowView here = a_.slice(column_deal_.before(panel.first_row()), panel.columns());
-                copy_upper(panel.top(), here.part(row_deal_.before(panel.first_row()), 0, top_rows, here.columns));
+                const RowView here = a_.slice(column_distribution_.before(panel.first_row()), panel.columns());
+                copy_upper(panel.top(),
+                           here.part(row_distribution_.before(panel.first_row()), 0, top_rows, here.columns));
             });
         }
         times_.add(Phase::broadcast, [&] {
             places_.agree();
-            broadcast(k).start(holder, panel.numbers(), panel.count());
+            broadcast(k).start(owner, panel.numbers(), panel.count());
         });
     }
 
-    /// What panel k does to the columns right of it. With look-ahead those of the next panel come first: it is
-    /// factored, and on its way, while the others are updated.
+    /// Updates the columns right of panel k. With look-ahead those of the next panel come first: it is factored
+    /// and broadcast while the others are updated.
     void step(Index k, Index blocks) {
         const Index after = (k + 1) * options_.block;
         const bool more = k + 1 < blocks;
         times_.add(Phase::broadcast, [&] {
             broadcast(k).wait();
-            if (!options_.look_ahead) {  // nobody gives MPI the processor again before the next panel
+            if (!options_.look_ahead) {  // MPI makes no progress before the next panel
                 broadcast(k).finish();
             }
             places_.agree();
         });
         times_.add(Phase::swap, [&] { rows_.plan(panel(k)); });
-        Index column = column_deal_.before(std::min(after, options_.n));
+        Index column = column_distribution_.before(std::min(after, options_.n));
         const bool ahead = more && options_.look_ahead;
         if (ahead) {
-            const Index next = column_deal_.before(std::min(after + options_.block, options_.n));
-            const RowView u = bring_u(k, column, next);
+            const Index next = column_distribution_.before(std::min(after + options_.block, options_.n));
+            const RowView u = collect_u(k, column, next);
             times_.together(Phase::update, [&](int thread) {
                 const auto [first, count] = share_of(u.columns, thread);
-                find_u(k, column + first, u.slice(first, count), thread);
+                solve_u(k, column + first, u.slice(first, count), thread);
             });
             take_panel(k + 1, u);
             column = next;
         }
-        if (ahead && !apart_) {
+        if (ahead && !factors_apart_) {
             send_panel(k + 1);
         }
-        update(k, column, ahead && apart_);
+        update(k, column, ahead && factors_apart_);
         if (more && !ahead) {
             begin_panel(k + 1);
         }
     }
 
-    /// Whether a panel is on its way, to this process or from it; gives MPI the processor for a moment.
+    /// Whether a panel is in flight, to or from this process; lets MPI make progress.
     bool passing() {
         bool none = false;
         for (int poll = 0; poll < polls && !none; ++poll) {
@@ -275,20 +272,19 @@ class Solver {
         return !none;
     }
 
-    /// Where U of the columns [begin, end) here is to be found: their topmost rows, or those of the pivots as the
-    /// processes that hold them send them.
-    RowView bring_u(Index k, Index begin, Index end) {
+    /// U of the local columns [begin, end): their top rows, or the rows of the pivots that other processes send.
+    RowView collect_u(Index k, Index begin, Index end) {
         const Panel& panel = this->panel(k);
         if (grid_.rows() == 1 || begin == end) {
-            return a_.part(row_deal_.before(panel.first_row()), begin, panel.columns(), end - begin);
+            return a_.part(row_distribution_.before(panel.first_row()), begin, panel.columns(), end - begin);
         }
         const RowView u{u_, panel.columns(), end - begin, end - begin};
         times_.add(Phase::swap, [&] { rows_.exchange(a_.slice(begin, end - begin), u); });
         return u;
     }
 
-    /// Rows swapped, where no messages did that, and U = L^-1 U, of the columns here from `begin` on.
-    void find_u(Index k, Index begin, const RowView& u, int thread) {
+    /// Swaps rows, if that needs no messages, and computes U = L^-1 U, for the local columns from `begin` on.
+    void solve_u(Index k, Index begin, const RowView& u, int thread) {
         constexpr Index strip = 512;  // still in the caches when it is solved
         const Panel& panel = this->panel(k);
         for (Index first = 0; first < u.columns; first += strip) {
@@ -299,18 +295,17 @@ class Solver {
                 times_.add(Phase::swap, thread, [&] { rows_.swap_here(columns); });
             }
             times_.add(Phase::update, thread, [&] { blas_.solve_unit_lower(panel.top(), part); });
-            if (grid_.rows() > 1 && row_deal_.here(panel.first_row())) {
-                const RowView top = columns.part(row_deal_.before(panel.first_row()), 0, part.rows, count);
+            if (grid_.rows() > 1 && row_distribution_.here(panel.first_row())) {
+                const RowView top = columns.part(row_distribution_.before(panel.first_row()), 0, part.rows, count);
                 times_.add(Phase::swap, thread, [&] { copy(part, top); });
             }
         }
     }
 
-    /// What panel k does to the columns from `begin` on. Each thread takes some of them, again and again, fewer as
-    /// they come to an end; the calling one may first factor the next panel (`ahead`), and gives MPI the processor
-    /// between.
+    /// Applies panel k to the columns from `begin` on. Threads repeatedly take some columns, fewer towards the
+    /// end. The calling thread may first factor the next panel (`ahead`), and lets MPI make progress in between.
     void update(Index k, Index begin, bool ahead) {
-        const RowView u = bring_u(k, begin, a_.columns);
+        const RowView u = collect_u(k, begin, a_.columns);
         std::atomic<Index> taken{0};
         times_.together(ahead ? Phase::panel : Phase::update, [&](int thread) {
             if (ahead && thread == 0) {
@@ -321,7 +316,7 @@ class Solver {
                 const Index count = std::min(std::max(share, fewest_columns), u.columns - first);
                 if (taken.compare_exchange_weak(first, first + count)) {
                     const RowView part = u.slice(first, count);
-                    find_u(k, begin + first, part, thread);
+                    solve_u(k, begin + first, part, thread);
                     subtract(k, begin + first, part, thread);
                     first = taken;
                 }
@@ -329,12 +324,12 @@ class Solver {
         });
     }
 
-    /// A -= L U below panel k, in the columns from `begin` on. As long as messages are on their way, some rows at
-    /// a time: a library packs U, by rows, faster than L.
+    /// A -= L U below panel k, in the columns from `begin` on. While messages are in flight, some rows at a
+    /// time: a library packs U, by rows, faster than L.
     void subtract(Index k, Index begin, const RowView& u, int thread) {
         const View l = this->panel(k).below();
         const RowView rest = a_.part(a_.rows - l.rows, begin, l.rows, u.columns);
-        const Index piece = std::clamp<Index>((rest.rows + pieces - 1) / pieces, 1, most_rows);
+        const Index piece = std::clamp<Index>((rest.rows + pieces - 1) / pieces, 1, max_rows);
         bool passing = options_.look_ahead && thread == 0 && this->passing();
         for (Index first = 0, count = 0; first < rest.rows; first += count) {
             count = passing ? std::min(piece, rest.rows - first) : rest.rows - first;
@@ -348,30 +343,29 @@ class Solver {
         }
     }
 
-    /// U x = y from the last block to the first. What the columns of a process take from y it keeps for itself
-    /// until the row's turn comes.
+    /// Solves U x = y from the last block to the first. A process keeps its contribution to y until it is needed.
     void substitute() {
         const Index n = options_.n;
-        const bool has_b = column_deal_.here(n);
+        const bool has_b = column_distribution_.here(n);
         for (Index i = 0; i < a_.rows; ++i) {
             y_[static_cast<std::size_t>(i)] = has_b ? a_.at(i, a_.columns - 1) : 0;
         }
         std::fill(x_.begin(), x_.end(), 0.);
         for (Index first = (n - 1) / options_.block * options_.block; first >= 0; first -= options_.block) {
             const Index count = std::min(options_.block, n - first);
-            const int holder = column_deal_.holder(first);
-            const Index row = row_deal_.before(first);
-            const Index column = column_deal_.before(first);
-            if (row_deal_.here(first)) {
-                MPI_Reduce(y_.data() + row, part_.data(), count_of(count), MPI_DOUBLE, MPI_SUM, holder,
+            const int owner = column_distribution_.owner(first);
+            const Index row = row_distribution_.before(first);
+            const Index column = column_distribution_.before(first);
+            if (row_distribution_.here(first)) {
+                MPI_Reduce(y_.data() + row, part_.data(), count_of(count), MPI_DOUBLE, MPI_SUM, owner,
                            grid_.along_row());
-                grid_.count_sent(grid_.column() == holder ? 0 : count);
-                if (grid_.column() == holder) {
+                grid_.count_sent(grid_.column() == owner ? 0 : count);
+                if (grid_.column() == owner) {
                     blas_.solve_upper(a_.part(row, column, count, count), part_.data());
                 }
             }
-            if (grid_.column() == holder) {
-                broadcast_down(part_, count, row_deal_.holder(first));
+            if (grid_.column() == owner) {
+                broadcast_down(part_, count, row_distribution_.owner(first));
                 crew_.run([&](int thread) {
                     const auto [top, rows] = share_of(row, thread);
                     blas_.subtract_product(a_.part(top, column, rows, count), part_.data(), y_.data() + top);
@@ -407,21 +401,20 @@ class Solver {
     const Grid& grid_;
     const Level3& blas_;
     Crew& crew_;
-    Deal row_deal_;
-    Deal column_deal_;
+    BlockCyclic row_distribution_;
+    BlockCyclic column_distribution_;
     PanelFactor factor_;
     Rows rows_;
-    RowView a_;            ///< row by row: rows are what pivoting moves
-    double* u_ = nullptr;  ///< U of the columns here, where several processes hold its rows
+    RowView a_;            ///< row by row: pivoting moves rows
+    double* u_ = nullptr;  ///< U of the local columns, if several processes have its rows
     Panels places_;
     std::array<Panel, 2> panels_;
     std::array<std::unique_ptr<Broadcast>, 2> broadcasts_;
     std::vector<double> x_;
-    std::vector<double> y_;     ///< right side of the substitution
+    std::vector<double> y_;     ///< right-hand side of the substitution
     std::vector<double> part_;  ///< a block of x
     Times times_;
-    bool apart_ = false;  ///< a thread factors panels while the others update
-    double norm_of_a_ = 0;
+    bool factors_apart_ = false;  ///< one thread factors panels while others update
 };
 
 }  // namespace assay::hpl

@@ -1,4 +1,4 @@
-// Where the time of a solution goes: by step and phase, of the threads of a process together.
+// Where the time of a solution goes: by step and phase, over the threads of a process.
 #pragma once
 
 #include <algorithm>
@@ -11,19 +11,19 @@
 
 namespace assay::hpl {
 
-/// Parts of a solution whose time is told apart.
+/// Phases of a solution, timed separately.
 enum class Phase : std::size_t { panel, broadcast, swap, update, substitution };
 inline constexpr std::array<const char*, 5> phase_names{"panel", "broadcast", "swap", "update", "substitution"};
 using Phases = std::array<double, phase_names.size()>;
 
-/// Seconds by step and phase, means over the threads of a process: their sum is what the clock shows.
+/// Seconds by step and phase, means over the threads of a process: their sum is the elapsed time.
 class Times {
   public:
-    /// Of a solution in so many steps.
+    /// For a solution in so many steps.
     Times(Crew& crew, std::size_t steps)
         : crew_(crew), steps_(steps), threads_(static_cast<std::size_t>(crew.size())) {}
 
-    /// Forgets all of them, and goes to the first step.
+    /// Clears all of them, and goes to the first step.
     void reset() {
         std::fill(steps_.begin(), steps_.end(), Phases{});
         go_to(0);
@@ -32,7 +32,7 @@ class Times {
     /// What follows belongs to this step.
     void go_to(std::size_t step) { step_ = step; }
 
-    /// Books an action. Within `together` it is one of a thread; else the others wait for the calling one.
+    /// Times an action. Within `together` it is that of one thread; otherwise the other threads wait for it.
     template <class Action>
     void add(Phase phase, const Action& action) {
         add(phase, 0, action);
@@ -45,7 +45,8 @@ class Times {
         to.at(static_cast<std::size_t>(phase)) += now() - begin;
     }
 
-    /// Calls body(thread) on every thread at once. What a thread does not book there it waits, in this phase.
+    /// Calls body(thread) on every thread at once. Time that a thread does not book there is waiting in this
+    /// phase.
     template <class Body>
     void together(Phase waiting, const Body& body) {
         const double begin = now();
@@ -69,7 +70,7 @@ class Times {
 
     [[nodiscard]] const std::vector<Phases>& steps() const { return steps_; }
 
-    /// Of all steps.
+    /// Over all steps.
     [[nodiscard]] Phases sum() const {
         Phases sums{};
         for (const Phases& step : steps_) {
@@ -81,8 +82,8 @@ class Times {
     }
 
   private:
-    /// No two of them in one cache line.
-    struct alignas(apart_bytes) Thread {
+    /// No two of them share a cache line.
+    struct alignas(interference_bytes) Thread {
         Phases spent{};
     };
 

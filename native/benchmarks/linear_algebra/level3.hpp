@@ -1,4 +1,4 @@
-// Parts of matrices, and what a BLAS library does with them.
+// Parts of matrices, and the BLAS functions on them.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace assay::linear_algebra {
 
 using Index = std::int64_t;
 
-/// Puts the threads of a library on their cpus, after its first product: some start their threads with that.
+/// Pins the threads of a library after its first product, with which some libraries start their threads.
 template <class Number>
 void start_threads(Blas& blas) {
     constexpr Index order = 256;
@@ -26,7 +26,7 @@ void start_threads(Blas& blas) {
     blas.pin_threads();
 }
 
-/// Part of a matrix that lies column by column: columns lie `stride` numbers apart.
+/// Part of a column-major matrix: columns are `stride` numbers apart.
 template <class Number>
 struct ViewOf {
     Number* first = nullptr;
@@ -44,7 +44,7 @@ struct ViewOf {
     [[nodiscard]] ViewOf slice(Index column, Index count) const { return part(0, column, rows, count); }
 };
 
-/// Part of a matrix that lies row by row: rows lie `stride` numbers apart.
+/// Part of a row-major matrix: rows are `stride` numbers apart.
 template <class Number>
 struct RowViewOf {
     Number* first = nullptr;
@@ -65,7 +65,7 @@ struct RowViewOf {
 using View = ViewOf<double>;
 using RowView = RowViewOf<double>;
 
-/// The functions of a library that LU calls, for numbers of one precision.
+/// The library functions of an LU, for numbers of one precision.
 template <class Number>
 class Level3Of {
   public:
@@ -82,8 +82,8 @@ class Level3Of {
           iamax_(required(blas, name("cblas_i", "amax"))),
           getrf_(blas.find(name("", "getrf_"))) {}
 
-    /// From now on products of 16-bit numbers are added to numbers of this precision. Failure (environment) where
-    /// the library has none.
+    /// From now on products of 16-bit numbers are accumulated in numbers of this precision. Failure
+    /// (environment) if the library has no such product.
     void use_bfloat16(const Blas& blas) { narrow_ = blas.bfloat16_product(); }
 
     /// C -= A B.
@@ -92,7 +92,7 @@ class Level3Of {
                         {b.first, a.columns, c.columns, b.stride}, c);
     }
 
-    /// The same of rows: the transposed matrices lie column by column.
+    /// The same for row-major matrices: their transposed matrices are column-major.
     void subtract_product(const View& a, const RowView& b, const RowView& c) const {
         product<Number>(transposed, {b.first, c.columns, a.columns, b.stride},
                         {a.first, a.columns, c.rows, a.stride}, {c.first, c.columns, c.rows, c.stride});
@@ -108,8 +108,8 @@ class Level3Of {
         product(not_transposed, turned(b), turned(a), turned(c));
     }
 
-    /// B = L^-1 B, L the unit lower triangle of a square part. By halves, so that most of it is products: OpenBLAS
-    /// solves triangles at a third of the rate of these.
+    /// B = L^-1 B, where L is the unit lower triangle of a square part. By halves, so that most of it is
+    /// products: OpenBLAS solves triangles at a third of their rate.
     template <class Triangle, class Part>
     void solve_unit_lower(const Triangle& l, const Part& b) const {
         if (l.rows <= widest_triangle) {
@@ -124,7 +124,7 @@ class Level3Of {
         solve_unit_lower(l.part(half, half, rest, rest), b.below(half));
     }
 
-    /// B = B U^-1, U the upper triangle of a square part. By halves, too.
+    /// B = B U^-1, where U is the upper triangle of a square part. Also by halves.
     void divide_by_upper(const RowView& u, const RowView& b) const {
         if (u.rows <= widest_triangle) {
             solve(left, lower, not_transposed, not_unit, turned(u), turned(b));
@@ -138,12 +138,12 @@ class Level3Of {
         divide_by_upper(u.part(half, half, rest, rest), b.slice(half, rest));
     }
 
-    /// x = L^-1 x, L the unit lower triangle of a square part.
+    /// x = L^-1 x, where L is the unit lower triangle of a square part.
     void solve_unit_lower(const RowView& l, Number* x) const {
         wide_ ? trsv<std::int64_t>(lower, unit, l, x) : trsv<int>(lower, unit, l, x);
     }
 
-    /// x = U^-1 x, U the upper triangle of a square part.
+    /// x = U^-1 x, where U is the upper triangle of a square part.
     void solve_upper(const RowView& u, Number* x) const {
         wide_ ? trsv<std::int64_t>(upper, not_unit, u, x) : trsv<int>(upper, not_unit, u, x);
     }
@@ -155,7 +155,7 @@ class Level3Of {
         }
     }
 
-    /// Place of the entry with the largest magnitude; `count` of at least 1.
+    /// Index of the entry with the largest magnitude; `count` is at least 1.
     [[nodiscard]] Index largest(Index count, const Number* x) const {
         if (wide_) {
             return static_cast<Index>(
@@ -168,8 +168,7 @@ class Level3Of {
     /// Whether the library has LAPACK's LU of a whole matrix.
     [[nodiscard]] bool has_lapack() const { return getrf_ != nullptr; }
 
-    /// A = P L U by LAPACK; `pivots` (as many as columns) get rows from 0. The return value is 0 unless a pivot is
-    /// 0.
+    /// A = P L U by LAPACK; `pivots` (as many as columns) receive rows from 0. Returns 0 unless a pivot is 0.
     Index factor(const View& a, Index* pivots) const {
         return wide_ ? getrf<std::int64_t>(a, pivots) : getrf<int>(a, pivots);
     }
@@ -187,7 +186,7 @@ class Level3Of {
     static constexpr int left = 141;
     static constexpr int right = 142;
 
-    /// Rows of a triangle that the library solves at once.
+    /// Rows of a triangle that the library solves in one call.
     static constexpr Index widest_triangle = 64;
 
     static Index half_of(Index rows) {
@@ -202,7 +201,7 @@ class Level3Of {
         solve(right, upper, not_transposed, unit, turned(l), turned(b));
     }
 
-    /// With the letter of the precision between.
+    /// Name of a function, with the letter of the precision in between.
     static std::string name(const std::string& begin, const std::string& end) {
         return begin + (std::is_same_v<Number, float> ? "s" : "d") + end;
     }
@@ -254,7 +253,7 @@ class Level3Of {
         }
     }
 
-    /// The transposed of rows: it lies column by column.
+    /// The transposed matrix, which is column-major.
     template <class Given>
     static ViewOf<Given> turned(const RowViewOf<Given>& of) {
         return {of.first, of.columns, of.rows, of.stride};
@@ -281,7 +280,8 @@ class Level3Of {
         const auto rows = static_cast<Int>(a.rows);
         const auto columns = static_cast<Int>(a.columns);
         const auto stride = static_cast<Int>(a.stride);
-        // The library writes integers of its own width into the same place: they fit, for ours are the wider ones.
+        // The library writes integers of its own width into the same memory: they fit, because ours are the
+        // wider ones.
         Int info = 0;
         call<Call>(getrf_)(&rows, &columns, a.first, &stride, reinterpret_cast<Int*>(pivots), &info);
         for (Index each = std::min(a.rows, a.columns) - 1; each >= 0; --each) {
@@ -294,7 +294,7 @@ class Level3Of {
 
     bool wide_;
     void* gemm_;
-    void* narrow_ = nullptr;  ///< of 16-bit numbers
+    void* narrow_ = nullptr;  ///< for 16-bit numbers
     void* trsm_;
     void* trsv_;
     void* gemv_;

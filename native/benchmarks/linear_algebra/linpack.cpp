@@ -1,5 +1,5 @@
-// The LINPACK benchmark of order 100 and 1000 on one core: a dense system of equations by plain loops, or by a
-// library.
+// The LINPACK benchmark of order 100 and 1000 on one core: a dense system of equations, solved by plain loops or
+// by a library.
 #include <optional>
 
 #include "benchmarks/linear_algebra/linpack_solution.hpp"
@@ -65,11 +65,4 @@ class Linpack : public assay::linpack::Solution {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Linpack>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Linpack>(declaration, argc, argv); }

@@ -1,4 +1,4 @@
-// J. Dongarra's LINPACK benchmark: its system of equations, and DGEFA and DGESL with DAXPY, written plainly.
+// J. Dongarra's LINPACK benchmark: its system of equations, and plain versions of DGEFA and DGESL with DAXPY.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace assay::linpack {
 using linear_algebra::Index;
 using linear_algebra::View;
 
-/// y += a x: what the time goes into.
+/// y += a x: most of the time is spent here.
 inline void daxpy(Index count, double a, const double* x, double* y) {
     for (Index i = 0; i < count; ++i) {
         y[i] += a * x[i];
@@ -28,20 +28,20 @@ inline void dscal(Index count, double a, double* x) {
     }
 }
 
-/// Place of the largest magnitude, the first of equal ones.
+/// Index of the largest magnitude, the first of equal ones.
 inline Index idamax(Index count, const double* x) {
     Index place = 0;
-    double most = std::abs(x[0]);
+    double largest = std::abs(x[0]);
     for (Index i = 1; i < count; ++i) {
-        if (std::abs(x[i]) > most) {
-            most = std::abs(x[i]);
+        if (std::abs(x[i]) > largest) {
+            largest = std::abs(x[i]);
             place = i;
         }
     }
     return place;
 }
 
-/// A = L U with partial pivoting, column by column; multipliers are kept negative and where they arose.
+/// A = L U with partial pivoting, column by column; multipliers are negated and stay where they arise.
 inline void dgefa(const View& a, Index* pivots) {
     const Index n = a.columns;
     for (Index k = 0; k + 1 < n; ++k) {
@@ -66,7 +66,7 @@ inline void dgefa(const View& a, Index* pivots) {
     pivots[n - 1] = n - 1;
 }
 
-/// b becomes the solution of A x = b, from what `dgefa` made of A.
+/// Replaces b by the solution of A x = b, with the factors from `dgefa`.
 inline void dgesl(const View& a, const Index* pivots, double* b) {
     const Index n = a.columns;
     for (Index k = 0; k + 1 < n; ++k) {
@@ -81,7 +81,7 @@ inline void dgesl(const View& a, const Index* pivots, double* b) {
     }
 }
 
-/// The same from LAPACK's factors, whose multipliers are positive and moved with their rows.
+/// The same with LAPACK's factors, whose multipliers are positive and were swapped with their rows.
 inline void solve_lapack(const View& a, const Index* pivots, double* b) {
     const Index n = a.columns;
     for (Index k = 0; k < n; ++k) {
@@ -109,8 +109,8 @@ inline void generate(const View& a, double* b) {
     }
 }
 
-/// The benchmark's normalised residual, max |A x - b| / (n max |A| max |x| eps); the largest number there is where
-/// it is not finite.
+/// The benchmark's normalised residual, max |A x - b| / (n max |A| max |x| eps); the largest number if it is not
+/// finite.
 inline double residual(const View& a, const double* b, const double* x) {
     std::vector<double> r(b, b + a.rows);
     double largest_a = 0;

@@ -1,4 +1,4 @@
-# The loops in Fortran, compiled by themselves with the flags of everything else: no other program needs Fortran.
+# The Fortran loops are compiled separately, with the flags of everything else: no other program needs Fortran.
 set(names gfortran flang flang-new ifx)
 if(CMAKE_CXX_COMPILER_ID MATCHES "IntelLLVM")
   list(PREPEND names ifx)

@@ -1,4 +1,4 @@
-// The LINPACK benchmark of order 100 and 1000 on one core, by the loops of a Fortran compiler
+// The LINPACK benchmark of order 100 and 1000 on one core, with the loops of a Fortran compiler
 // (linpack_fortran.f90).
 #include "benchmarks/linear_algebra/linpack_solution.hpp"
 #include "harness/program.hpp"
@@ -11,7 +11,6 @@ void linpack_compiler(char* text, std::int64_t length);
 
 namespace {
 
-using assay::Setting;
 using assay::linear_algebra::Index;
 using assay::linear_algebra::View;
 
@@ -46,11 +45,4 @@ class Linpack : public assay::linpack::Solution {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Linpack>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Linpack>(declaration, argc, argv); }

@@ -1,4 +1,4 @@
-! DGEFA and DGESL with DAXPY of the LINPACK benchmark, written plainly in Fortran and called from C++.
+! Plain versions of LINPACK's DGEFA and DGESL with DAXPY in Fortran, called from C++.
 module linpack
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int64_t
   use, intrinsic :: iso_fortran_env, only: compiler_version
@@ -7,7 +7,7 @@ module linpack
 
 contains
 
-  ! y + a x: what the time goes into.
+  ! y + a x: most of the time is spent here.
   pure subroutine daxpy(n, a, x, y)
     integer(c_int64_t), intent(in) :: n
     real(c_double), intent(in) :: a, x(n)
@@ -28,7 +28,7 @@ contains
     end do
   end subroutine dscal
 
-  ! Place of the largest magnitude, the first of equal ones.
+  ! Index of the largest magnitude, the first of equal ones.
   pure function idamax(n, x) result(place)
     integer(c_int64_t), intent(in) :: n
     real(c_double), intent(in) :: x(n)
@@ -44,7 +44,7 @@ contains
     end do
   end function idamax
 
-  ! A = L U with partial pivoting, column by column; multipliers are kept negative and where they arose.
+  ! A = L U with partial pivoting, column by column; multipliers are negated and stay where they arise.
   subroutine dgefa(a, leading, n, pivots) bind(c, name="linpack_dgefa")
     integer(c_int64_t), value :: leading, n
     real(c_double), intent(inout) :: a(leading, n)
@@ -71,7 +71,7 @@ contains
     pivots(n) = n
   end subroutine dgefa
 
-  ! b becomes the solution of A x = b, from what dgefa made of A.
+  ! Replaces b by the solution of A x = b, with the factors from dgefa.
   subroutine dgesl(a, leading, n, pivots, b) bind(c, name="linpack_dgesl")
     integer(c_int64_t), value :: leading, n
     real(c_double), intent(in) :: a(leading, n)
@@ -91,7 +91,7 @@ contains
     end do
   end subroutine dgesl
 
-  ! The compiler as it names itself, blanks behind.
+  ! The compiler's name of itself, padded with blanks.
   subroutine compiler(text, length) bind(c, name="linpack_compiler")
     integer(c_int64_t), value :: length
     character(kind=c_char), intent(out) :: text(length)

@@ -1,5 +1,4 @@
-// One system of LINPACK's as a case: written once, solved again and again on fresh copies, checked by its
-// residual.
+// One system of LINPACK as a case: generated once, solved repeatedly on new copies, checked by its residual.
 #pragma once
 
 #include <string>
@@ -17,7 +16,7 @@ inline Axis leading_axis() {
     return {"leading", "numbers from one column of the matrix to the next", {}, std::int64_t{201}, ""};
 }
 
-/// What the programs share but for the solution itself.
+/// What the programs share, except the solution itself.
 class Solution : public Benchmark {
   public:
     explicit Solution(const Setting& setting)
@@ -50,7 +49,7 @@ class Solution : public Benchmark {
 
     void prepare(std::size_t /*kernel*/) override { std::fill_n(x_, n_, 0.); }
 
-    /// Each on a fresh copy of the matrix, which is not timed.
+    /// Each on a new copy of the matrix; the copy is not timed.
     void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int /*thread*/) override {
         std::int64_t taken = 0;
         for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
@@ -67,11 +66,11 @@ class Solution : public Benchmark {
 
     double verify(std::size_t /*kernel*/) override { return residual(given_, b_, x_); }
 
-    /// Right solutions have about 2 at order 100 and 10 at order 1000; wrong ones are far beyond.
+    /// Correct solutions have about 2 at order 100 and 10 at order 1000; wrong ones are far above.
     [[nodiscard]] double tolerance() const override { return 100; }
 
   protected:
-    /// `b` becomes the solution of A x = b; A its factors, and `pivots` where its rows went.
+    /// Replaces `b` by the solution of A x = b, A by its factors, and fills `pivots`.
     virtual void solve(const View& a, Index* pivots, double* b) = 0;
 
   private:

@@ -58,11 +58,7 @@ class Mxp : public assay::Benchmark {
     }
 
     [[nodiscard]] assay::Work work() const override {
-        assay::Work work{{"rate", {{"solution", 1.}}}};
-        for (const char* phase : assay::mxp::phase_names) {
-            work[phase] = {};
-        }
-        return work;
+        return assay::solution_work({{"solution", 1.}}, assay::mxp::phase_names);
     }
 
     void prepare(std::size_t /*kernel*/) override { solver_->forget(); }
@@ -75,7 +71,7 @@ class Mxp : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return threshold; }
 
-    /// 2 n^3 / 3 + 3 n^2 / 2, as the benchmark counts, whatever was done to refine.
+    /// 2 n^3 / 3 + 3 n^2 / 2, as the benchmark counts, whatever the refinement needs.
     [[nodiscard]] assay::Solution solution(double seconds) override {
         const auto n = static_cast<double>(options_.n);
         assay::Solution solution{"rate", "flop/s", (2 * n / 3 + 1.5) * n * n / seconds, seconds, {}, {}};
@@ -104,9 +100,4 @@ class Mxp : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> { return std::make_unique<Mxp>(setting); },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Mxp>(declaration, argc, argv); }

@@ -12,6 +12,7 @@
 #include "benchmarks/linear_algebra/hpl_matrix.hpp"
 #include "harness/clock.hpp"
 #include "harness/crew.hpp"
+#include "harness/error.hpp"
 #include "harness/sum.hpp"
 
 namespace assay::mxp {
@@ -22,29 +23,29 @@ using linear_algebra::RowView;
 using linear_algebra::RowViewOf;
 using Vector = std::vector<double>;
 
-/// What decides how a system is solved.
+/// How a system is solved.
 struct Options {
     Index n;
     Index block;
-    bool narrow;  ///< whether the update multiplies numbers of 16 bits, and adds in single precision
+    bool narrow;  ///< whether the update multiplies 16-bit numbers, and adds in single precision
 };
 
-/// Parts of a solution whose time is told apart.
+/// Phases of a solution, timed separately.
 enum class Phase : std::size_t { conversion, diagonal, triangles, update, refinement };
 inline constexpr std::array<const char*, 5> phase_names{"conversion", "diagonal", "triangles", "update",
                                                         "refinement"};
 using Phases = std::array<double, phase_names.size()>;
 
-/// The system: HPL's numbers, and on the diagonal the sum of the magnitudes of all others in the row. Each thread
-/// writes some rows.
+/// The system: HPL's numbers, and on the diagonal the sum of the magnitudes of the others in the row. Each
+/// thread writes some rows.
 inline void generate(Crew& crew, const RowView& a) {
     const Index n = a.rows;
     const Index block = (n + crew.size() - 1) / crew.size();
     crew.run([&](int place) {
-        const hpl::Deal rows(block, place, crew.size());
+        const hpl::BlockCyclic rows(block, place, crew.size());
         const Index first = std::min(place * block, n);
         const RowView part = a.part(first, 0, std::min(block, n - first), a.columns);
-        hpl::generate(n, rows, hpl::Deal(n + 1, 0, 1), part);
+        hpl::generate(n, rows, hpl::BlockCyclic(n + 1, 0, 1), part);
         for (Index row = 0; row < part.rows; ++row) {
             double sum = 0;
             for (Index column = 0; column < n; ++column) {
@@ -55,10 +56,10 @@ inline void generate(Crew& crew, const RowView& a) {
     });
 }
 
-/// A process that solves A x = b, with as many threads as it has cpus.
+/// A process that solves A x = b, with one thread for each cpu.
 class Solver {
   public:
-    /// Bytes of A with b, of its factors, and of a block of columns and one of rows in 16 bits.
+    /// Bytes of A with b, of its factors, and of a block column and a block row in 16 bits.
     static std::size_t room(const Options& options) {
         const auto [n, block, narrow] = options;
         const Index in_16_bits = narrow ? n * stride(block) + block * stride(n) : 0;
@@ -83,18 +84,18 @@ class Solver {
           small_(static_cast<std::size_t>(n_)),
           x_(small_.size()),
           r_(small_.size()),
-          basis_(most_steps, r_),
-          refined_(most_steps, r_),
-          triangle_(most_steps, Vector(most_steps)),
-          turns_(most_steps),
-          right_(most_steps + 1) {
-        step_seconds_.reserve(most_steps);
+          basis_(max_steps, r_),
+          refined_(max_steps, r_),
+          triangle_(max_steps, Vector(max_steps)),
+          turns_(max_steps),
+          right_(max_steps + 1) {
+        step_seconds_.reserve(max_steps);
     }
 
     /// Writes the system.
     void generate() { mxp::generate(crew_, a_); }
 
-    /// Neither x nor factors are left of the last solution. The first call touches their memory.
+    /// Clears x and the factors of the last solution. The first call touches their memory.
     void forget() {
         std::fill(x_.begin(), x_.end(), 0.);
         by_rows([&](Index row) {
@@ -124,11 +125,11 @@ class Solver {
     /// Seconds of each phase of the last solution.
     [[nodiscard]] const Phases& phases() const { return phases_; }
 
-    /// Seconds of each step of GMRES in it.
+    /// Seconds of each of its GMRES steps.
     [[nodiscard]] const std::vector<double>& refinement_steps() const { return step_seconds_; }
 
-    /// The scaled residual, ||A x - b|| / (eps (||A|| ||x|| + ||b||) n) in maximum norms, with A and b generated
-    /// anew; the largest number there is where it is not finite.
+    /// The scaled residual, ||A x - b|| / (eps (||A|| ||x|| + ||b||) n) in maximum norms, with regenerated A and
+    /// b; the largest number if it is not finite.
     double residual() {
         generate();
         double difference = 0;
@@ -149,8 +150,7 @@ class Solver {
         }
         const double scale =
             std::numeric_limits<double>::epsilon() / 2 * (a_norm * x_norm + b_norm) * static_cast<double>(n_);
-        const double scaled = difference / scale;
-        return std::isfinite(scaled) ? scaled : std::numeric_limits<double>::max();
+        return finite_error(difference / scale);
     }
 
     [[nodiscard]] RowView a() const { return a_; }
@@ -160,9 +160,9 @@ class Solver {
     static constexpr std::size_t page = 4096;
     /// Columns of a square that is factored row by row.
     static constexpr Index leaf = 32;
-    static constexpr std::size_t most_steps = 50;
+    static constexpr std::size_t max_steps = 50;
 
-    /// As of doubles: twice as many numbers make a page.
+    /// Like that of doubles: a page holds twice as many numbers.
     static Index stride(Index n) { return 2 * hpl::stride_of((n + 1) / 2); }
 
     void enter(Phase phase) {
@@ -171,7 +171,7 @@ class Solver {
         since_ = at;
     }
 
-    /// Calls body(row) for all rows; each thread does a part of them.
+    /// Calls body(row) for all rows; each thread does some of them.
     template <class Body>
     void by_rows(const Body& body) {
         crew_.share(static_cast<std::size_t>(n_), 1, [&](std::size_t begin, std::size_t end) {
@@ -191,7 +191,7 @@ class Solver {
         });
     }
 
-    /// One block of columns: its square is factored, then the rest of its rows and columns, then all behind.
+    /// One block step: factors the square, then the rest of its rows and columns, then updates what is left.
     void eliminate(Index first, Index count) {
         const Index after = first + count;
         const auto square = lu_.part(first, first, count, count);
@@ -214,7 +214,7 @@ class Solver {
         enter(Phase::update);
     }
 
-    /// The numbers of a part in 16 bits, where there is room for them.
+    /// A part converted to 16-bit numbers, in memory that has room for them.
     [[nodiscard]] RowViewOf<Bfloat16> narrowed(const RowViewOf<float>& from,
                                                const RowViewOf<Bfloat16>& room) const {
         const auto to = room.part(0, 0, from.rows, from.columns);
@@ -227,7 +227,7 @@ class Solver {
         return to;
     }
 
-    /// A square becomes its L and U, by halves. Nothing is exchanged: the diagonal dominates.
+    /// Factors a square into L and U, by halves. No pivoting: the diagonal dominates.
     void factor(const RowViewOf<float>& square) const {
         const Index n = square.rows;
         if (n <= leaf) {
@@ -256,11 +256,11 @@ class Solver {
 
     /// v = U^-1 L^-1 v, in single precision, by blocks: products use all threads.
     void precondition(Vector& v) {
-        double most = 0;
+        double largest = 0;
         for (const double each : v) {
-            most = std::max(most, std::abs(each));
+            largest = std::max(largest, std::abs(each));
         }
-        const double scale = most > 0 ? most : 1;  // small residuals stay within the range of floats
+        const double scale = largest > 0 ? largest : 1;  // small residuals stay within the range of floats
         std::transform(v.begin(), v.end(), small_.begin(),
                        [&](double each) { return static_cast<float>(each / scale); });
         float* x = small_.data();
@@ -307,18 +307,19 @@ class Solver {
         }
     }
 
-    /// The diagonal dominates: a norm of A is no more than twice its largest entry.
+    /// The diagonal dominates: a norm of A is at most twice its largest entry.
     [[nodiscard]] double largest_of_diagonal() const {
-        double most = 0;
+        double largest = 0;
         for (Index row = 0; row < n_; ++row) {
-            most = std::max(most, a_.at(row, row));
+            largest = std::max(largest, a_.at(row, row));
         }
-        return most;
+        return largest;
     }
 
-    /// Flexible GMRES without restart from the solution by the factors, which also precondition it, until what is
-    /// left of b is a rounding of double precision: Y. Saad, 1993, with Givens rotations. That the factors are
-    /// applied in single precision, and by each step a little differently, costs no accuracy in this form.
+    /// Flexible GMRES without restart (Y. Saad, 1993), with Givens rotations. It starts from the solution by the
+    /// factors, which are also the preconditioner, and ends when the residual of b is a rounding error of double
+    /// precision. The factors are applied in single precision, slightly differently in each step; in this form
+    /// that costs no accuracy.
     void refine() {
         copy_b(x_);
         precondition(x_);
@@ -329,7 +330,7 @@ class Solver {
         right_[0] = length;
         step_seconds_.clear();
         double begin = now();
-        for (steps_ = 0; std::abs(right_[steps_]) > enough && steps_ < most_steps; ++steps_) {
+        for (steps_ = 0; std::abs(right_[steps_]) > enough && steps_ < max_steps; ++steps_) {
             Vector& column = triangle_[steps_];
             Vector& direction = basis_[steps_];
             std::transform(r_.begin(), r_.end(), direction.begin(), [&](double each) { return each / length; });
@@ -377,13 +378,13 @@ class Solver {
     const Level3Of<double>& exact_;
     RowView a_;
     RowViewOf<float> lu_;
-    RowViewOf<Bfloat16> columns_;  ///< those below a square, in 16 bits
-    RowViewOf<Bfloat16> rows_;     ///< those right of it
+    RowViewOf<Bfloat16> columns_;  ///< below a square, in 16 bits
+    RowViewOf<Bfloat16> rows_;     ///< right of it
     std::vector<float> small_;
     Vector x_;
     Vector r_;
-    std::vector<Vector> basis_;     ///< of GMRES: a vector of each step
-    std::vector<Vector> refined_;   ///< the same, solved by the factors
+    std::vector<Vector> basis_;     ///< of GMRES: one vector for each step
+    std::vector<Vector> refined_;   ///< the same, after the preconditioner
     std::vector<Vector> triangle_;  ///< columns
     std::vector<std::pair<double, double>> turns_;
     Vector right_;

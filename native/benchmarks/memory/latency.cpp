@@ -1,5 +1,5 @@
-// The time of one load from a working set of a given size: a walk along a random cycle through its lines, in which
-// each load has to wait for the address that the one before brings.
+// The time of one load from a working set of a given size: a walk along a random cycle through its lines, in
+// which each load waits for the address that the previous one brings.
 #include "harness/pointer_cycle.hpp"
 #include "harness/program.hpp"
 
@@ -34,8 +34,8 @@ class Latency : public assay::Benchmark {
         loads_ += iterations;
     }
 
-    /// Lines that break the cycle (nothing writes to them after set-up, and looking again would refill the
-    /// caches), and whether the walk ended elsewhere than so many loads lead.
+    /// Lines that break the cycle (nothing writes to them after set-up, and checking again would refill the
+    /// caches), and whether the walk ended at the wrong place.
     double verify(std::size_t /*kernel*/) override {
         const bool off_cycle = cycle_.place() != (begin_ + loads_) % cycle_.lines();
         return static_cast<double>(broken_) + (off_cycle ? 1 : 0);
@@ -52,11 +52,4 @@ class Latency : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const assay::Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Latency>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Latency>(declaration, argc, argv); }

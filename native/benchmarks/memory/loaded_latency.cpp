@@ -1,5 +1,5 @@
 // The time of a load from memory while other cores read from it: a walk along a random cycle on the first cpu,
-// streams of reads on all others, slowed by a delay after each line.
+// and streams of reads on all others, slowed by a delay after each line.
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,13 +21,13 @@ enum Kernel : std::size_t { chase, load };
 constexpr std::size_t line_words = 64 / sizeof(std::uint64_t);
 constexpr std::uint64_t blocks_of_iteration = 64;  ///< for each stream
 
-/// Streams take their work in blocks, so that at the end none has to wait long for the last one; slow ones take
-/// less at a time.
+/// Streams take work in blocks, so that at the end no stream waits long for the last one; slow streams take
+/// smaller blocks.
 constexpr std::size_t block_words(std::int64_t delay) {
     return (delay < 64 ? std::size_t{8192} : std::size_t{1024});
 }
 
-/// What stands in a buffer: any 16 words in a row add up to 120.
+/// Content of a buffer: any 16 consecutive words add up to 120.
 constexpr std::uint64_t value_of(std::size_t word) { return word % 16; }
 
 const assay::Declaration declaration{
@@ -50,19 +50,19 @@ const assay::Declaration declaration{
     .own_threads = true,
 };
 
-/// Blocks to be read, handed out one by one. Each counter has its lines for itself.
+/// Counts out blocks to read, one by one. Each counter has its own cache lines.
 class Blocks {
   public:
     static constexpr std::uint64_t no_end = std::uint64_t{1} << 63U;
 
-    /// Hands out so many from now on: none to stop, `no_end` to go on for ever. Called by one thread.
+    /// Offers so many blocks from now on: 0 to stop, `no_end` to continue endlessly. One thread calls it.
     void offer(std::uint64_t blocks) {
         const std::uint64_t unwanted = left_.exchange(blocks, std::memory_order_acq_rel);
         taken_ += offered_ - unwanted;
         offered_ = blocks;
     }
 
-    /// Whether one more is to be read.
+    /// Takes one block; false if there is none.
     bool take() {
         std::uint64_t left = left_.load(std::memory_order_acquire);
         while (left > 0 && !left_.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel)) {
@@ -77,7 +77,7 @@ class Blocks {
         read_.fetch_add(1, std::memory_order_release);
     }
 
-    /// After `offer(0)`: whether all that were taken are read.
+    /// After `offer(0)`: whether all blocks taken have been read.
     [[nodiscard]] bool quiet() const { return read() == taken_; }
 
     [[nodiscard]] std::uint64_t read() const { return read_.load(std::memory_order_acquire); }
@@ -86,8 +86,8 @@ class Blocks {
   private:
     std::uint64_t offered_ = 0;
     std::uint64_t taken_ = 0;  ///< of all offers before the last one
-    alignas(assay::apart_bytes) std::atomic<std::uint64_t> left_{0};
-    alignas(assay::apart_bytes) std::atomic<std::uint64_t> read_{0};
+    alignas(assay::interference_bytes) std::atomic<std::uint64_t> left_{0};
+    alignas(assay::interference_bytes) std::atomic<std::uint64_t> read_{0};
     std::atomic<std::uint64_t> wrong_{0};
 };
 
@@ -114,7 +114,7 @@ std::uint64_t sum_of(const std::uint64_t* words, std::size_t count, std::int64_t
     return sum;
 }
 
-/// One thread that reads its own buffer, over and over, in blocks.
+/// A thread that reads its own buffer repeatedly, in blocks.
 class Stream {
   public:
     Stream(Blocks& blocks, std::byte* buffer, std::size_t bytes, std::int64_t delay, int cpu)
@@ -135,7 +135,7 @@ class Stream {
         thread_.join();
     }
 
-    /// Its kernel id, 0 until its buffer is touched.
+    /// Its kernel id; 0 until its buffer is touched.
     [[nodiscard]] int thread_id() const { return thread_id_.load(std::memory_order_acquire); }
 
   private:
@@ -166,7 +166,7 @@ class Stream {
     std::int64_t delay_;
     std::atomic<int> thread_id_{0};
     std::atomic<bool> stop_{false};
-    std::thread thread_;  // last: it uses all the others
+    std::thread thread_;  // last: it uses all other members
 };
 
 class LoadedLatency : public assay::Benchmark {
@@ -188,20 +188,20 @@ class LoadedLatency : public assay::Benchmark {
                 std::this_thread::yield();
             }
         }
-        broken_ = cycle_.settle();  // last, beside the streams: it fills the caches
+        broken_ = cycle_.settle();  // last, while the streams read: it fills the caches
     }
 
     [[nodiscard]] assay::Work work() const override {
         return {{"chase", {{"loads", 1}}}, {"load", {{"bytes", static_cast<double>(iteration() * block_bytes_)}}}};
     }
 
-    /// For the walk the streams go on without end; else they wait for their blocks.
+    /// For the walk the streams read endlessly; otherwise they wait for their blocks.
     void prepare(std::size_t kernel) override {
         blocks_.offer(kernel == chase ? Blocks::no_end : 0);
         while (kernel == load && !blocks_.quiet()) {
             std::this_thread::yield();
         }
-        asked_ = 0;
+        requested_ = 0;
         read_ = blocks_.read();
         loads_ = 0;
         begin_ = cycle_.place();
@@ -213,18 +213,18 @@ class LoadedLatency : public assay::Benchmark {
             return;
         }
         const std::uint64_t blocks = iterations * iteration();
-        asked_ += blocks;
+        requested_ += blocks;
         blocks_.offer(blocks);
         do {
-            walk(loads_between_looks);
-        } while (blocks_.read() - read_ != asked_);
+            walk(loads_between_checks);
+        } while (blocks_.read() - read_ != requested_);
     }
 
-    /// Blocks that were read wrong or not as often as asked, lines that break the cycle, and a walk that ended
-    /// elsewhere than so many loads lead.
+    /// Blocks that were read wrong or not as often as requested, lines that break the cycle, and whether the
+    /// walk ended at the wrong place.
     double verify(std::size_t kernel) override {
         const auto missing =
-            kernel == load ? static_cast<double>(asked_) - static_cast<double>(blocks_.read() - read_) : 0;
+            kernel == load ? static_cast<double>(requested_) - static_cast<double>(blocks_.read() - read_) : 0;
         const bool off_cycle = cycle_.place() != (begin_ + loads_) % cycle_.lines();
         return static_cast<double>(blocks_.wrong()) + std::abs(missing) + static_cast<double>(broken_) +
                (off_cycle ? 1 : 0);
@@ -241,7 +241,7 @@ class LoadedLatency : public assay::Benchmark {
     }
 
   private:
-    static constexpr std::uint64_t loads_between_looks = 16;
+    static constexpr std::uint64_t loads_between_checks = 16;
 
     [[nodiscard]] std::uint64_t iteration() const { return blocks_of_iteration * streams_.size(); }
 
@@ -257,17 +257,10 @@ class LoadedLatency : public assay::Benchmark {
     std::vector<std::unique_ptr<Stream>> streams_;
     std::uint64_t loads_ = 0;
     std::uint64_t begin_ = 0;
-    std::uint64_t asked_ = 0;
+    std::uint64_t requested_ = 0;
     std::uint64_t read_ = 0;
 };
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<LoadedLatency>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<LoadedLatency>(declaration, argc, argv); }

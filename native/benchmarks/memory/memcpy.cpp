@@ -1,4 +1,4 @@
-// The rate of the C library's memcpy by size, after NetPIPE's module of that name: inside the caches, and outside.
+// The rate of the C library's memcpy by size, inside and outside the caches, like NetPIPE's memcpy module.
 #include <algorithm>
 #include <cstring>
 
@@ -10,8 +10,8 @@ namespace {
 using assay::Setting;
 
 constexpr std::size_t line_bytes = 64;
-/// Targets start this much apart from sources modulo a page: loads do not wait for stores whose low address bits
-/// agree.
+/// Offset of targets from sources modulo a page: loads then do not wait for stores whose low address bits are
+/// equal.
 constexpr std::size_t stagger_bytes = 2048 + line_bytes;
 
 const assay::Declaration declaration{
@@ -41,10 +41,10 @@ const assay::Declaration declaration{
 };
 
 using Copy = void* (*)(void*, const void*, std::size_t);
-/// Read once before each sample: the compiler cannot know what is called, so it calls it.
+/// volatile: the compiler cannot know which function is called, so it must call it.
 Copy volatile const library_copy = std::memcpy;
 
-/// The source's byte at a place: never 0, which is what spoilt targets hold.
+/// The source's bytes at a place: never 0, which is what overwritten targets hold.
 std::uint64_t pattern(std::size_t word) {
     constexpr std::uint64_t odd_bytes = 0x0101010101010101;
     return (word * 0x9E3779B97F4A7C15U ^ word >> 7U) | odd_bytes;
@@ -91,7 +91,7 @@ class Memcpy : public assay::Benchmark {
         copies_ += iterations;
     }
 
-    /// Share of the targets that do not hold their source's bytes.
+    /// Share of the targets that do not hold the bytes of their source.
     double verify(std::size_t /*kernel*/) override {
         std::uint64_t wrong = 0;
         std::uint64_t targets = 0;
@@ -110,7 +110,7 @@ class Memcpy : public assay::Benchmark {
         return cold ? std::max<std::size_t>(1, static_cast<std::size_t>(params.number("pool")) / stride) : 1;
     }
 
-    /// Calls visit(place) for each block that was copied to since `prepare`.
+    /// Calls visit(place) for each block that was copied since `prepare`.
     template <class Visit>
     void for_visited(const Visit& visit) const {
         assay::Walk walk = visited_;
@@ -123,7 +123,7 @@ class Memcpy : public assay::Benchmark {
     std::size_t stride_;
     std::size_t slots_;
     assay::Walk walk_;
-    assay::Walk visited_;  ///< where the walk stood at `prepare`
+    assay::Walk visited_;  ///< position of the walk at `prepare`
     std::uint64_t copies_ = 0;
     std::byte* source_;
     std::byte* target_;
@@ -131,11 +131,4 @@ class Memcpy : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Memcpy>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Memcpy>(declaration, argc, argv); }

@@ -1,5 +1,5 @@
-// Sustainable memory bandwidth, after the definition of J. D. McCalpin's STREAM: copy, scale, add and triad over
-// arrays of doubles much larger than the caches.
+// Sustainable memory bandwidth, after J. D. McCalpin's STREAM: copy, scale, add and triad over arrays of doubles
+// much larger than the caches.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -17,9 +17,9 @@ using assay::Team;
 
 constexpr double scalar = 3.0;
 constexpr std::size_t line_doubles = 64 / sizeof(double);
-/// Arrays start this much apart modulo a page, so that equal elements do not meet in one cache set or memory bank.
+/// Offset of arrays modulo a page: equal elements then do not share a cache set or memory bank.
 constexpr std::size_t stagger_bytes = 1024 + 64;
-constexpr double spoilt = -1.0;
+constexpr double invalid_value = -1.0;
 
 enum Kernel : std::size_t { copy, scale, add, triad };
 
@@ -45,7 +45,8 @@ const assay::Declaration declaration{
              {"triad", {"bytes", "traffic_bytes"}}},
 };
 
-/// The arrays that a kernel reads (y, z) and writes (x), and what it makes of the first array's start values.
+/// The arrays that a kernel reads (y, z) and writes (x), and the factor of x relative to the first array's start
+/// values.
 struct Operands {
     double* x;
     const double* y;
@@ -77,7 +78,7 @@ void ordinary(const Operands& arrays, Part part) {
     }
 }
 
-/// Parts begin at a cache line; only the last one can end within a vector.
+/// Parts begin at a cache line; only the last one can end inside a vector.
 template <std::size_t kernel>
 void non_temporal(const Operands& arrays, Part part) {
     constexpr std::size_t width = assay::vector_doubles;
@@ -99,30 +100,31 @@ constexpr Loop non_temporal_loops[] = {non_temporal<copy>, non_temporal<scale>, 
 
 constexpr std::size_t period = 16;
 
-/// The first array's values: exact in binary, different from element to element.
+/// Initial values of the first array: exact in binary, different from element to element.
 double start_value(std::size_t i) { return 1.0 + static_cast<double>(i % period) / period; }
 
-/// Spoils a part of an array, past the caches where that can be: their lines need not be read first.
-void spoil(double* array, Part part) {
+/// Overwrites a part of an array, past the caches if possible: its lines need not be read first.
+void overwrite(double* array, Part part) {
     std::size_t i = part.begin;
     if constexpr (assay::has_non_temporal_stores) {
         constexpr std::size_t width = assay::vector_doubles;
         for (; i + width <= part.end; i += width) {
-            assay::store_non_temporal(reinterpret_cast<assay::Vector*>(array + i), assay::Vector{} + spoilt);
+            assay::store_non_temporal(reinterpret_cast<assay::Vector*>(array + i),
+                                      assay::Vector{} + invalid_value);
         }
         assay::fence_non_temporal();
     }
-    std::fill(array + i, array + part.end, spoilt);
+    std::fill(array + i, array + part.end, invalid_value);
 }
 
-/// Largest relative error of a part: elements a period apart have one right value, so each place in the period
-/// keeps its own largest error and no comparison waits for the one before.
+/// Largest relative error of a part. Elements a period apart have the same correct value: each position in the
+/// period has its own largest error, so that no comparison waits for the previous one.
 double largest_error(const double* array, Part part, double factor) {
     double right[period];
     double worst[period] = {};
-    const auto look = [&](std::size_t i, std::size_t place) {
+    const auto compare = [&](std::size_t i, std::size_t place) {
         const double error = std::abs(array[i] - right[place]);
-        worst[place] = std::max(worst[place], error <= DBL_MAX ? error : DBL_MAX);  // also what is no number
+        worst[place] = std::max(worst[place], error <= DBL_MAX ? error : DBL_MAX);  // also takes NaN
     };
     for (std::size_t place = 0; place < period; ++place) {
         right[place] = factor * start_value(part.begin + place);
@@ -130,11 +132,11 @@ double largest_error(const double* array, Part part, double factor) {
     std::size_t i = part.begin;
     for (; i + period <= part.end; i += period) {
         for (std::size_t place = 0; place < period; ++place) {
-            look(i + place, place);
+            compare(i + place, place);
         }
     }
     for (; i < part.end; ++i) {
-        look(i, (i - part.begin) % period);
+        compare(i, (i - part.begin) % period);
     }
     double largest = 0;
     for (std::size_t place = 0; place < period; ++place) {
@@ -178,7 +180,7 @@ class Stream : public assay::Benchmark {
 
     void prepare(std::size_t kernel) override {
         double* target = operands(kernel).x;
-        team_.run([&](int thread) { spoil(target, part(thread)); });
+        team_.run([&](int thread) { overwrite(target, part(thread)); });
     }
 
     void iterate(std::size_t kernel, std::uint64_t iterations, int thread) override {
@@ -206,7 +208,7 @@ class Stream : public assay::Benchmark {
     [[nodiscard]] std::vector<double> thread_seconds() const override { return times_.seconds(); }
 
   private:
-    /// Run in their order the kernels make c = a, b = 3a, c = 4a, a = 15a.
+    /// In their order the kernels give c = a, b = 3a, c = 4a, a = 15a.
     [[nodiscard]] Operands operands(std::size_t kernel) const {
         switch (kernel) {
             case copy:
@@ -229,8 +231,8 @@ class Stream : public assay::Benchmark {
             const Part mine = !serial ? part(thread) : thread == 0 ? Part{0, elements_} : Part{0, 0};
             for (std::size_t i = mine.begin; i < mine.end; ++i) {
                 a_[i] = start_value(i);
-                b_[i] = spoilt;
-                c_[i] = spoilt;
+                b_[i] = invalid_value;
+                c_[i] = invalid_value;
             }
         });
     }
@@ -246,11 +248,4 @@ class Stream : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Stream>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Stream>(declaration, argc, argv); }

@@ -1,4 +1,4 @@
-// Time asleep before messages, so that cores, clocks and cards may fall asleep as well.
+// Sleep before messages, so that cores, clocks and network cards may become idle too.
 #pragma once
 
 #include <chrono>
@@ -18,12 +18,12 @@ inline const Axis gap_axis{
     "us",
     0};
 
-/// Iterations in a row, or each alone after its starting side slept.
+/// Runs iterations without a pause, or each one alone after a sleep of the starting side.
 class Gap {
   public:
     Gap() = default;
 
-    /// Failure (usage) where both sides start: neither knows when the other one wakes up.
+    /// Failure (usage) if both sides start: neither knows when the other one wakes up.
     explicit Gap(const Params& params)
         : asleep_(params.number("gap")), overhead_s_(asleep_.count() > 0 ? measure_clock().overhead_s : 0) {
         if (asleep_.count() > 0 && pattern_of(params) == Pattern::bidirectional) {
@@ -32,12 +32,12 @@ class Gap {
         }
     }
 
-    /// Of a sample: what is timed alone is a sample of its own.
-    [[nodiscard]] std::uint64_t most_iterations() const {
+    /// For a sample: an iteration timed alone is its own sample.
+    [[nodiscard]] std::uint64_t max_iterations() const {
         return asleep_.count() > 0 ? 1 : std::uint64_t{1} << 40U;
     }
 
-    /// Seconds of so many iterations, without the time asleep and without that of reading the clock after it.
+    /// Seconds of so many iterations, without the sleep and without the reading of the clock after it.
     template <class Pass>
     double seconds_of(std::uint64_t iterations, bool starts, const Pass& pass) const {
         if (asleep_.count() == 0) {

@@ -1,4 +1,4 @@
-// What the programs that pass messages between pairs are asked alike: patterns, sizes, buffers, windows.
+// Options that the programs with messages between pairs share: patterns, sizes, buffers, windows.
 #pragma once
 
 #include <algorithm>
@@ -36,11 +36,11 @@ inline const Axis pool_axis{
 inline const std::map<std::string, std::vector<std::string>> quantities{
     {"message", {"bytes", "messages", "one-way"}}};
 
-inline Axis bytes_axis(std::int64_t least) {
-    return {"bytes", "size of a message", {}, std::int64_t{8}, "B", least};
+inline Axis bytes_axis(std::int64_t min_bytes) {
+    return {"bytes", "size of a message", {}, std::int64_t{8}, "B", min_bytes};
 }
 
-/// With or without `multi-`, which makes no difference to one pair.
+/// With or without `multi-`, which makes no difference for one pair.
 inline Pattern pattern_of(const Params& params) {
     const std::string& pattern = params.word("pattern");
     return pattern.ends_with("latency")     ? Pattern::latency
@@ -50,16 +50,16 @@ inline Pattern pattern_of(const Params& params) {
 
 inline bool is_multi(const Params& params) { return params.word("pattern").starts_with("multi-"); }
 
-/// Bytes of a message, its offset added.
-inline std::size_t size_of(const Params& params, std::int64_t least) {
-    return static_cast<std::size_t>(std::max(least, params.number("bytes") + params.number("offset")));
+/// Bytes of a message, including its offset.
+inline std::size_t size_of(const Params& params, std::int64_t min_bytes) {
+    return static_cast<std::size_t>(std::max(min_bytes, params.number("bytes") + params.number("offset")));
 }
 
 inline std::uint64_t window_of(const Params& params) {
     return static_cast<std::uint64_t>(std::min<std::int64_t>(params.number("window"), 1 << 20U));
 }
 
-/// As many buffers as the messages of a window or the bytes of a pool are.
+/// As many buffers as messages in a window, or as many as fill a pool.
 inline Spacing spacing_of(const Params& params, const Layout& layout, std::size_t alignment) {
     const std::string& buffers = params.word("buffers");
     const auto pool = static_cast<std::size_t>(params.number("pool"));
@@ -69,7 +69,7 @@ inline Spacing spacing_of(const Params& params, const Layout& layout, std::size_
     return {std::max<std::size_t>(1, count), alignment};
 }
 
-/// Messages of one pair in one iteration, both directions counted.
+/// Messages of one pair in one iteration, in both directions.
 inline std::uint64_t count(Pattern pattern, std::uint64_t window) {
     switch (pattern) {
         case Pattern::latency:
@@ -82,7 +82,7 @@ inline std::uint64_t count(Pattern pattern, std::uint64_t window) {
     return 2 * window;
 }
 
-/// What so many messages, all pairs' together, are in one iteration.
+/// Work of so many messages, of all pairs together, in one iteration.
 inline Work work(Pattern pattern, double messages, std::size_t bytes) {
     std::map<std::string, double> work{{"messages", messages}, {"bytes", messages * static_cast<double>(bytes)}};
     if (pattern == Pattern::latency) {
@@ -91,12 +91,12 @@ inline Work work(Pattern pattern, double messages, std::size_t bytes) {
     return {{"message", work}};
 }
 
-/// `--axis value` of a word.
+/// `--axis value` of an axis with words.
 inline std::string option_text(const Params& params, const std::string& axis) {
     return "--" + axis + " " + params.word(axis);
 }
 
-/// Failure (usage) where so many ranks make no such pattern.
+/// Failure (usage) if so many ranks cannot have this pattern.
 inline void require_pairs(const Params& params, int ranks) {
     if (!is_multi(params) && ranks != 2) {
         throw Failure(

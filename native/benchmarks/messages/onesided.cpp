@@ -1,7 +1,6 @@
-// Transfers into and from the memory of another rank, timed until they are seen there.
+// Transfers into and from the memory of another rank, timed until they are visible there.
 #include <mpi.h>
 
-#include <memory>
 #include <optional>
 
 #include "benchmarks/messages/onesided_slots.hpp"
@@ -33,11 +32,11 @@ class Onesided : public assay::Benchmark {
                                  "its memory model is MPI_WIN_SEPARATE: no rank sees what came but by a call",
                                  "another MPI: assay list mpis");
         }
-        assay::onesided::give(options_, given(), rank_);
+        assay::onesided::give(options_, source(), rank_);
     }
 
     [[nodiscard]] assay::Work work() const override {
-        const double transfers = options_.both_ways() ? 2 : options_.slots;
+        const double transfers = options_.ping_pong() ? 2 : options_.slots;
         std::map<std::string, double> work{{"bytes", transfers * static_cast<double>(options_.bytes)}};
         if (!options_.bandwidth) {
             work["one-way"] = transfers;
@@ -46,7 +45,7 @@ class Onesided : public assay::Benchmark {
     }
 
     void prepare(std::size_t /*kernel*/) override {
-        assay::onesided::spoil(options_, got());
+        assay::onesided::overwrite(options_, destination());
         transfers_ = 0;
         window_->settle();
     }
@@ -56,10 +55,10 @@ class Onesided : public assay::Benchmark {
             window_->open();
             meet();
             const std::int64_t begin = assay::nanoseconds();
-            if (options_.both_ways()) {
+            if (options_.ping_pong()) {
                 rank_ == 0 ? ping(iterations) : pong(iterations);
             } else {
-                rank_ == 0 ? work_alone(iterations) : let_work(iterations);
+                rank_ == 0 ? transfer_alone(iterations) : wait_for_partner(iterations);
             }
             seconds_ = assay::to_seconds(assay::nanoseconds() - begin);
             meet();
@@ -70,7 +69,7 @@ class Onesided : public assay::Benchmark {
 
     double verify(std::size_t /*kernel*/) override {
         window_->settle();
-        return receives() ? assay::onesided::wrong(options_, got(), partner_, transfers_) : 0;
+        return receives() ? assay::onesided::wrong(options_, destination(), partner_, transfers_) : 0;
     }
 
     [[nodiscard]] double tolerance() const override { return 0; }
@@ -84,14 +83,14 @@ class Onesided : public assay::Benchmark {
   private:
     [[nodiscard]] bool gets() const { return options_.operation == Operation::get; }
 
-    /// What the other shall have: of a get it lies in the window.
-    [[nodiscard]] std::byte* given() const { return gets() ? window_->slots() : buffer_; }
-    [[nodiscard]] std::byte* got() const { return gets() ? buffer_ : window_->slots(); }
+    /// What the partner shall receive; for a get it is in the window.
+    [[nodiscard]] std::byte* source() const { return gets() ? window_->slots() : buffer_; }
+    [[nodiscard]] std::byte* destination() const { return gets() ? buffer_ : window_->slots(); }
 
-    [[nodiscard]] bool receives() const { return options_.both_ways() || gets() == (rank_ == 0); }
-    [[nodiscard]] bool sends() const { return options_.both_ways() || gets() != (rank_ == 0); }
+    [[nodiscard]] bool receives() const { return options_.ping_pong() || gets() == (rank_ == 0); }
+    [[nodiscard]] bool sends() const { return options_.ping_pong() || gets() != (rank_ == 0); }
 
-    /// A round trip that is not timed; it also ends the wait of a target that has nothing to do.
+    /// An untimed round trip; it also ends the wait of a passive target.
     void meet() const {
         constexpr int tag = 1;
         if (rank_ == 0) {
@@ -103,14 +102,14 @@ class Onesided : public assay::Benchmark {
         }
     }
 
-    void there() {
+    void send_transfer() {
         window_->transfer(buffer_);
         if (options_.passive()) {
             window_->notify();
         }
     }
 
-    void back() {
+    void receive_transfer() {
         if (options_.passive()) {
             window_->await();
         } else {
@@ -120,25 +119,25 @@ class Onesided : public assay::Benchmark {
 
     void ping(std::uint64_t iterations) {
         for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
-            there();
-            back();
+            send_transfer();
+            receive_transfer();
         }
     }
 
     void pong(std::uint64_t iterations) {
         for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
-            back();
-            there();
+            receive_transfer();
+            send_transfer();
         }
     }
 
-    void work_alone(std::uint64_t iterations) {
+    void transfer_alone(std::uint64_t iterations) {
         for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
             window_->transfer(buffer_);
         }
     }
 
-    void let_work(std::uint64_t iterations) {
+    void wait_for_partner(std::uint64_t iterations) {
         for (std::uint64_t iteration = 0; iteration < iterations && !options_.passive(); ++iteration) {
             window_->accept();
         }

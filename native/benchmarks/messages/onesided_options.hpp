@@ -1,4 +1,4 @@
-// What is asked of onesided, and which requests mean nothing.
+// What a request for onesided says, and which requests are invalid.
 #pragma once
 
 #include <algorithm>
@@ -54,22 +54,23 @@ struct Options {
     std::size_t bytes = 0;
     int slots = 1;  ///< transfers in one synchronisation
 
-    /// The target takes no part.
+    /// The target makes no calls.
     [[nodiscard]] bool passive() const {
         return synchronisation == Synchronisation::flush || synchronisation == Synchronisation::lock;
     }
 
-    /// Transfers go to and fro; else from the first rank alone.
-    [[nodiscard]] bool both_ways() const { return !bandwidth && !(passive() && operation == Operation::get); }
+    /// Transfers alternate between the ranks; otherwise only the first rank starts them.
+    [[nodiscard]] bool ping_pong() const { return !bandwidth && !(passive() && operation == Operation::get); }
 
-    /// Bytes from one slot to the next: no two share a line, nor the pair of lines that is fetched together.
+    /// Bytes from one slot to the next: no two slots share a cache line or a pair of lines that is fetched
+    /// together.
     [[nodiscard]] std::size_t stride() const {
         constexpr std::size_t grain = 128;
         return (std::max<std::size_t>(1, bytes) + grain - 1) / grain * grain;
     }
 };
 
-/// Failure (usage) names what of a request means nothing.
+/// Failure (usage) names what is invalid in a request.
 inline Options options_of(const Params& params, int ranks) {
     if (ranks != 2) {
         throw Failure(Exit::usage, std::to_string(ranks) + (ranks == 1 ? " rank is here" : " ranks are here"),

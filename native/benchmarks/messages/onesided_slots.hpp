@@ -1,4 +1,4 @@
-// What one rank sends from or receives into, slot by slot, and whether what came is right.
+// What one rank sends from or receives into, slot by slot, and whether the received data is right.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace assay::onesided {
 
-/// Doubles that are added: whole numbers, so that the sum of any number of them is exact.
+/// Doubles that are added: whole numbers, so that sums of any number of them are exact.
 inline double term(std::size_t index) {
     constexpr std::size_t period = 1021;
     return static_cast<double>(1 + index % period);
 }
 
-/// What a rank gives, in each slot: other bytes at each place, or the doubles that are added.
+/// Fills each slot of the sender: different bytes at each place, or the doubles that are added.
 inline void give(const Options& options, std::byte* first, int rank) {
     for (std::size_t slot = 0; slot < static_cast<std::size_t>(options.slots); ++slot) {
         std::byte* place = first + slot * options.stride();
@@ -32,13 +32,13 @@ inline void give(const Options& options, std::byte* first, int rank) {
     }
 }
 
-/// Before anything is received: zeros to add to, else what no rank gives.
-inline void spoil(const Options& options, std::byte* first) {
-    const std::byte spoilt = options.operation == Operation::accumulate ? std::byte{0} : std::byte{0xA5};
-    std::fill_n(first, static_cast<std::size_t>(options.slots) * options.stride(), spoilt);
+/// Before anything is received: zeros for additions, otherwise bytes that no rank sends.
+inline void overwrite(const Options& options, std::byte* first) {
+    const std::byte invalid_value = options.operation == Operation::accumulate ? std::byte{0} : std::byte{0xA5};
+    std::fill_n(first, static_cast<std::size_t>(options.slots) * options.stride(), invalid_value);
 }
 
-/// Share of what should be there, after so many transfers into each slot, that is not.
+/// Share of the expected data, after so many transfers into each slot, that is wrong.
 inline double wrong(const Options& options, const std::byte* first, int sender, std::uint64_t transfers) {
     if (transfers == 0 || options.bytes == 0) {
         return 0;

@@ -1,4 +1,4 @@
-// The windows of two ranks: transfers between them, and how each learns that they are over.
+// The windows of two ranks: transfers between them, and how each rank learns that they are complete.
 #pragma once
 
 #include <mpi.h>
@@ -13,10 +13,10 @@
 
 namespace assay::onesided {
 
-/// One rank's window: its slots, and behind them a flag.
+/// One rank's window: its slots, then a flag.
 class Window {
   public:
-    /// `memory`: of the program, for a window that is created; else none. All ranks at once.
+    /// `memory`: the program's, for a window that is created on it; otherwise none. Collective.
     Window(const Options& options, std::byte* memory, int partner)
         : options_(options), partner_(partner), first_(memory) {
         const auto bytes = static_cast<MPI_Aint>(size(options));
@@ -53,7 +53,7 @@ class Window {
 
     [[nodiscard]] std::byte* slots() const { return first_; }
 
-    /// Whether a store of one's own and what others put are one memory: only then a flag may be polled.
+    /// Whether own stores and remote puts use one memory (unified model): only then a flag may be polled.
     [[nodiscard]] bool unified() const {
         int* model = nullptr;
         int found = 0;
@@ -68,7 +68,7 @@ class Window {
         }
     }
 
-    /// What this rank's own stores left is seen by others, and theirs by it.
+    /// Makes own stores visible to others, and theirs to this rank.
     void settle() const {
         if (options_.synchronisation == Synchronisation::flush) {
             MPI_Win_sync(window_);
@@ -76,8 +76,8 @@ class Window {
         std::atomic_thread_fence(std::memory_order_seq_cst);
     }
 
-    /// All slots from (of a get: to) `buffer`, complete at both ranks when it returns or the partner's `accept`
-    /// does.
+    /// Transfers all slots from (get: to) `buffer`. They are complete on both ranks when this call or the
+    /// partner's `accept` returns.
     void transfer(std::byte* buffer) const {
         begin();
         for (int slot = 0; slot < options_.slots; ++slot) {
@@ -86,7 +86,7 @@ class Window {
         end();
     }
 
-    /// The target's part of a transfer, where it has one.
+    /// The target's part of a transfer, if it has one.
     void accept() const {
         if (options_.synchronisation == Synchronisation::fence) {
             MPI_Win_fence(0, window_);
@@ -96,7 +96,7 @@ class Window {
         }
     }
 
-    /// Behind a transfer that is complete: raises the partner's flag by one.
+    /// After a complete transfer: increments the partner's flag.
     void notify() {
         ++raised_;
         begin();
@@ -105,9 +105,9 @@ class Window {
         end();
     }
 
-    /// Until the partner has raised this rank's flag once more.
+    /// Waits until the partner has incremented this rank's flag.
     void await() {
-        constexpr std::uint64_t between_probes = 64;        // some MPIs let nothing in unless they are called
+        constexpr std::uint64_t between_probes = 64;        // some MPIs make no progress unless they are called
         constexpr std::uint64_t between_yields = 1 << 16U;  // the partner may need this very core
         ++awaited_;
         const std::atomic_ref<std::uint64_t> flag(*flag_);
@@ -144,17 +144,18 @@ class Window {
     void move(std::byte* buffer, std::size_t place) const {
         const auto bytes = static_cast<int>(options_.bytes);
         const auto doubles = static_cast<int>(options_.bytes / sizeof(double));
-        const auto there = static_cast<MPI_Aint>(place);
+        const auto target_offset = static_cast<MPI_Aint>(place);
         std::byte* here = buffer + place;
         switch (options_.operation) {
             case Operation::put:
-                MPI_Put(here, bytes, MPI_BYTE, partner_, there, bytes, MPI_BYTE, window_);
+                MPI_Put(here, bytes, MPI_BYTE, partner_, target_offset, bytes, MPI_BYTE, window_);
                 break;
             case Operation::get:
-                MPI_Get(here, bytes, MPI_BYTE, partner_, there, bytes, MPI_BYTE, window_);
+                MPI_Get(here, bytes, MPI_BYTE, partner_, target_offset, bytes, MPI_BYTE, window_);
                 break;
             case Operation::accumulate:
-                MPI_Accumulate(here, doubles, MPI_DOUBLE, partner_, there, doubles, MPI_DOUBLE, MPI_SUM, window_);
+                MPI_Accumulate(here, doubles, MPI_DOUBLE, partner_, target_offset, doubles, MPI_DOUBLE, MPI_SUM,
+                               window_);
                 break;
         }
     }

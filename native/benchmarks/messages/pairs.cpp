@@ -1,4 +1,5 @@
-// Every pair of many ranks in the rounds of a tournament: each alone, or all pairs of a round at once.
+// Every pair of many ranks, in the rounds of a round-robin schedule: each pair alone, or all pairs of a round at
+// once.
 #include <optional>
 #include <string>
 
@@ -37,7 +38,7 @@ const assay::Declaration declaration{
     .max_cpus = 1,
 };
 
-/// Blocking calls for latencies and non-blocking ones for the others, hot buffers: as OSU.
+/// Blocking calls for latency, non-blocking ones for the other patterns, reused buffers: like OSU.
 Options options_of(const Params& params) {
     Options options{};
     options.pattern = assay::messages::pattern_of(params);
@@ -48,7 +49,7 @@ Options options_of(const Params& params) {
     return options;
 }
 
-/// Failure (usage) where a tournament of so many ranks has no such round.
+/// Failure (usage) if a schedule of so many ranks has no such round.
 int round_of(const Params& params, int ranks) {
     if (ranks < 2) {
         throw Failure(Exit::usage, "one rank alone is here", "a pair has two", "mpiexec -n 2 ...");
@@ -76,7 +77,7 @@ class Pairs : public assay::Benchmark {
 
     void connect() override { flow_.connect(); }
 
-    /// Of one pair.
+    /// For one pair.
     [[nodiscard]] assay::Work work() const override {
         return assay::messages::work(options_.pattern, static_cast<double>(assay::pt2pt::count(options_)),
                                      options_.layout.bytes);
@@ -104,12 +105,12 @@ class Pairs : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return 0; }
 
-    /// Who starts, and in both directions both.
+    /// The starting rank, or both ranks in bidirectional patterns.
     [[nodiscard]] bool times() const override {
         return !rests() && (pair_.first || options_.pattern == Pattern::bidirectional);
     }
 
-    /// Of this rank's own pair.
+    /// For this rank's own pair.
     [[nodiscard]] std::optional<double> self_timed_seconds() const override { return seconds_; }
 
     [[nodiscard]] double sent_bytes() const override { return flow_.sent_bytes(); }

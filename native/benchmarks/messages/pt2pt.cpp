@@ -1,4 +1,4 @@
-// Messages between pairs of MPI ranks: to and fro, in windows one way, and both ways at once.
+// Messages between pairs of MPI ranks: round trips, windows in one direction, and in both directions at once.
 #include <vector>
 
 #include "benchmarks/messages/pt2pt_flow.hpp"
@@ -50,10 +50,10 @@ class Pt2pt : public assay::Benchmark {
         }
     }
 
-    /// Windows and round trips follow each other without a pause, as OSU's; several pairs begin each sample
-    /// together. After time asleep each is alone.
+    /// Windows and round trips follow each other without a pause, like OSU's; several pairs begin each sample
+    /// together. After a sleep each iteration is alone.
     [[nodiscard]] bool flows() const override {
-        return pair_.pairs == 1 && flows_.size() == 1 && most_iterations() > 1;
+        return pair_.pairs == 1 && flows_.size() == 1 && max_iterations() > 1;
     }
 
     void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int thread) override {
@@ -73,12 +73,12 @@ class Pt2pt : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return 0; }
 
-    [[nodiscard]] std::uint64_t most_iterations() const override { return options_.gap.most_iterations(); }
+    [[nodiscard]] std::uint64_t max_iterations() const override { return options_.gap.max_iterations(); }
 
-    /// Who starts, and in both directions everybody.
+    /// The starting rank, or both ranks in bidirectional patterns.
     [[nodiscard]] bool times() const override { return pair_.first || options_.pattern == Pattern::bidirectional; }
 
-    /// Of the thread that took longest.
+    /// Of the slowest thread.
     [[nodiscard]] std::optional<double> self_timed_seconds() const override {
         return *std::max_element(seconds_.begin(), seconds_.end());
     }

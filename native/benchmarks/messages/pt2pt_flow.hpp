@@ -1,4 +1,4 @@
-// The messages of one thread with its partner over MPI.
+// The MPI messages between one thread and its partner.
 #pragma once
 
 #include <mpi.h>
@@ -17,9 +17,9 @@ namespace assay::pt2pt {
 
 constexpr int message_tag = 1;
 constexpr int answer_tag = 2;
-constexpr int answer_bytes = 4;  ///< of an acknowledgement, as OSU has it
+constexpr int answer_bytes = 4;  ///< of an acknowledgement, as in OSU
 
-/// The messages of one thread with its partner.
+/// The messages between one thread and its partner.
 class Flow {
   public:
     Flow(const Options& options, Memory& memory, int rank, const Pair& pair)
@@ -64,10 +64,10 @@ class Flow {
         }
     }
 
-    /// Spoils what was received since the last time.
+    /// Overwrites what was received since the last call.
     void prepare() { buffers_.prepare(); }
 
-    /// A round trip that is not timed: a barrier lets ranks go at different times.
+    /// An untimed round trip, because ranks leave a barrier at different times.
     void meet() {
         if (pair_.first) {
             send_answer();
@@ -83,13 +83,13 @@ class Flow {
         return options_.gap.seconds_of(iterations, pair_.first, [&](std::uint64_t count) { pass(count); });
     }
 
-    /// Share of the buffers that hold something else than the last message that they should have received.
+    /// Share of the buffers that do not hold the last message that they should have received.
     [[nodiscard]] double wrong() const { return receives() ? buffers_.wrong(pair_.partner) : 0; }
 
     [[nodiscard]] double sent_bytes() const { return sent_bytes_; }
 
   private:
-    /// Where the next message lies, and which request is its own.
+    /// Slot of the next message, and its request.
     struct Spot {
         std::size_t slot;
         std::size_t request;
@@ -160,7 +160,7 @@ class Flow {
         MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     }
 
-    /// Whether a message to and fro is passed by calls that return when it is.
+    /// Whether a round trip uses blocking calls.
     [[nodiscard]] bool at_once() const {
         return options_.calls == Calls::blocking || options_.calls == Calls::synchronous;
     }
@@ -234,7 +234,7 @@ class Flow {
 
     void exchange_windows(std::uint64_t iterations) {
         for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
-            Walk sending = buffers_.walk();  // what is sent lies in the same slots
+            Walk sending = buffers_.walk();  // send slots have the same numbers
             for (std::size_t position = 0; position < receives_.size(); ++position) {
                 begin_receive(next(position));
             }

@@ -1,4 +1,4 @@
-// What is asked of pt2pt, and which requests mean nothing.
+// What a request for pt2pt says, and which requests are invalid.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ inline const Declaration declaration{
 using messages::Pattern;
 enum class Calls { nonblocking, blocking, persistent, synchronous };
 
-/// One case, understood. The number of pairs makes no difference to one pair of ranks.
+/// One parsed case. The number of pairs makes no difference for one pair of ranks.
 struct Options {
     Pattern pattern;
     Calls calls;
@@ -63,7 +63,7 @@ struct Options {
 
 namespace detail {
 
-/// The index of a word in its axis, which is the value of its enumeration.
+/// Index of a word in its axis, which is the value of its enumeration.
 inline int index_of(const Params& params, const std::string& axis) {
     const auto& axes = declaration.axes;
     const auto& words =
@@ -78,14 +78,14 @@ inline Failure bad_request(const std::string& what, const std::string& why, cons
 using messages::option_text;
 
 inline void refuse_bad_request(const Params& params, const Options& options) {
-    const bool windows_both_ways = options.pattern == Pattern::bidirectional;
-    if (options.combined && !(windows_both_ways && options.calls == Calls::blocking)) {
-        throw bad_request("--exchange combined cannot be had with " +
-                              option_text(params, windows_both_ways ? "calls" : "pattern"),
-                          "MPI_Sendrecv blocks, and sends and receives at once",
-                          "--pattern bidirectional --calls blocking --exchange combined");
+    const bool bidirectional = options.pattern == Pattern::bidirectional;
+    if (options.combined && !(bidirectional && options.calls == Calls::blocking)) {
+        throw bad_request(
+            "--exchange combined cannot be had with " + option_text(params, bidirectional ? "calls" : "pattern"),
+            "MPI_Sendrecv blocks, and sends and receives at once",
+            "--pattern bidirectional --calls blocking --exchange combined");
     }
-    if (windows_both_ways && options.calls == Calls::blocking && !options.combined) {
+    if (bidirectional && options.calls == Calls::blocking && !options.combined) {
         throw bad_request("--pattern bidirectional cannot be had with --calls blocking and --exchange separate",
                           "two ranks that both send first, and wait, would wait for ever",
                           "--pattern bidirectional --calls blocking --exchange combined");
@@ -109,7 +109,7 @@ inline void refuse_bad_request(const Params& params, const Options& options) {
 
 }  // namespace detail
 
-/// Failure (usage) names the axes of a request that means nothing.
+/// Failure (usage) names the axes of an invalid request.
 inline Options options_of(const Params& params) {
     Options options{};
     options.pattern = messages::pattern_of(params);
@@ -128,12 +128,12 @@ inline Options options_of(const Params& params) {
     return options;
 }
 
-/// Messages of one pair of threads in one iteration, both directions counted.
+/// Messages of one pair of threads in one iteration, in both directions.
 inline std::uint64_t count(const Options& options) {
     return messages::count(options.pattern, static_cast<std::uint64_t>(options.window));
 }
 
-/// Failure (usage) where so many ranks, of so many threads, make no such pattern.
+/// Failure (usage) if so many ranks, with so many threads, cannot have this pattern.
 inline void require_fitting(const Options& options, const Params& params, int ranks, int cpus) {
     messages::require_pairs(params, ranks);
     if (options.threads > cpus) {

@@ -1,4 +1,4 @@
-// Messages over TCP sockets between the same pairs of processes as those of pt2pt.
+// Messages over TCP sockets between the same pairs of processes as in pt2pt.
 #include <array>
 #include <optional>
 #include <utility>
@@ -21,8 +21,8 @@ using assay::messages::Pattern;
 using assay::tcp::Options;
 using assay::tcp::Stream;
 
-constexpr double connect_s = 10;         ///< a connection takes no longer, or is given up
-constexpr std::size_t answer_bytes = 4;  ///< of an acknowledgement, as OSU has it
+constexpr double connect_s = 10;         ///< time limit of a connection
+constexpr std::size_t answer_bytes = 4;  ///< of an acknowledgement, as in OSU
 
 class Tcp : public assay::Benchmark {
   public:
@@ -38,8 +38,8 @@ class Tcp : public assay::Benchmark {
         }
     }
 
-    /// The second half listens, the first half connects. What one rank tells the others is told before any of them
-    /// gives up.
+    /// The second half of the ranks listens, the first half connects. Ranks exchange all information before any
+    /// of them gives up.
     void connect() override {
         const auto hosts = assay::allgather(ranks_, assay::host_key());
         const bool same_host = hosts[partner()] == hosts[static_cast<std::size_t>(ranks_.rank())];
@@ -62,7 +62,7 @@ class Tcp : public assay::Benchmark {
         }
         const std::string& offer = offers[partner()];
         if (pair_.first && offer.empty()) {
-            return;  // the partner says why
+            return;  // the partner reports the reason
         }
         if (pair_.first) {
             const Offer wanted = Offer::parse(offer);
@@ -99,9 +99,9 @@ class Tcp : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return 0; }
 
-    [[nodiscard]] std::uint64_t most_iterations() const override { return options_.gap.most_iterations(); }
+    [[nodiscard]] std::uint64_t max_iterations() const override { return options_.gap.max_iterations(); }
 
-    /// Who starts, and in both directions everybody.
+    /// The starting rank, or both ranks in bidirectional patterns.
     [[nodiscard]] bool times() const override { return pair_.first || options_.pattern == Pattern::bidirectional; }
 
     [[nodiscard]] std::optional<double> self_timed_seconds() const override { return seconds_; }
@@ -116,7 +116,7 @@ class Tcp : public assay::Benchmark {
         if (stream_.broken()) {
             throw Failure(assay::Exit::failed, "a TCP connection broke",
                           "its peer closed it, or nothing moved over it for " +
-                              std::to_string(static_cast<int>(Stream::patience_s)) +
+                              std::to_string(static_cast<int>(Stream::timeout_s)) +
                               " s, as where the way loses long frames",
                           "look at the other rank's words, and whether shorter frames pass: "
                           "assay run network --vary tcp.segment=1220,0",
@@ -145,7 +145,7 @@ class Tcp : public assay::Benchmark {
 
     void receive_answer() { stream_.receive(answer_.data(), answer_bytes); }
 
-    /// A round trip that is not timed: a barrier lets ranks go at different times.
+    /// An untimed round trip, because ranks leave a barrier at different times.
     void meet() {
         if (pair_.first) {
             send_answer();

@@ -1,4 +1,4 @@
-// What is asked of tcp, and which requests mean nothing.
+// What a request for tcp says, and which requests are invalid.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ inline const Declaration declaration{
 
 using messages::Pattern;
 
-/// One case, understood.
+/// One parsed case.
 struct Options {
     Pattern pattern;
     Layout layout;

@@ -1,4 +1,4 @@
-// Messages of known sizes over one TCP connection.
+// Messages of known size over one TCP connection.
 #pragma once
 
 #include <poll.h>
@@ -15,20 +15,20 @@
 
 namespace assay::tcp {
 
-/// Passes bytes in timed regions, so nothing is thrown: a connection that broke, or over which nothing moved for
-/// `patience_s`, is `broken` from then on and passes nothing more.
+/// Transfers bytes in timed regions, so it throws nothing: after an error, or `timeout_s` without progress, a
+/// connection is `broken` and transfers nothing more.
 class Stream {
   public:
-    static constexpr double patience_s = 20;
+    static constexpr double timeout_s = 20;
 
     Stream() = default;
 
-    /// `polling`: asks the kernel again and again, where else it is left to wake this thread.
+    /// `polling`: calls the kernel repeatedly; otherwise the kernel wakes this thread.
     Stream(Socket socket, bool polling) : socket_(std::move(socket)), polling_(polling), broken_(false) {
         if (!polling) {
-            const timeval patience{static_cast<time_t>(patience_s), 0};
-            setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-            setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+            const timeval timeout{static_cast<time_t>(timeout_s), 0};
+            setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+            setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
         }
     }
 
@@ -46,7 +46,7 @@ class Stream {
         });
     }
 
-    /// Sends and receives so many messages at once, each as far as the connection takes and gives.
+    /// Sends and receives so many messages at the same time, as far as the connection allows.
     template <class NextToSend, class NextToReceive>
     void exchange(std::uint64_t messages, std::size_t bytes, const NextToSend& to_send,
                   const NextToReceive& to_receive) {
@@ -63,7 +63,7 @@ class Stream {
             if (sent || received) {
                 spins = 0;
             } else if (polling_) {
-                look_at_clock(spins++, until);
+                check_timeout(spins++, until);
             } else {
                 wait(out.messages > 0);
             }
@@ -71,10 +71,10 @@ class Stream {
     }
 
   private:
-    /// One direction of an exchange: messages that are left, and how far the one at hand is.
+    /// One direction of an exchange: messages that are left, and the state of the current one.
     struct Half {
         std::uint64_t messages;
-        std::byte* at_hand;
+        std::byte* current;
         std::size_t done;
     };
 
@@ -90,7 +90,7 @@ class Stream {
                 done += static_cast<std::size_t>(moved);
                 spins = 0;
             } else if (moved < 0 && polling_ && errno == EAGAIN) {
-                look_at_clock(spins++, until);
+                check_timeout(spins++, until);
             } else if (moved == 0 || errno != EINTR) {
                 give_up();
             }
@@ -102,10 +102,10 @@ class Stream {
         if (half.messages == 0 || broken_) {
             return false;
         }
-        if (half.at_hand == nullptr) {
-            half.at_hand = next();
+        if (half.current == nullptr) {
+            half.current = next();
         }
-        const ssize_t moved = call(half.at_hand + half.done, bytes - half.done);
+        const ssize_t moved = call(half.current + half.done, bytes - half.done);
         if (moved <= 0) {
             if (moved == 0 || (errno != EAGAIN && errno != EINTR)) {
                 give_up();
@@ -120,25 +120,25 @@ class Stream {
     }
 
     void wait(bool to_send) {
-        constexpr int patience_ms = static_cast<int>(1000 * patience_s);
-        pollfd watched{socket_.get(), static_cast<short>(to_send ? POLLIN | POLLOUT : POLLIN), 0};
-        const int happened = poll(&watched, 1, patience_ms);
-        if (happened == 0 || (happened < 0 && errno != EINTR)) {
+        constexpr int timeout_ms = static_cast<int>(1000 * timeout_s);
+        pollfd descriptor{socket_.get(), static_cast<short>(to_send ? POLLIN | POLLOUT : POLLIN), 0};
+        const int ready_count = poll(&descriptor, 1, timeout_ms);
+        if (ready_count == 0 || (ready_count < 0 && errno != EINTR)) {
             give_up();
         }
     }
 
-    /// Now and then only: it takes longer than to ask the kernel is wanted to.
-    void look_at_clock(std::uint64_t spins, double& until) {
+    /// Only now and then: reading the clock takes longer than calling the kernel.
+    void check_timeout(std::uint64_t spins, double& until) {
         constexpr std::uint64_t between = 1024;
         if (spins == 0) {
-            until = now() + patience_s;
+            until = now() + timeout_s;
         } else if (spins % between == 0 && now() > until) {
             give_up();
         }
     }
 
-    /// The peer learns of it at once.
+    /// The peer notices it at once.
     void give_up() {
         broken_ = true;
         shutdown(socket_.get(), SHUT_RDWR);

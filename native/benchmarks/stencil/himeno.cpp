@@ -67,8 +67,8 @@ class Himeno : public assay::Benchmark {
         }
     }
 
-    /// Largest error of a pressure, or of the root mean square of its changes: of those that GOSA tells, and of
-    /// those that are still to come.
+    /// Largest error of a pressure, or of the root mean square of its changes: of those that GOSA reports, and
+    /// of those of the next sweep.
     double verify(std::size_t /*kernel*/) override {
         double gosa = 0;
         for (const Sum& sum : gosa_) {
@@ -84,7 +84,7 @@ class Himeno : public assay::Benchmark {
     [[nodiscard]] std::vector<double> thread_seconds() const override { return times_.seconds(); }
 
   private:
-    struct alignas(assay::apart_bytes) Sum {
+    struct alignas(assay::interference_bytes) Sum {
         double value = 0;
     };
 
@@ -107,11 +107,4 @@ class Himeno : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Himeno>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_program<Himeno>(declaration, argc, argv); }

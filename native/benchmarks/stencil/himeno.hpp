@@ -27,12 +27,12 @@ struct Size {
     [[nodiscard]] std::size_t inner_points() const { return (i - 2) * (j - 2) * (k - 2); }
 };
 
-/// A part of a grid: inner points of the whole, with one point around them on each side. Those around are
-/// boundaries of the whole, or the neighbours' inner points.
+/// A part of a grid: inner points, with one layer of points around them. These are boundary points of the grid,
+/// or inner points of neighbours.
 struct Block {
     Size whole;
-    Size size;                           ///< of the part, the points around included; of no name
-    std::array<std::size_t, 3> begin{};  ///< where its first point stands in the whole, along i, j and k
+    Size size;                           ///< of the part, including the points around it; without a name
+    std::array<std::size_t, 3> begin{};  ///< position of its first point in the whole grid, along i, j and k
 };
 
 inline constexpr std::array<Size, 5> sizes{
@@ -40,22 +40,22 @@ inline constexpr std::array<Size, 5> sizes{
 
 inline constexpr double flops_per_point = 34;
 inline constexpr float omega = 0.8F;
-inline constexpr float spoilt = -1;
+inline constexpr float invalid_value = -1;
 
-/// As wide as the instructions compiled for; its address may be that of any float.
+/// As wide as the compiled instruction set; may start at the address of any float.
 using Lanes = float __attribute__((vector_size(assay::vector_bytes), aligned(4), may_alias));
 inline constexpr std::size_t lanes = assay::vector_bytes / sizeof(float);
 
-/// What a look at the arrays finds, of some rows.
+/// What a check of some rows finds.
 struct Residual {
     double squares = 0;  ///< sum of the squared changes that the next sweep would make before relaxation
     double largest = 0;  ///< of these changes
     double misplaced =
         0;             ///< largest difference of a boundary from its start, or of p from the last sweep's result
-    double first = 0;  ///< largest difference of p from what one sweep of the start makes
+    double first = 0;  ///< largest difference of p from the result of one sweep of the start
 };
 
-/// GOSA of a sweep and of the one that follows.
+/// GOSA of a sweep and of the next one.
 struct Gosa {
     double of_sweep = 0;
     double of_next = 0;
@@ -67,18 +67,18 @@ inline double first_change(const Size& size) {
     return 1 / (3 * intervals * intervals);
 }
 
-/// Sine modes along i that the changes consist of.
+/// Number of sine modes along i in the changes.
 inline std::size_t modes(const Size& size) { return (size.i - 1) / 2; }
 
 /// GOSA in exact arithmetic after `sweeps` (from 1) sweeps of the start: the share of modes [begin, end) of
-/// modes(size). The coefficients are constant, the boundaries fixed and the start a parabola along i, so the first
-/// sweep changes all inner points by the same amount, and each sine mode of the changes shrinks by its own factor,
-/// 1 - omega + omega/3 (cos x + cos y + cos z), from sweep to sweep.
+/// modes(size). The coefficients are constant, the boundaries fixed and the start is a parabola along i. So the
+/// first sweep changes all inner points by the same amount, and each sine mode of the changes shrinks by its own
+/// factor, 1 - omega + omega/3 (cos x + cos y + cos z), from sweep to sweep.
 inline Gosa exact_gosa(const Size& size, std::uint64_t sweeps, Part modes) {
     const auto angle = [](std::size_t mode, std::size_t points) {
         return std::numbers::pi * static_cast<double>(2 * mode + 1) / static_cast<double>(points - 1);
     };
-    // Of the sum of squares of ones along a line of inner points, what lies in one odd mode.
+    // The share of one odd mode in the sum of squares of ones along a line of inner points.
     const auto weight = [](double angle, std::size_t points) {
         const double cotangent = 1 / std::tan(angle / 2);
         return 2 / static_cast<double>(points - 1) * cotangent * cotangent;
@@ -104,8 +104,8 @@ inline Gosa exact_gosa(const Size& size, std::uint64_t sweeps, Part modes) {
     return {gosa.of_sweep * change * change, gosa.of_next * change * change};
 }
 
-/// The arrays a (4), b (3), c (3), p, bnd, wrk1 and wrk2, of a whole grid or of a block of one. Work is dealt by
-/// rows: runs of inner points along k, in the order of memory.
+/// The arrays a (4), b (3), c (3), p, bnd, wrk1 and wrk2, of a whole grid or of a block of one. Work is divided
+/// by rows: runs of inner points along k, in memory order.
 class Grid {
   public:
     static constexpr std::size_t arrays = 14;
@@ -136,7 +136,7 @@ class Grid {
 
     [[nodiscard]] std::size_t rows() const { return (size_.i - 2) * (size_.j - 2); }
 
-    /// Writes the start values of all arrays around these rows; parts that cover all rows cover all points.
+    /// Writes the initial values of all arrays around these rows; parts that cover all rows cover all points.
     void initialise(Part rows) {
         const Part points = points_around(rows);
         for (std::size_t index = 0; index < 3; ++index) {
@@ -150,16 +150,16 @@ class Grid {
         restart(rows);
     }
 
-    /// Start values of p, and a result of the last sweep that is none.
+    /// Initial values of p, and an invalid result of the last sweep.
     void restart(Part rows) {
         const Part points = points_around(rows);
         for (std::size_t point = points.begin; point < points.end; point += stride_) {
             std::fill_n(p_ + point, stride_, start_value(point / stride_ / size_.j));
         }
-        std::fill(wrk2_ + points.begin, wrk2_ + points.end, spoilt);
+        std::fill(wrk2_ + points.begin, wrk2_ + points.end, invalid_value);
     }
 
-    /// One Jacobi sweep over these rows: wrk2 from p. The result is their part of GOSA.
+    /// One Jacobi sweep over these rows: wrk2 from p. Returns their part of GOSA.
     [[nodiscard]] double sweep(Part rows) {
         double gosa = 0;
         for (std::size_t row = rows.begin; row < rows.end; ++row) {
@@ -182,7 +182,7 @@ class Grid {
         }
     }
 
-    /// Looks at the arrays after a sweep and its copy-back, in double precision.
+    /// Checks the arrays after a sweep and its copy-back, in double precision.
     [[nodiscard]] Residual residual(Part rows) const {
         Residual found;
         const double first = omega * first_change(block_.whole);
@@ -207,17 +207,17 @@ class Grid {
         return found;
     }
 
-    /// All pressures: the points of a row follow each other, rows stand `stride` apart.
+    /// All pressures: the points of a row are contiguous, rows are `stride` apart.
     [[nodiscard]] float* pressures() { return p_; }
 
-    /// For a fault that a test plants.
+    /// For tests that insert a fault.
     [[nodiscard]] float& pressure(std::size_t point) { return p_[point]; }
 
   private:
     static constexpr std::size_t line_floats = 64 / sizeof(float);
     /// Before each array, so that the first inner point of a row begins a cache line.
     static constexpr std::size_t lead = line_floats - 1;
-    /// After each array, so that equal points of two arrays do not meet in one cache set or memory bank.
+    /// After each array, so that equal points of two arrays do not share a cache set or memory bank.
     static constexpr std::size_t stagger = 17 * line_floats;
 
     static std::size_t apart(const Size& size) { return size.i * size.j * stride(size) + stagger; }
@@ -225,7 +225,7 @@ class Grid {
     static Lanes& at(float* address) { return *reinterpret_cast<Lanes*>(address); }
     static const Lanes& at(const float* address) { return *reinterpret_cast<const Lanes*>(address); }
 
-    /// Also takes what is no number.
+    /// Also takes NaN.
     static double greater(double one, double other) { return other <= one ? one : other; }
 
     [[nodiscard]] std::size_t first_point(std::size_t row) const {
@@ -238,7 +238,7 @@ class Grid {
                 rows.end == this->rows() ? points_ : first_point(rows.end) - 1};
     }
 
-    /// Whether a point is a boundary of the whole, which never changes; what fills a row up is none.
+    /// Whether a point is a boundary point of the whole grid, which never changes; padding is not.
     [[nodiscard]] bool is_boundary(std::size_t point) const {
         const auto outside = [](std::size_t index, std::size_t count) { return index == 0 || index + 1 == count; };
         const std::size_t k = point % stride_;
@@ -253,7 +253,8 @@ class Grid {
         return static_cast<float>(i * i) / static_cast<float>((block_.whole.i - 1) * (block_.whole.i - 1));
     }
 
-    /// The definition, of `Number`s read by `read`: by how much a sweep changes a point before relaxation.
+    /// The definition for type Number, with values from `read`: the change of a point in a sweep before
+    /// relaxation.
     template <class Number, class Read>
     [[nodiscard]] Number change(std::size_t point, const Read& read) const {
         const std::size_t i = size_.j * stride_;
@@ -273,7 +274,7 @@ class Grid {
         return change<double>(point, [](const float* address) -> double { return *address; });
     }
 
-    /// The last vector of a row overlaps the one before; its lanes that were counted there are not counted again.
+    /// The last vector of a row overlaps the previous one; lanes counted there are not counted again.
     [[nodiscard]] double sweep_row(std::size_t begin) {
         const std::size_t inner = size_.k - 2;
         Lanes squares{};
@@ -306,7 +307,7 @@ class Grid {
     Block block_;
     Size size_;
     std::size_t stride_;
-    std::size_t points_;  ///< what fills rows up included
+    std::size_t points_;  ///< padding included
     std::array<float*, 4> a_{};
     std::array<float*, 3> b_{};
     std::array<float*, 3> c_{};

@@ -1,4 +1,4 @@
-// What programs of the Himeno benchmark share: sizes by their names, what is counted, and how results are checked.
+// What programs of the Himeno benchmark share: named sizes, what is counted, and how results are checked.
 #pragma once
 
 #include <cfloat>
@@ -10,11 +10,11 @@
 
 namespace himeno {
 
-/// What the source code names: the sweep reads 13 arrays and writes one, the copy reads one and writes one.
+/// As in the source code: the sweep reads 13 arrays and writes one, the copy reads one and writes one.
 inline constexpr double bytes_per_point = 16 * sizeof(float);
 /// Both stores read their lines first.
 inline constexpr double allocated_per_point = 2 * sizeof(float);
-/// Pressures go from 0 to 1, sums of six of them are rounded: some of the last bits of a float.
+/// Pressures are from 0 to 1, sums of six of them are rounded: some of the last bits of a float.
 inline constexpr double tolerance = 4 * double{FLT_EPSILON};
 
 inline const Size& size_named(const std::string& name) {
@@ -30,7 +30,7 @@ inline assay::Work work(const Size& size, int grids) {
               {"traffic_bytes", (bytes_per_point + allocated_per_point) * points}}}};
 }
 
-/// As `exact_gosa`, by all threads of a team.
+/// Like `exact_gosa`, by all threads of a team.
 inline Gosa exact_gosa(const Size& size, std::uint64_t sweeps, Part modes, const assay::Team& team) {
     std::vector<Gosa> parts(static_cast<std::size_t>(team.size()));
     team.run([&](int thread) {
@@ -46,7 +46,7 @@ inline Gosa exact_gosa(const Size& size, std::uint64_t sweeps, Part modes, const
     return sum;
 }
 
-/// As `Grid::residual`, of all rows, by all threads of a team.
+/// Like `Grid::residual`, for all rows, by all threads of a team.
 inline Residual residual(const Grid& grid, const assay::Team& team) {
     std::vector<Residual> parts(static_cast<std::size_t>(team.size()));
     team.run([&](int thread) {
@@ -63,8 +63,8 @@ inline Residual residual(const Grid& grid, const assay::Team& team) {
     return whole;
 }
 
-/// Largest error of a pressure, or of the root mean square of its changes: of those that GOSA tells, and of those
-/// that are still to come. All of the whole grid.
+/// Largest error of a pressure, or of the root mean square of its changes: of those that GOSA reports, and of
+/// those of the next sweep. All for the whole grid.
 inline double error(const Size& size, std::uint64_t sweeps, double gosa, const Residual& found,
                     const Gosa& exact) {
     const auto mean = [&](double squares) {

@@ -1,5 +1,4 @@
-// A grid of the Himeno benchmark dealt to ranks along its three axes, and the exchange of what stands around a
-// block.
+// A grid of the Himeno benchmark distributed over ranks along its three axes, and the halo exchange of a block.
 #pragma once
 
 #include <mpi.h>
@@ -14,7 +13,7 @@ namespace himeno {
 /// Ranks along i, j and k.
 using Shape = std::array<std::size_t, 3>;
 
-/// Inner points of a rank along k are so many at least: a vector of any instruction set.
+/// Fewest inner points of a rank along k: a vector of any instruction set.
 inline constexpr std::size_t fewest_k = 16;
 
 inline std::array<std::size_t, 3> inner_of(const Size& size) { return {size.i - 2, size.j - 2, size.k - 2}; }
@@ -26,7 +25,7 @@ inline bool fits(const Size& size, const Shape& shape) {
            shape[2] <= std::max<std::size_t>(1, inner[2] / fewest_k);
 }
 
-/// What one rank exchanges at most, in floats; a point of a face across k stands in a cache line of its own.
+/// Largest exchange of a rank, in floats; on a face across k each point is in its own cache line.
 inline std::size_t cost(const Size& size, const Shape& shape) {
     constexpr std::size_t line_floats = 16;
     const auto inner = inner_of(size);
@@ -40,11 +39,11 @@ inline std::size_t cost(const Size& size, const Shape& shape) {
            line_floats * faces[2] * points[0] * points[1];
 }
 
-/// The shape of so many ranks that exchanges least; where `wanted` is not 0, so many along that axis. A product of
-/// 0 where there is none.
+/// The shape of so many ranks with the smallest exchange; a value of `wanted` that is not 0 fixes the ranks
+/// along that axis. The product is 0 if there is no such shape.
 inline Shape shape_of(const Size& size, std::size_t ranks, const Shape& wanted) {
     Shape best{};
-    std::size_t least = std::numeric_limits<std::size_t>::max();
+    std::size_t lowest_cost = std::numeric_limits<std::size_t>::max();
     for (std::size_t i = ranks; i >= 1; --i) {
         for (std::size_t j = ranks % i == 0 ? ranks / i : 0; j >= 1; --j) {
             const Shape shape{i, j, ranks / i / j};
@@ -52,21 +51,21 @@ inline Shape shape_of(const Size& size, std::size_t ranks, const Shape& wanted) 
                 return wanted[axis] == 0 || wanted[axis] == shape[axis];
             };
             const bool whole = ranks / i % j == 0 && is_wanted(0) && is_wanted(1) && is_wanted(2);
-            if (whole && fits(size, shape) && cost(size, shape) < least) {
+            if (whole && fits(size, shape) && cost(size, shape) < lowest_cost) {
                 best = shape;
-                least = cost(size, shape);
+                lowest_cost = cost(size, shape);
             }
         }
     }
     return best;
 }
 
-/// Where a rank stands in a shape: those along k follow each other.
+/// Position of a rank in a shape; k changes fastest.
 inline std::array<std::size_t, 3> place_of(std::size_t rank, const Shape& shape) {
     return {rank / shape[2] / shape[1], rank / shape[2] % shape[1], rank % shape[2]};
 }
 
-/// The block of a rank: inner points dealt as evenly as can be.
+/// The block of a rank: inner points distributed as evenly as possible.
 inline Block block_of(const Size& size, std::size_t rank, const Shape& shape) {
     const auto inner = inner_of(size);
     const auto place = place_of(rank, shape);
@@ -82,11 +81,11 @@ inline Block block_of(const Size& size, std::size_t rank, const Shape& shape) {
     return block;
 }
 
-/// The exchange of the points around a block with the ranks beside it. Axis by axis, each with whole planes, so
-/// that edges and corners pass on: k, then j, then i.
+/// The halo exchange of a block with neighbouring ranks. Axis by axis (k, then j, then i), each with whole
+/// planes, so that edges and corners are passed on.
 class Halo {
   public:
-    /// Among the ranks of `all`, as many as the shape has. `pressures` stays where it is.
+    /// Among the ranks of `all`, as many as the shape has. `pressures` must stay at its address.
     Halo(MPI_Comm all, const Shape& shape, const Block& block, float* pressures) {
         int rank = 0;
         MPI_Comm_rank(all, &rank);
@@ -143,7 +142,7 @@ class Halo {
     [[nodiscard]] double sent_bytes() const { return sent_bytes_; }
 
   private:
-    /// So many runs of floats, each so many floats behind the one before.
+    /// So many runs of floats, at constant distances of so many floats.
     static MPI_Datatype plane(std::size_t runs, std::size_t floats, std::size_t apart) {
         MPI_Datatype type = MPI_DATATYPE_NULL;
         MPI_Type_vector(static_cast<int>(runs), static_cast<int>(floats), static_cast<int>(apart), MPI_FLOAT,

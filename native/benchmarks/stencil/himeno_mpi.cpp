@@ -1,5 +1,5 @@
-// R. Himeno's benchmark over MPI: the grid dealt to ranks along its three axes, with the same sweep as on one
-// node.
+// R. Himeno's benchmark over MPI: the grid is distributed over ranks along its three axes; the sweep is that of
+// one node.
 #include <array>
 #include <optional>
 
@@ -46,7 +46,7 @@ const assay::Declaration declaration{
 
 bool is_sharing(const Params& params) { return params.word("coupling") == "sharing"; }
 
-/// Failure (usage) where there is no such shape.
+/// Failure (usage) if there is no such shape.
 Shape shape_of(const Params& params, int ranks) {
     const himeno::Size& size = himeno::size_named(params.word("size"));
     Shape wanted{};
@@ -112,13 +112,13 @@ class HimenoMpi : public assay::Benchmark {
 
     double verify(std::size_t /*kernel*/) override {
         himeno::Residual found = himeno::residual(grid_, team_);
-        std::array<double, 3> most{found.largest, found.misplaced, found.first};
-        MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, all());
+        std::array<double, 3> maxima{found.largest, found.misplaced, found.first};
+        MPI_Allreduce(MPI_IN_PLACE, maxima.data(), static_cast<int>(maxima.size()), MPI_DOUBLE, MPI_MAX, all());
         const Part modes = assay::part_of(himeno::modes(size_), rank_, sharing_ ? ranks_ : 1, 1);
         himeno::Gosa exact = himeno::exact_gosa(size_, sweeps_, modes, team_);
         std::array<double, 3> sums{found.squares, exact.of_sweep, exact.of_next};
         MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, all());
-        found = {sums[0], most[0], most[1], most[2]};
+        found = {sums[0], maxima[0], maxima[1], maxima[2]};
         exact = {sums[1], sums[2]};
         return himeno::error(size_, sweeps_, whole_gosa_, found, exact);
     }
@@ -137,7 +137,7 @@ class HimenoMpi : public assay::Benchmark {
     }
 
   private:
-    struct alignas(assay::apart_bytes) Sum {
+    struct alignas(assay::interference_bytes) Sum {
         double value = 0;
     };
 
@@ -146,7 +146,7 @@ class HimenoMpi : public assay::Benchmark {
 
     [[nodiscard]] Part part(int thread) const { return assay::part_of(grid_.rows(), thread, team_.size(), 1); }
 
-    /// The sum of GOSA over all threads and ranks, and the points around each block.
+    /// The sum of GOSA over all threads and ranks, and the halo exchange of each block.
     void pass_messages() {
         whole_gosa_ = 0;
         for (const Sum& sum : gosa_) {

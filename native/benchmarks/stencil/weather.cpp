@@ -37,18 +37,18 @@ const assay::Declaration declaration{
 
 bool is_sharing(const Params& params) { return params.word("coupling") == "sharing"; }
 
-/// Failure (usage) where rank and threads would not have enough of it.
+/// Failure (usage) if ranks and threads would not have enough cells.
 Plane plane_of(const Params& params, int ranks, int threads) {
-    constexpr std::int64_t most = 1 << 20;
+    constexpr std::int64_t largest = 1 << 20;
     const std::int64_t columns = params.number("nx");
     const std::int64_t sharing = is_sharing(params) ? ranks : 1;
-    const std::int64_t fewest = std::max(static_cast<std::int64_t>(assay::weather::fewest_columns) * sharing,
-                                         2 * static_cast<std::int64_t>(assay::weather::fewest_rows) * threads);
-    if (columns % 2 != 0 || columns < fewest || columns > most) {
+    const std::int64_t smallest = std::max(static_cast<std::int64_t>(assay::weather::fewest_columns) * sharing,
+                                           2 * static_cast<std::int64_t>(assay::weather::fewest_rows) * threads);
+    if (columns % 2 != 0 || columns < smallest || columns > largest) {
         throw Failure(Exit::usage, "a plane of " + std::to_string(columns) + " cells along x cannot be worked on",
                       "it is an even number, with 8 columns for each of " + std::to_string(sharing) +
                           " ranks and 2 rows for each of " + std::to_string(threads) + " threads",
-                      "--nx " + std::to_string(std::clamp(columns + columns % 2, fewest, most)));
+                      "--nx " + std::to_string(std::clamp(columns + columns % 2, smallest, largest)));
     }
     return {static_cast<std::size_t>(columns)};
 }
@@ -69,7 +69,7 @@ class Weather : public assay::Benchmark {
 
     void connect() override { air_.connect(all()); }
 
-    /// Of one cell in one step, as the figure is a rate of them.
+    /// For one cell in one step, because the figure is a rate of them.
     [[nodiscard]] assay::Work work() const override {
         return {{"rate",
                  {{"updates", 1.},
@@ -90,7 +90,8 @@ class Weather : public assay::Benchmark {
         air_.advance(steps_);
     }
 
-    /// The largest of the errors of all tests. That against the plain definition is of the kernels: once.
+    /// The largest error of all tests. The comparison with the plain definition concerns the kernels: it runs
+    /// once.
     double verify(std::size_t /*kernel*/) override {
         const double error = std::max(imbalance(before_, totals(air_, all())), asymmetry(air_, all()));
         if (!deviation_) {
@@ -101,7 +102,7 @@ class Weather : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return 1; }
 
-    /// Phases are means over the ranks; what is left of the time of the slowest one is `other`.
+    /// Phases are means over the ranks; the rest of the slowest rank's time is `other`.
     [[nodiscard]] assay::Solution solution(double seconds) override {
         const assay::weather::Seconds own = air_.seconds();
         std::array<double, 2> sums{own.tendencies, own.halo};
@@ -129,7 +130,7 @@ class Weather : public assay::Benchmark {
     /// The ranks that share a plane.
     [[nodiscard]] MPI_Comm all() const { return sharing_ ? MPI_COMM_WORLD : MPI_COMM_SELF; }
 
-    /// Of all planes.
+    /// Cells of all planes.
     [[nodiscard]] double cells() const { return static_cast<double>(plane_.cells()) * (sharing_ ? 1 : ranks_); }
 
     bool sharing_;

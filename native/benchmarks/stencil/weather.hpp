@@ -1,5 +1,5 @@
-// Dry air in a vertical plane by the equations of miniWeather: the grid, the atmosphere at rest, and the bubble of
-// warm air that rises in it.
+// Dry air in a vertical plane by the equations of miniWeather: the grid, the atmosphere at rest, and the rising
+// bubble of warm air.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace assay::weather {
 
-/// What changes in a cell, as departures from the atmosphere at rest: density, momentum along x and z, and density
-/// x potential temperature.
+/// The variables of a cell, as departures from the atmosphere at rest: density, momentum along x and z, and
+/// density x potential temperature.
 enum Variable : std::size_t { density, momentum_x, momentum_z, heat };
 inline constexpr std::size_t variables = 4;
 
-/// Cells on each side of one that its new values depend on, in one stage of a sweep.
+/// Cells on each side on which the new values of a cell depend, in one stage of a sweep.
 inline constexpr std::size_t halo = 2;
 /// Stages of a sweep, and sweeps of a step: one along x and one along z.
 inline constexpr std::size_t stages = 3;
@@ -32,14 +32,15 @@ inline constexpr double rest_temperature = 300;  ///< potential temperature of t
 inline constexpr double length = 2e4;
 inline constexpr double height = 1e4;
 inline constexpr double fastest = 450;       ///< of waves and wind, m/s
-inline constexpr double courant = 1.5;       ///< cells that the fastest wave passes in a step
+inline constexpr double courant = 1.5;       ///< cells that the fastest wave crosses in a step
 inline constexpr double dissipation = 0.25;  ///< beta of the hyper-viscosity
 
 /// Floating-point operations of a cell in a step: 77 for the flux between two cells, 3 for each new value, 2 for
 /// gravity.
 inline constexpr double flops_per_update = stages * (77 + 12 + 77 + 12 + 2);
-/// Bytes that memory moves for it where caches hold no array from one stage to the next: 4 values of 8 B are read
-/// twice and written, fetched before where they are not read (write-allocate); the first stage reads them once.
+/// Memory traffic of a cell in a step if caches keep no array from one stage to the next: 4 values of 8 B are
+/// read twice and written, after being fetched if they were not read (write-allocate); the first stage reads
+/// them once.
 inline constexpr double traffic_per_update = 2 * 32. * (3 + 4 + 3);
 
 /// Cells of the whole plane.
@@ -53,7 +54,7 @@ struct Plane {
     [[nodiscard]] double step_s() const { return courant * std::min(dx(), dz()) / fastest; }
 };
 
-/// The atmosphere at rest in a row of cells, or between two of them.
+/// The atmosphere at rest in a row of cells, or between two rows.
 struct Level {
     double density;
     double heat;
@@ -75,14 +76,14 @@ inline Level at_rest(double z) {
     return {density, heat, pressure, 1 / heat};
 }
 
-/// Mean over [-1/2, 1/2] by the three points of Gauss and Legendre; mirror images have the same mean to the bit.
+/// Mean over [-1/2, 1/2] by the three points of Gauss and Legendre; mirror images have exactly the same mean.
 template <class Function>
 double mean(const Function& function) {
     const double outer = std::sqrt(0.15);
     return (5 * (function(-outer) + function(outer)) + 8 * function(0.)) / 18;
 }
 
-/// The atmosphere at rest: means of each row of cells, and what is between rows, walls included.
+/// The atmosphere at rest: means of each row of cells, and values between rows, walls included.
 struct Background {
     explicit Background(const Plane& plane) {
         for (std::size_t row = 0; row <= plane.rows(); ++row) {
@@ -100,7 +101,7 @@ struct Background {
     std::vector<Level> borders;
 };
 
-/// The published test: a bubble 2 km in radius, 2 km above the ground, up to 3 K too warm; mean heat of a cell.
+/// The published test: a bubble 2 km in radius, 2 km above the ground, up to 3 K warmer; mean heat of a cell.
 inline double bubble(const Plane& plane, std::size_t row, std::size_t column) {
     constexpr double radius = 2000;
     constexpr double altitude = 2000;
@@ -126,7 +127,7 @@ inline double bubble(const Plane& plane, std::size_t row, std::size_t column) {
 
 using Values = std::array<double, variables>;
 
-/// What a cell begins with. `windy` adds winds of up to 20 m/s, in which every term of the equations counts.
+/// Initial values of a cell. `windy` adds winds of up to 20 m/s, so that every term of the equations counts.
 inline Values start_of(const Plane& plane, const Level& rest, std::size_t row, std::size_t column, bool windy) {
     Values values{0, 0, 0, bubble(plane, row, column)};
     if (windy) {

@@ -1,4 +1,4 @@
-// The air of one rank: its columns of the plane, moved on step by step by the rank's threads.
+// The air of one rank: its columns of the plane, advanced step by step by the rank's threads.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace assay::weather {
 
 /// Seconds of a rank in its last steps.
 struct Seconds {
-    double tendencies = 0;  ///< what its threads compute, the mean of them
-    double halo = 0;        ///< messages of neighbours, waiting included
+    double tendencies = 0;  ///< computation: mean over its threads
+    double halo = 0;        ///< messages with neighbours, including waiting
 };
 
 class Air {
   public:
     static std::size_t bytes(const Layout& layout) { return 3 * array_bytes(layout); }
 
-    /// `columns`: of the whole plane, those of this rank; `tile`: columns that a thread works on at once.
+    /// `columns`: this rank's, of the whole plane; `tile`: columns on which a thread works at once.
     Air(const Plane& plane, Part columns, std::size_t tile, const Team& team, std::byte* memory)
         : plane_(plane),
           rest_(plane),
@@ -41,7 +41,7 @@ class Air {
     Air& operator=(Air&&) = delete;
     ~Air() = default;
 
-    /// Its neighbours; a rank that is alone in `comm` has the whole plane.
+    /// Finds its neighbours; a rank that is alone in `comm` has the whole plane.
     void connect(MPI_Comm comm) {
         int ranks = 1;
         MPI_Comm_size(comm, &ranks);
@@ -50,7 +50,7 @@ class Air {
         }
     }
 
-    /// Writes what a solution begins with, each thread its own rows: first touch.
+    /// Writes the initial values, each thread its own rows: first touch.
     void start(bool windy) {
         team_.run([&](int thread) {
             const Part own = rows(thread);
@@ -96,20 +96,20 @@ class Air {
     [[nodiscard]] Part columns() const { return columns_; }
     [[nodiscard]] double sent_bytes() const { return halo_ ? halo_->sent_bytes() : 0; }
 
-    /// A row of this rank's cells, its first column.
+    /// First column of this rank's cells in a row.
     [[nodiscard]] const double* values(std::size_t row, std::size_t variable) const {
         return arrays_[0] + layout_.at(row + halo, variable);
     }
 
   private:
-    struct alignas(apart_bytes) Worker {
+    struct alignas(interference_bytes) Worker {
         explicit Worker(Kernel made) : kernel(std::move(made)) {}
 
         Kernel kernel;
         std::int64_t nanoseconds = 0;
     };
 
-    /// Whole lines, and an odd number of them between the arrays: they do not meet in one cache set.
+    /// Whole lines, and an odd number of them between the arrays, so that they do not share a cache set.
     static std::size_t array_bytes(const Layout& layout) {
         return ((layout.doubles() + line - 1) / line + 17) * line * sizeof(double);
     }
@@ -158,8 +158,8 @@ class Air {
         team_.barrier();
     }
 
-    /// The rows below and above: walls mirror the flow. The thread whose rows are beside a wall has those that the
-    /// wall mirrors, and no other thread reads them.
+    /// The rows below and above: walls mirror the flow. The thread next to a wall owns the rows that the wall
+    /// mirrors, and no other thread reads them.
     void mirror(double* values, Part rows) const {
         const auto copy = [&](std::size_t to, std::size_t from) {
             for (std::size_t variable = 0; variable < variables; ++variable) {

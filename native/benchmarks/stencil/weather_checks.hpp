@@ -1,42 +1,38 @@
-// The tests of a solution, each as an error that is at most 1 where it passes.
+// The tests of a solution; each returns an error that is at most 1 if it passes.
 #pragma once
 
-#include <limits>
+#include <cmath>
 
 #include "benchmarks/stencil/weather_air.hpp"
 #include "benchmarks/stencil/weather_plain.hpp"
+#include "harness/error.hpp"
 
 namespace assay::weather {
 
-/// As published: mass to rounding, and the energy that the scheme may lose in 400 s. It never gains any.
-inline constexpr double most_mass = 1e-13;
-inline constexpr double most_loss = 4.5e-5;
-inline constexpr double most_gain = 1e-12;
-/// Shares of the largest value of a variable, for rounding.
-inline constexpr double most_asymmetry = 1e-9;
-inline constexpr double most_deviation = 1e-11;
-/// Steps and columns of the plain definition; it is slow.
+/// As published: mass changes by rounding only, and the scheme may lose this energy in 400 s. It never gains
+/// any.
+inline constexpr double max_mass_change = 1e-13;
+inline constexpr double max_energy_loss = 4.5e-5;
+inline constexpr double max_energy_gain = 1e-12;
+/// For rounding errors, as shares of the largest value of a variable.
+inline constexpr double max_asymmetry = 1e-9;
+inline constexpr double max_deviation = 1e-11;
+/// Steps and columns of the plain definition, which is slow.
 inline constexpr std::uint64_t plain_steps = 2;
 inline constexpr std::size_t plain_columns = 96;
 
-/// What a number is of the most that it may be; the largest error there is where it is not finite.
-inline double error_of(double value, double most) {
-    const double error = std::abs(value) / most;
-    return std::isfinite(error) ? error : std::numeric_limits<double>::max();
-}
-
-/// Over the whole plane, departures from the atmosphere at rest, as shares of what that has.
+/// Departures of the whole plane from the atmosphere at rest, as shares of its values.
 struct Totals {
     double mass;
     double energy;     ///< internal, kinetic and potential
-    double departure;  ///< the largest of heat, as a share of what is at rest in the same row
+    double departure;  ///< largest departure of heat, as a share of the heat at rest in the same row
 };
 
-/// Of all ranks in `comm`, which have the plane.
+/// Over all ranks in `comm`, which share the plane.
 inline Totals totals(const Air& air, MPI_Comm comm) {
     const std::size_t columns = air.columns().end - air.columns().begin;
     const auto count = static_cast<double>(columns);
-    std::array<double, 4> sums{};  // mass and energy, and both at rest
+    std::array<double, 4> sums{};  // mass and energy, then both at rest
     double departure = 0;
     for (std::size_t row = 0; row < air.plane().rows(); ++row) {
         const Level& rest = air.rest().rows[row];
@@ -52,7 +48,7 @@ inline Totals totals(const Air& air, MPI_Comm comm) {
             mass += heavier;
             energy +=
                 internal * excess(warmer) + (u * u + w * w) / (heavier + rest.density) / 2 + potential * heavier;
-            departure = std::abs(warmer) <= departure ? departure : std::abs(warmer);  // takes what is no number
+            departure = std::abs(warmer) <= departure ? departure : std::abs(warmer);  // takes NaN
         }
         sums[0] += mass;
         sums[1] += energy;
@@ -64,16 +60,16 @@ inline Totals totals(const Air& air, MPI_Comm comm) {
     return {sums[0] / sums[2], sums[1] / sums[3], departure};
 }
 
-/// How mass and energy have changed, and whether heat still is where pressures are exact.
+/// How mass and energy have changed, and whether the departure of heat still allows exact pressures.
 inline double imbalance(const Totals& before, const Totals& now) {
     const double gained = now.energy - before.energy;
-    return std::max({error_of(now.mass - before.mass, most_mass),
-                     error_of(gained, gained > 0 ? most_gain : most_loss),
-                     error_of(now.departure, most_departure)});
+    return std::max({error_of(now.mass - before.mass, max_mass_change),
+                     error_of(gained, gained > 0 ? max_energy_gain : max_energy_loss),
+                     error_of(now.departure, max_departure)});
 }
 
-/// How far the plane is from its mirror image, by the sums of its columns: what goes left on one side goes right
-/// on the other.
+/// Difference of the plane from its mirror image, by sums over its columns: what moves left on one side moves
+/// right on the other.
 inline double asymmetry(const Air& air, MPI_Comm comm) {
     const std::size_t count = air.plane().columns;
     std::vector<double> sums(variables * count);
@@ -98,13 +94,13 @@ inline double asymmetry(const Air& air, MPI_Comm comm) {
             largest = std::max(largest, std::abs(here));
             difference = apart <= difference ? difference : apart;
         }
-        error = std::max(error, difference > 0 ? error_of(difference, most_asymmetry * largest) : 0);
+        error = std::max(error, difference > 0 ? error_of(difference, max_asymmetry * largest) : 0);
     }
     return error;
 }
 
-/// How far the first steps from a windy start are from those of the plain definition, at both sides of this rank's
-/// block. Leaves the air as it is then.
+/// Difference of the first steps from a windy start from those of the plain definition, at both sides of this
+/// rank's block. Leaves the air in that state.
 inline double deviation(Air& air) {
     air.start(true);
     air.advance(plain_steps);
@@ -127,7 +123,7 @@ inline double deviation(Air& air) {
             }
         }
         for (std::size_t variable = 0; variable < variables; ++variable) {
-            error = std::max(error, error_of(difference[variable], most_deviation * largest[variable]));
+            error = std::max(error, error_of(difference[variable], max_deviation * largest[variable]));
         }
     }
     return error;

@@ -7,19 +7,19 @@
 
 namespace assay::weather {
 
-/// As wide as the instructions compiled for; its address may be that of any double.
+/// As wide as the compiled instruction set; may start at the address of any double.
 using Lanes = double __attribute__((vector_size(assay::vector_bytes), aligned(8), may_alias));
 inline constexpr std::size_t lanes = assay::vector_doubles;
 
 /// Doubles of a cache line.
 inline constexpr std::size_t line = 8;
 
-/// Fewest columns of a rank and rows of a thread: a vector of any instruction set; what a wall mirrors.
+/// Fewest columns of a rank and rows of a thread: a vector of any instruction set; the rows that a wall mirrors.
 inline constexpr std::size_t fewest_columns = 8;
 inline constexpr std::size_t fewest_rows = 2;
 
-/// Departures of heat from rest up to which `excess` is exact to rounding, as a share of it.
-inline constexpr double most_departure = 0.1;
+/// Relative departures of heat from rest up to which `excess` is exact to rounding.
+inline constexpr double max_departure = 0.1;
 
 /// (1 + x)^gamma - 1 by its binomial series. The bubble departs by about 0.01.
 template <class Number>
@@ -41,12 +41,12 @@ Number excess(Number x) {
     return sum * x;
 }
 
-/// Where the values of a block stand: rows with their variables one behind the other, two cells around.
+/// Memory layout of a block: rows with their variables one after another, and two cells around.
 class Layout {
   public:
     Layout(std::size_t columns, std::size_t rows) : columns_(columns), rows_(rows) {
         const std::size_t lines = (columns + halo + line - 1) / line + 1;
-        // An odd number of lines: equal columns of all rows do not meet in one cache set.
+        // An odd number of lines: equal columns of all rows do not share a cache set.
         stride_ = (lines + (lines % 2 == 0 ? 1 : 0)) * line;
     }
 
@@ -58,7 +58,7 @@ class Layout {
     [[nodiscard]] std::size_t apart() const { return variables * stride_; }
     [[nodiscard]] std::size_t doubles() const { return (rows_ + 2 * halo) * apart() + lead; }
 
-    /// Place of the first column of a variable; the row is counted from the lowest one of the halo.
+    /// Index of the first column of a variable; the row is counted from the lowest one of the halo.
     [[nodiscard]] std::size_t at(std::size_t row, std::size_t variable) const {
         return row * apart() + variable * stride_ + lead;
     }
@@ -75,12 +75,12 @@ class Layout {
 /// One stage: to = start + share of a step x tendencies of `from`.
 struct Stage {
     const double* start;
-    double* from;  ///< what is around its cells is filled before
+    double* from;  ///< the cells around its own are filled before
     double* to;
     double share;
 };
 
-/// Columns and rows that are worked on.
+/// Columns and rows to work on.
 struct Tile {
     Part columns;
     Part rows;
@@ -88,7 +88,7 @@ struct Tile {
 
 enum class Axis { x, z };
 
-/// The tendencies of a tile, by one thread.
+/// Computes the tendencies of a tile, with one thread.
 class Kernel {
   public:
     Kernel(const Plane& plane, const Background& rest, const Layout& layout)
@@ -98,7 +98,7 @@ class Kernel {
           stride_(layout.stride() + line),
           fluxes_(2 * variables * stride_ / line) {}
 
-    /// Along x, row by row. The halo of `from` beside these rows is complete.
+    /// Along x, row by row. The halo of `from` next to these rows must be complete.
     void along_x(const Stage& stage, const Tile& tile) {
         double* fluxes = fluxes_.data()->values;
         const double scale = stage.share * plane_.step_s() / plane_.dx();
@@ -115,7 +115,7 @@ class Kernel {
         }
     }
 
-    /// Along z, upwards, and gravity. The rows of `from` around these are complete.
+    /// Along z, upwards, with gravity. The rows of `from` around these must be complete.
     void along_z(const Stage& stage, const Tile& tile) {
         double* lower = fluxes_.data()->values;
         double* upper = lower + variables * stride_;
@@ -149,7 +149,7 @@ class Kernel {
     }
 
   private:
-    /// A cache line: fluxes begin one.
+    /// A cache line: fluxes begin at one.
     struct alignas(line * sizeof(double)) Line {
         double values[line] = {};
     };
@@ -157,8 +157,8 @@ class Kernel {
     static Lanes& at(double* address) { return *reinterpret_cast<Lanes*>(address); }
     static const Lanes& at(const double* address) { return *reinterpret_cast<const Lanes*>(address); }
 
-    /// The fluxes of all variables through so many borders, from the four cells around each, `apart` doubles from
-    /// one to the next. The last vector overlaps the one before.
+    /// The fluxes of all variables through so many borders, from the four cells around each, `apart` doubles
+    /// from one to the next. The last vector overlaps the previous one.
     template <Axis axis>
     void borders_of(const double* first, std::size_t apart, const Level& rest, Part borders,
                     double* fluxes) const {
@@ -171,8 +171,8 @@ class Kernel {
         }
     }
 
-    /// Fourth-order values between the second and the third of four cells, the fluxes that follow from them, and
-    /// the hyper-viscosity. Sums are written so that mirror images have the same rounding.
+    /// Fourth-order values between the second and the third of four cells, their fluxes, and the
+    /// hyper-viscosity. The sums are written so that mirror images round in the same way.
     template <Axis axis>
     void flux(const double* first, std::size_t apart, const Level& rest, double spread, double* fluxes) const {
         Lanes value[variables];
@@ -198,7 +198,7 @@ class Kernel {
         }
     }
 
-    /// to = start - what `change` makes of each column, counted from the first of these and of all.
+    /// to = start - `change` of each column, counted from the first of these and of all.
     template <class Change>
     void update(const Stage& stage, std::size_t row, std::size_t variable, Part columns,
                 const Change& change) const {

@@ -1,4 +1,4 @@
-// What neighbours pass each other: the two columns at each side of a block. Both ends of the plane are neighbours.
+// The halo exchange: two columns at each side of a block. The plane is periodic.
 #pragma once
 
 #include <mpi.h>
@@ -9,7 +9,7 @@
 
 namespace assay::weather {
 
-/// Fills the columns around some rows from both ends of the same rows: for a rank that has the whole plane.
+/// Fills the columns around some rows from both ends of the same rows, for a rank that has the whole plane.
 inline void wrap(const Layout& layout, double* values, Part rows) {
     for (std::size_t row = rows.begin; row < rows.end; ++row) {
         for (std::size_t variable = 0; variable < variables; ++variable) {
@@ -21,7 +21,7 @@ inline void wrap(const Layout& layout, double* values, Part rows) {
     }
 }
 
-/// The same of all rows from the ranks before and behind this one; by one thread.
+/// The same for all rows, from the previous and the next rank; by one thread.
 class Halo {
   public:
     Halo(MPI_Comm comm, const Layout& layout) : layout_(layout) {
@@ -34,7 +34,7 @@ class Halo {
             sent_[side].resize(layout.rows() * variables * halo);
             got_[side].resize(sent_[side].size());
             const auto count = static_cast<int>(sent_[side].size());
-            // What goes to one side comes from the other: with two ranks both are the same one.
+            // What goes to one side comes from the other: with two ranks both sides are the same rank.
             MPI_Recv_init(got_[side].data(), count, MPI_DOUBLE, neighbours[side], tag + static_cast<int>(1 - side),
                           comm, &requests_[side]);
             MPI_Send_init(sent_[side].data(), count, MPI_DOUBLE, neighbours[side], tag + static_cast<int>(side),

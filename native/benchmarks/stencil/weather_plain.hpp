@@ -1,4 +1,4 @@
-// The definition written plainly: what the kernels are held against. It passes no messages.
+// A plain implementation of the definition: the reference of the kernels. It passes no messages.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace assay::weather {
 
-/// Some columns of the plane from a windy start, and those around them on which they depend within so many steps.
+/// Some columns of the plane from a windy start, and the columns around them on which they depend within so many
+/// steps.
 class Plain {
   public:
     Plain(const Plane& plane, const Background& rest, Part columns, std::uint64_t steps)
@@ -15,7 +16,7 @@ class Plain {
           rest_(rest),
           margin_(steps * stages * halo),
           width_(columns.end - columns.begin + 2 * margin_) {
-        // As many times the plane as keep the first column from being negative: both ends of it are neighbours.
+        // The plane is periodic: whole planes are added to keep the first column from being negative.
         const std::size_t begin = columns.begin + (margin_ / plane.columns + 1) * plane.columns - margin_;
         for (std::size_t row = 0; row < plane.rows(); ++row) {
             for (std::size_t column = 0; column < width_; ++column) {
@@ -28,7 +29,7 @@ class Plain {
         }
     }
 
-    /// Of a cell after the last step; columns are counted from the first of those asked for.
+    /// A cell after the last step; columns are counted from the first requested one.
     [[nodiscard]] const Values& at(std::size_t row, std::size_t column) const {
         return cells_[row * width_ + margin_ + column];
     }
@@ -42,8 +43,8 @@ class Plain {
         cells_ = advanced(second, axis, 1);
     }
 
-    /// What stands there; walls mirror the flow. Beside the first and the last column stand these themselves: what
-    /// is wrong about that never reaches the columns that were asked for.
+    /// The cell at a position; walls mirror the flow. Outside the first and the last column these columns are
+    /// repeated: the resulting errors never reach the requested columns.
     [[nodiscard]] Values cell(const Cells& cells, std::ptrdiff_t row, std::ptrdiff_t column) const {
         const auto rows = static_cast<std::ptrdiff_t>(plane_.rows());
         const std::ptrdiff_t inside = row < 0 ? -1 - row : row < rows ? row : 2 * rows - 1 - row;

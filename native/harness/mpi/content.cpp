@@ -31,7 +31,7 @@ Content::~Content() {
     }
 }
 
-/// Pieces of 1 MiB, and what is left.
+/// Pieces of 1 MiB, and the rest.
 void Content::make_long(std::size_t bytes) {
     constexpr std::size_t piece_bytes = 1 << 20U;
     const std::size_t pieces = bytes / piece_bytes;

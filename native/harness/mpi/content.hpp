@@ -1,4 +1,4 @@
-// How MPI is told where the bytes of a message lie.
+// How MPI learns where the bytes of a message are.
 #pragma once
 
 #include <mpi.h>
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// A message in a slot as an MPI count and datatype; for more bytes than a count can say, too.
+/// A message in a slot as an MPI count and datatype, also with more bytes than a count can hold.
 class Content {
   public:
     explicit Content(const Layout& layout);

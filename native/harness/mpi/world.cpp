@@ -16,11 +16,11 @@ namespace {
 constexpr int dissemination_tag = 1;
 constexpr int gather_tag = 2;
 
-/// Of MPI_Finalize. Debian's MPICH 4.0 over UCX and TCP waits there for ever in 3 to 10 % of short programs
-/// between nodes, one rank for a peer that has stopped to listen; by then all records are written.
-constexpr unsigned patience_s = 10;
+/// Time limit of MPI_Finalize. Debian's MPICH 4.0 over UCX and TCP hangs there in 3 to 10 % of short programs
+/// between nodes: one rank waits for a peer that has stopped listening. All records are written by then.
+constexpr unsigned finalize_timeout_s = 10;
 
-/// For the signal's handler: what the process would have ended with.
+/// For the signal handler: the exit code of the process.
 volatile std::sig_atomic_t exit_code = 0;
 
 int level_of(Threads threads) {
@@ -35,7 +35,7 @@ int level_of(Threads threads) {
     return MPI_THREAD_MULTIPLE;
 }
 
-/// Of a level of threads; the standard puts them in order.
+/// Name of a thread level; the standard defines their order.
 std::string word_of(int level) {
     if (level < MPI_THREAD_FUNNELED) {
         return "single";
@@ -43,7 +43,7 @@ std::string word_of(int level) {
     return level < MPI_THREAD_MULTIPLE ? "funneled" : "multiple";
 }
 
-/// What the header says of MPI.
+/// Facts of MPI for the header.
 std::map<std::string, std::string> describe_library(int granted) {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
@@ -63,7 +63,7 @@ std::map<std::string, std::string> describe_library(int granted) {
 }  // namespace
 
 World::World(Threads threads) {
-    reserve_stdout();  // MPI libraries say this and that there
+    reserve_stdout();  // MPI libraries print messages to stdout
     int granted = 0;
     MPI_Init_thread(nullptr, nullptr, level_of(threads), &granted);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
@@ -72,8 +72,8 @@ World::World(Threads threads) {
     library_ = describe_library(granted);
 }
 
-/// Dissemination (Hensgen, Finkel and Manber, 1988): in round k each rank tells the one 2^k after it what it
-/// knows. After ceil(log2 n) rounds everybody has heard of everybody, and of a maximum it may hear twice.
+/// Dissemination (Hensgen, Finkel and Manber, 1988): in round k each rank sends what it knows to the rank 2^k
+/// after it. After ceil(log2 n) rounds every rank has heard of all; a maximum may arrive twice.
 void World::allreduce_max(std::span<double> values) {
     others_.resize(values.size());
     const auto count = static_cast<int>(values.size());
@@ -97,9 +97,9 @@ std::vector<std::string> World::gather(const std::string& text) {
         int length = 0;
         MPI_Probe(other, gather_tag, comm_, &status);
         MPI_Get_count(&status, MPI_CHAR, &length);
-        std::string told(static_cast<std::size_t>(length), ' ');
-        MPI_Recv(told.data(), length, MPI_CHAR, other, gather_tag, comm_, MPI_STATUS_IGNORE);
-        texts.push_back(std::move(told));
+        std::string received(static_cast<std::size_t>(length), ' ');
+        MPI_Recv(received.data(), length, MPI_CHAR, other, gather_tag, comm_, MPI_STATUS_IGNORE);
+        texts.push_back(std::move(received));
     }
     return texts;
 }
@@ -107,9 +107,9 @@ std::vector<std::string> World::gather(const std::string& text) {
 std::string World::broadcast(const std::string& text) {
     auto length = static_cast<int>(text.size());
     MPI_Bcast(&length, 1, MPI_INT, 0, comm_);
-    std::string told = rank_ == 0 ? text : std::string(static_cast<std::size_t>(length), ' ');
-    MPI_Bcast(told.data(), length, MPI_CHAR, 0, comm_);
-    return told;
+    std::string received = rank_ == 0 ? text : std::string(static_cast<std::size_t>(length), ' ');
+    MPI_Bcast(received.data(), length, MPI_CHAR, 0, comm_);
+    return received;
 }
 
 void World::abandon(Exit exit) { MPI_Abort(comm_, static_cast<int>(exit)); }
@@ -118,7 +118,7 @@ void World::leave(Exit exit) {
     MPI_Comm_free(&comm_);
     exit_code = static_cast<int>(exit);
     std::signal(SIGALRM, [](int /*signal*/) { _exit(exit_code); });
-    alarm(patience_s);
+    alarm(finalize_timeout_s);
     MPI_Finalize();
     alarm(0);
 }

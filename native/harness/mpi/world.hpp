@@ -10,11 +10,11 @@
 
 namespace assay {
 
-/// Begins MPI; `leave` ends it. Its own messages go over a communicator of their own: MPI_COMM_WORLD is free for
+/// Starts MPI; `leave` ends it. Its own messages have their own communicator: MPI_COMM_WORLD is free for
 /// benchmarks.
 class World final : public Ranks {
   public:
-    /// What is granted of the threads stands in `library`.
+    /// `library` reports the thread level that MPI granted.
     explicit World(Threads threads);
     World(const World&) = delete;
     World& operator=(const World&) = delete;

@@ -1,5 +1,4 @@
-// Himeno's grid dealt to ranks: blocks that make up the whole, and what the exchange brings to each point around
-// one.
+// Himeno's grid distributed over ranks: blocks make up the whole, and the exchange fills each point around one.
 #include <vector>
 
 #include "benchmarks/stencil/himeno_halo.hpp"
@@ -12,11 +11,10 @@ namespace {
 
 const Size& extra_small = sizes[0];
 
-/// A number for each point of the whole.
+/// A number for each point of the whole grid.
 float at(std::size_t i, std::size_t j, std::size_t k) { return static_cast<float>((i * 32 + j) * 64 + k); }
 
-/// Points of the block around whose inner points stand others' or the boundary: all of them must hold their
-/// number.
+/// Points around the block that belong to others or to the boundary: all of them must hold their number.
 void exchange_brings_every_point_around(MPI_Comm all, const Shape& shape, int rank) {
     const Block block = block_of(extra_small, static_cast<std::size_t>(rank), shape);
     const std::size_t i0 = block.begin[0];
@@ -56,7 +54,7 @@ void blocks_make_up_the_whole() {
     }
 }
 
-void a_shape_exchanges_least() {
+void a_shape_has_the_smallest_exchange() {
     CHECK((shape_of(extra_small, 1, {}) == Shape{1, 1, 1}));
     CHECK((shape_of(extra_small, 2, {}) == Shape{2, 1, 1}));
     CHECK((shape_of(extra_small, 16, {}) == Shape{4, 4, 1}));
@@ -70,7 +68,7 @@ void a_shape_exchanges_least() {
 int main() {
     assay::World world(assay::Threads::single);
     blocks_make_up_the_whole();
-    a_shape_exchanges_least();
+    a_shape_has_the_smallest_exchange();
     const auto ranks = static_cast<std::size_t>(world.size());
     for (const Shape& shape : {Shape{ranks, 1, 1}, Shape{1, ranks, 1}}) {
         exchange_brings_every_point_around(MPI_COMM_WORLD, shape, world.rank());

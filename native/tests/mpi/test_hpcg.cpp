@@ -1,4 +1,4 @@
-// HPCG's solver against its definition written plainly, with every number of ranks of this test and of threads.
+// HPCG's solver compared with the plain definition, with each number of ranks of this test, and of threads.
 #include <cstdint>
 
 #include "benchmarks/kernels/hpcg_checks.hpp"
@@ -14,13 +14,13 @@ namespace {
 /// Before the first team pins this thread.
 const std::vector<int> allowed = assay::affinity();
 
-/// A cpu for each rank; its threads share it, for nothing is timed.
+/// A cpu for each rank, shared by its threads: nothing is timed.
 std::vector<int> cpus_of(const assay::Ranks& ranks, int threads) {
     const int cpu = allowed[static_cast<std::size_t>(ranks.rank()) % allowed.size()];
     return std::vector<int>(static_cast<std::size_t>(threads), cpu);
 }
 
-/// A solver of one rank of all, with so many threads.
+/// The solver of one of all ranks, with so many threads.
 struct Solved {
     Solved(int n, int threads, const assay::Ranks& ranks)
         : place(ranks.size(), ranks.rank()),
@@ -47,7 +47,7 @@ struct Solved {
 
 bool near(double one, double other, double relative) { return std::abs(one / other - 1) <= relative; }
 
-void a_grid_is_as_near_to_a_cube_as_can_be() {
+void a_grid_is_as_close_to_a_cube_as_possible() {
     CHECK((grid_of(1) == Triple{1, 1, 1}));
     CHECK((grid_of(2) == Triple{1, 1, 2}));
     CHECK((grid_of(8) == Triple{2, 2, 2}));
@@ -56,13 +56,13 @@ void a_grid_is_as_near_to_a_cube_as_can_be() {
     CHECK((grid_of(360) == Triple{5, 8, 9}));
 }
 
-/// Every point of another rank has a column of its own, and the two agree on which point it is.
+/// Every point of another rank has its own column, and both ranks agree on which point it is.
 void neighbours_mean_the_same_points(const assay::Ranks& ranks) {
     constexpr int n = 6;
     const Place place(ranks.size(), ranks.rank());
     const Domain domain(place, n);
     Exchange exchange(domain, MPI_COMM_WORLD);
-    const auto number = [&](int x, int y, int z) {  // of a point in the whole
+    const auto number = [&](int x, int y, int z) {  // of a point in the global domain
         const Triple& at = place.at();
         return x + at[0] * n + 1e3 * (y + at[1] * n) + 1e6 * (z + at[2] * n);
     };
@@ -90,7 +90,7 @@ void neighbours_mean_the_same_points(const assay::Ranks& ranks) {
 
 void iterations_are_those_of_the_definition(const assay::Ranks& ranks) {
     for (const int n : {16, 24}) {
-        // Threads that wait for each other on one cpu are slow: many ranks have no more than one.
+        // Threads that wait for each other on one cpu are slow: with many ranks there is only one.
         for (const int threads : ranks.size() > 2 || n > 16 ? std::vector<int>{1} : std::vector<int>{1, 2, 3}) {
             Solved each(n, threads, ranks);
             constexpr int iterations = 6;
@@ -107,7 +107,7 @@ void iterations_are_those_of_the_definition(const assay::Ranks& ranks) {
     }
 }
 
-/// Fifty iterations find ones.
+/// Fifty iterations find the solution of ones.
 void the_solution_is_ones(const assay::Ranks& ranks) {
     Solved each(16, 1, ranks);
     each.solver.solve({50});
@@ -122,13 +122,13 @@ void operators_pass_the_tests_and_faults_do_not(const assay::Ranks& ranks) {
     Solved each(16, 1, ranks);
     CHECK(asymmetry(each.solver, ranks.rank()) < 1);
     CHECK(spectral_excess(each.solver) <= 1);
-    CHECK(spectral_excess(each.solver) <= 1);  // it leaves what it found
+    CHECK(spectral_excess(each.solver) <= 1);  // it restores the diagonal
     each.solver.reset();
     each.solver.solve({3});
     CHECK(deviation(each.solver, each.solver.x(), each.plain, each.plain.residuals(2)) < 1);
-    std::vector<double> spoilt(each.solver.x(), each.solver.x() + each.solver.finest().domain().rows());
-    spoilt[7] += 1e-3;
-    CHECK(deviation(each.solver, spoilt.data(), each.plain, each.plain.residuals(2)) > 1);
+    std::vector<double> wrong_x(each.solver.x(), each.solver.x() + each.solver.finest().domain().rows());
+    wrong_x[7] += 1e-3;
+    CHECK(deviation(each.solver, wrong_x.data(), each.plain, each.plain.residuals(2)) > 1);
     if (ranks.rank() == 0) {
         each.solver.finest().scale(100, 1.01);
     }
@@ -137,8 +137,8 @@ void operators_pass_the_tests_and_faults_do_not(const assay::Ranks& ranks) {
     CHECK(deviation(each.solver, each.solver.x(), each.plain, each.plain.residuals(2)) > 1);
 }
 
-/// Of one rank with 16^3 points, counted by hand: 4096 rows with 46^3 entries, 512 with 22^3, 64 with 10^3 and 8
-/// with 4^3.
+/// For one rank with 16^3 points, counted by hand: 4096 rows with 46^3 entries, 512 with 22^3, 64 with 10^3 and
+/// 8 with 4^3.
 void counts_are_those_of_the_definition() {
     const double entries = 46. * 46 * 46;
     const double coarse = 22. * 22 * 22 + 10. * 10 * 10;
@@ -155,7 +155,7 @@ void counts_are_those_of_the_definition() {
 
 int main() {
     assay::World world(assay::Threads::funneled);
-    a_grid_is_as_near_to_a_cube_as_can_be();
+    a_grid_is_as_close_to_a_cube_as_possible();
     neighbours_mean_the_same_points(world);
     iterations_are_those_of_the_definition(world);
     the_solution_is_ones(world);

@@ -1,4 +1,4 @@
-// HPL's system, and its solution on every grid that the ranks of this test can form. Started with several ranks.
+// HPL's system, and its solution on every grid that the ranks of this test can form. Needs several ranks.
 #include <cstdlib>
 #include <iostream>
 
@@ -11,10 +11,10 @@ using namespace assay::hpl;
 
 namespace {
 
-/// The whole of [A b] on one process.
+/// The whole [A b] on one process.
 struct System {
     explicit System(Index n) : n(n), numbers(static_cast<std::size_t>(n * stride_of(n + 1))) {
-        generate(n, Deal(n, 0, 1), Deal(n, 0, 1), a());
+        generate(n, BlockCyclic(n, 0, 1), BlockCyclic(n, 0, 1), a());
     }
     [[nodiscard]] RowView a() { return {numbers.data(), n, n + 1, stride_of(n + 1)}; }
 
@@ -22,7 +22,7 @@ struct System {
     std::vector<double> numbers;
 };
 
-/// By elimination of one column after the other, without blocks.
+/// By elimination of one column after another, without blocks.
 std::vector<double> plain_solution(Index n) {
     System system(n);
     const RowView a = system.a();
@@ -53,15 +53,15 @@ std::vector<double> plain_solution(Index n) {
 }
 
 double largest(const double* values, Index count) {
-    double most = 0;
+    double maximum = 0;
     for (Index each = 0; each < count; ++each) {
-        most = std::max(most, std::abs(values[each]));
+        maximum = std::max(maximum, std::abs(values[each]));
     }
-    return most;
+    return maximum;
 }
 
-/// Norms that HPL prints for N = 500 where its residual fails (hpcc 1.5.0).
-void the_system_is_hpls() {
+/// Norms that HPL prints for N = 500 if its residual fails (hpcc 1.5.0).
+void the_system_is_that_of_hpl() {
     System system(500);
     double norm = 0;
     for (Index row = 0; row < 500; ++row) {
@@ -85,8 +85,8 @@ void every_process_generates_its_part_of_the_same_system() {
     System whole(n);
     for (const Index block : {1, 8, 97}) {
         for (int place = 0; place < 3; ++place) {
-            const Deal rows(block, place, 3);
-            const Deal columns(block, 1, 2);
+            const BlockCyclic rows(block, place, 3);
+            const BlockCyclic columns(block, 1, 2);
             const Index height = rows.before(n);
             std::vector<double> numbers(static_cast<std::size_t>(height * stride_of(n + 1)));
             const RowView part{numbers.data(), height, columns.before(n + 1), stride_of(n + 1)};
@@ -101,12 +101,12 @@ void every_process_generates_its_part_of_the_same_system() {
     }
 }
 
-/// Those of the threads of a rank: three in some of the cases, for ranks and threads have to share few cores here;
-/// in one of them all but the first rank have two.
+/// Cpus of the threads of a rank: three in some of the cases, because ranks and threads share few cores here; in
+/// one of these cases all ranks except the first have two.
 std::vector<int> cpus_for(const Options& options, int rank) {
     const std::vector<int> cpus = assay::affinity();
     std::size_t threads = 1;
-    if (options.way == Way::ring) {
+    if (options.algorithm == Algorithm::ring) {
         threads = options.n == 157 ? 3 : options.n == 300 && rank > 0 ? 2 : 1;
     }
     std::vector<int> found(threads);
@@ -139,7 +139,7 @@ void solve(const Options& options, int p, int q, const assay::Blas& blas, const 
     MPI_Comm_free(&some);
 }
 
-/// Whether the phases of all steps together are those of the solution, but for the substitution.
+/// Whether the phases of all steps together are those of the solution, except the substitution.
 bool steps_add_up(const Solver& solver) {
     Phases sums{};
     for (const Phases& step : solver.steps()) {
@@ -155,7 +155,7 @@ bool steps_add_up(const Solver& solver) {
     return !solver.steps().empty();
 }
 
-/// On every grid of all ranks, or of all but one: smaller ones are those of the same test with fewer ranks.
+/// On every grid of all ranks, or of all except one: smaller grids are tested with fewer ranks.
 void x_is_that_of_plain_elimination_on_every_grid(int ranks, const assay::Blas& blas) {
     const int fewest = std::max(1, ranks - 1);
     for (const auto& [n, block] :
@@ -163,11 +163,11 @@ void x_is_that_of_plain_elimination_on_every_grid(int ranks, const assay::Blas& 
         const std::vector<double> expected = plain_solution(n);
         for (int p = 1; p <= ranks; ++p) {
             for (int q = (fewest + p - 1) / p; p * q <= ranks; ++q) {
-                for (const Way way :
-                     {Way::ring, Way::modified_ring, Way::spread_roll, Way::library, Way::shared}) {
+                for (const Algorithm algorithm : {Algorithm::ring, Algorithm::modified_ring,
+                                                  Algorithm::spread_roll, Algorithm::library, Algorithm::shared}) {
                     for (const bool both : {false, true}) {
                         const Exchange exchange = both ? Exchange::binary : Exchange::ring;
-                        const Options options{n, std::min(n, block), way, exchange, both, both};
+                        const Options options{n, std::min(n, block), algorithm, exchange, both, both};
                         solve(options, p, q, blas, [&](Solver& solver) {
                             double error = 0;
                             for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -175,7 +175,7 @@ void x_is_that_of_plain_elimination_on_every_grid(int ranks, const assay::Blas& 
                             }
                             CHECK(error <= 1e-10 * largest(expected.data(), n));
                             CHECK(solver.residual() < 1);
-                            CHECK(solver.shares_panels() == (way == Way::shared && q > 1));
+                            CHECK(solver.shares_panels() == (algorithm == Algorithm::shared && q > 1));
                             CHECK(steps_add_up(solver));
                         });
                     }
@@ -186,25 +186,25 @@ void x_is_that_of_plain_elimination_on_every_grid(int ranks, const assay::Blas& 
 }
 
 void what_is_wrong_exceeds_the_limit(int ranks, const assay::Blas& blas) {
-    const Options options{200, 32, Way::ring, Exchange::ring, true, false};
-    const auto spoilt = [&](double by) {
+    const Options options{200, 32, Algorithm::ring, Exchange::ring, true, false};
+    const auto check_error = [&](double by) {
         solve(options, 1, ranks, blas, [&](Solver& solver) {
             solver.x()[117] += by;
             CHECK(!(solver.residual() < 16));
         });
     };
-    spoilt(1e-8);
-    spoilt(std::numeric_limits<double>::quiet_NaN());
-    spoilt(std::numeric_limits<double>::infinity());
+    check_error(1e-8);
+    check_error(std::numeric_limits<double>::quiet_NaN());
+    check_error(std::numeric_limits<double>::infinity());
 }
 
 }  // namespace
 
 int main() {
     assay::World world(assay::Threads::single);
-    the_system_is_hpls();
+    the_system_is_that_of_hpl();
     every_process_generates_its_part_of_the_same_system();
-    // Where a library is named it must work; else any usual one is tested, and none is no error.
+    // A named library must work; without a name a default one is tested, if there is any.
     const char* named = std::getenv("ASSAY_TEST_BLAS");
     const std::string file = named == nullptr ? "" : named;
     const std::string missing = assay::test::failure_of([&] {

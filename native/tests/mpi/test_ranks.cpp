@@ -1,4 +1,4 @@
-// What ranks agree on, and that nobody leaves a barrier before everybody came. Started with several ranks.
+// Communication between ranks, and that no rank leaves a barrier before all have arrived. Needs several ranks.
 #include <unistd.h>
 
 #include <array>
@@ -16,7 +16,7 @@ using assay::test::failure_of;
 
 namespace {
 
-void nobody_leaves_a_barrier_before_everybody_came(Ranks& ranks) {
+void no_rank_leaves_a_barrier_before_all_have_arrived(Ranks& ranks) {
     for (int late = 0; late < ranks.size(); ++late) {
         ranks.barrier();
         constexpr unsigned int delay_us = 20'000;
@@ -69,7 +69,7 @@ void a_failure_of_any_rank_is_thrown_by_all_and_says_where_it_began(Ranks& ranks
         Exit exit = Exit::complete;
         std::string next;
         std::string cause;
-        const std::string told = failure_of([&] {
+        const std::string message = failure_of([&] {
             try {
                 assay::all_or_none(ranks, [&] {
                     if (ranks.rank() == guilty) {
@@ -83,7 +83,7 @@ void a_failure_of_any_rank_is_thrown_by_all_and_says_where_it_began(Ranks& ranks
                 throw;
             }
         });
-        CHECK(contains(told, "it broke: no room (rank " + std::to_string(guilty) + " on "));
+        CHECK(contains(message, "it broke: no room (rank " + std::to_string(guilty) + " on "));
         CHECK(exit == Exit::environment && next == "--help" && cause == "connection-lost");
     }
     assay::all_or_none(ranks, [] {});
@@ -100,13 +100,13 @@ void an_exception_that_is_no_failure_is_agreed_on_too(Ranks& ranks) {
                    "it cannot be measured: unforeseen"));
 }
 
-void one_rank_of_each_kind_speaks_for_it(Ranks& ranks) {
+void one_rank_of_each_key_is_the_first(Ranks& ranks) {
     CHECK(assay::is_first_with_key(ranks, ranks.rank() % 2 == 0 ? "even" : "odd") == (ranks.rank() < 2));
     CHECK(assay::is_first_with_key(ranks, assay::host_key()) == (ranks.rank() == 0));
     CHECK(assay::first_nonempty(ranks, ranks.rank() > 0 ? std::to_string(ranks.rank()) : "") == "1");
 }
 
-void partners_are_each_others(Ranks& ranks) {
+void partners_are_mutual(Ranks& ranks) {
     if (ranks.size() % 2 != 0) {
         CHECK(contains(failure_of([&] { assay::pair_of(ranks); }), "ranks are here"));
         return;
@@ -129,14 +129,14 @@ void the_library_names_itself(const Ranks& ranks) {
 
 int main() {
     assay::World world(assay::Threads::single);
-    nobody_leaves_a_barrier_before_everybody_came(world);
+    no_rank_leaves_a_barrier_before_all_have_arrived(world);
     every_rank_learns_the_largest_of_each_value(world);
     texts_of_any_length_come_in_the_order_of_ranks(world);
     every_rank_learns_the_text_of_each(world);
     a_failure_of_any_rank_is_thrown_by_all_and_says_where_it_began(world);
     an_exception_that_is_no_failure_is_agreed_on_too(world);
-    one_rank_of_each_kind_speaks_for_it(world);
-    partners_are_each_others(world);
+    one_rank_of_each_key_is_the_first(world);
+    partners_are_mutual(world);
     the_library_names_itself(world);
     const bool sound = assay::test::failures == 0;
     world.leave(sound ? assay::Exit::complete : assay::Exit::failed);

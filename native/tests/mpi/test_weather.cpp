@@ -1,4 +1,4 @@
-// The air of ranks and threads against the plain definition, and what its checks let pass and what not.
+// The air of ranks and threads compared with the plain definition, and what its checks accept and reject.
 #include "benchmarks/stencil/weather_checks.hpp"
 #include "check.hpp"
 #include "harness/cpus.hpp"
@@ -14,7 +14,7 @@ const std::vector<int> allowed = assay::affinity();
 
 constexpr Plane plane{64};
 
-/// A cpu for each rank; its threads share it, for nothing is timed.
+/// A cpu for each rank, shared by its threads: nothing is timed.
 std::vector<int> cpus_of(int threads) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -22,7 +22,7 @@ std::vector<int> cpus_of(int threads) {
     return std::vector<int>(static_cast<std::size_t>(threads), cpu);
 }
 
-/// The columns of one rank of `comm`, with so many threads.
+/// The columns of one rank in `comm`, with so many threads.
 struct Made {
     Made(MPI_Comm comm, int threads, std::size_t tile)
         : team(cpus_of(threads), allowed),
@@ -55,7 +55,7 @@ struct Made {
 
 void a_series_is_the_power() {
     for (int each = -100; each <= 100; ++each) {
-        const double x = each * most_departure / 100;
+        const double x = each * max_departure / 100;
         const double right = std::expm1(assay::weather::gamma * std::log1p(x));
         CHECK(std::abs(excess(x) - right) <= 1e-15 * std::abs(right));
         CHECK((excess(Lanes{} + x)[0] == excess(x)) || std::abs(excess(Lanes{} + x)[0] - right) <= 1e-16);
@@ -86,7 +86,7 @@ void a_bubble_is_in_the_middle_and_three_degrees_warm() {
     CHECK(warmest > 2.5 && warmest < 3);
 }
 
-/// Each value of the halo is that of the column that stands there in the whole plane.
+/// Each value of the halo is that of its column in the whole plane.
 void neighbours_bring_their_columns(MPI_Comm comm) {
     const Part own = Made::columns_of(comm);
     const Layout layout(own.end - own.begin, plane.rows());
@@ -112,7 +112,7 @@ void neighbours_bring_their_columns(MPI_Comm comm) {
 }
 
 void first_steps_are_those_of_the_definition(const assay::Ranks& ranks) {
-    // Threads that wait for each other on one cpu are slow: many ranks have no more than one.
+    // Threads that wait for each other on one cpu are slow: with many ranks there is only one.
     for (const int threads : ranks.size() > 2 ? std::vector<int>{1} : std::vector<int>{1, 2, 3}) {
         for (const std::size_t tile : {std::size_t{8}, std::size_t{2048}}) {
             Made made(MPI_COMM_WORLD, threads, tile);
@@ -121,8 +121,8 @@ void first_steps_are_those_of_the_definition(const assay::Ranks& ranks) {
     }
 }
 
-/// Whatever the ranks and threads.
-void a_solution_is_one(const assay::Ranks& ranks) {
+/// For all numbers of ranks and threads.
+void a_solution_does_not_depend_on_ranks_and_threads(const assay::Ranks& ranks) {
     constexpr std::uint64_t steps = 40;
     Made alone(MPI_COMM_SELF, 1, 2048);
     Made shared(MPI_COMM_WORLD, ranks.size() > 2 ? 1 : 2, 16);
@@ -156,7 +156,7 @@ void checks_pass_what_is_right_and_nothing_else() {
     CHECK(imbalance(before, {after.mass, before.energy - 5e-5, after.departure}) > 1);
     CHECK(imbalance(before, {after.mass, after.energy, 0.11}) > 1);
     CHECK(imbalance(before, {std::nan(""), after.energy, after.departure}) > 1);
-    made.air.start(true);  // winds that are no mirror image
+    made.air.start(true);  // winds without mirror symmetry
     CHECK(asymmetry(made.air, MPI_COMM_WORLD) > 1);
     CHECK(imbalance(before, totals(made.air, MPI_COMM_WORLD)) > 1);
 }
@@ -170,7 +170,7 @@ int main() {
     a_bubble_is_in_the_middle_and_three_degrees_warm();
     neighbours_bring_their_columns(MPI_COMM_WORLD);
     first_steps_are_those_of_the_definition(world);
-    a_solution_is_one(world);
+    a_solution_does_not_depend_on_ranks_and_threads(world);
     checks_pass_what_is_right_and_nothing_else();
     const bool sound = assay::test::failures == 0;
     world.leave(sound ? assay::Exit::complete : assay::Exit::failed);
