@@ -127,7 +127,7 @@ def _mpi(name: str, program: str) -> Mpi:
 
 
 def _kind(program: str) -> str:
-    """The family of the MPI that a program loads; empty where it loads none that is known."""
+    """The family of the MPI that a program loads; empty if it loads none that is known."""
     from assay.launch.command import Command
     from assay.run.process import Processes
 
@@ -136,7 +136,7 @@ def _kind(program: str) -> str:
 
 
 def _require_ranks(seen: RanksSeen, outcome: Outcome, line: LaunchLine) -> None:
-    """UnfitEnvironmentError where no rank told of itself, with what was said instead."""
+    """UnfitEnvironmentError if no rank told of itself, with what was said instead."""
     from assay.model.errors import UnfitEnvironmentError
     from assay.model.launch_errors import pick_cause
     from assay.run.causes import NO_PMI, cause_of

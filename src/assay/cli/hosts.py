@@ -31,7 +31,7 @@ def _width(part: str) -> float:
 
 
 def read(ctx: click.Context | None, param: click.Parameter | None, text: str | None) -> tuple[str, ...]:  # noqa: ARG001
-    """Nodes in the order given, each once; empty where none are asked for.
+    """Nodes in the order given, each once; empty if none are asked for.
 
     Raises:
         UsageError: no node set, or a name that no host can have.

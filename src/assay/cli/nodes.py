@@ -113,7 +113,7 @@ def _for(remedy: str, hosts: str, first: str) -> str:
 
 
 def _mpis(names: tuple[str, ...]) -> tuple[Mpi, ...]:
-    """The MPIs that are asked for, or the default; none where there is none."""
+    """The MPIs that are asked for, or the default; none if there is none."""
     from assay import toolchain
     from assay.model.errors import UnfitEnvironmentError
 

@@ -197,7 +197,7 @@ def _of_axis(name: str, cases: list[Case]) -> list[ParamValue]:
 
 
 def _by_level(axis: Axis, cases: list[Case]) -> str:
-    """Many values of an axis, for each level of another where they differ; empty where one list says it all."""
+    """Many values of an axis, for each level of another where they differ; empty if one list says it all."""
     for other in {name: None for case in cases for name in case.params if name != axis.name}:
         levels = {
             level: [case for case in cases if case.params[other] == level] for level in _of_axis(other, cases)

@@ -82,7 +82,7 @@ def _waiting(disturbed: Launch) -> str:
 
 
 class _Lines:
-    """Progress where nobody watches: a line now and then."""
+    """Progress if nobody watches: a line now and then."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan

@@ -146,7 +146,7 @@ def folder_of(runs: str | None) -> Path:
 
 
 def named(study: str | None, example: str) -> str:
-    """The study; UsageError where none is named, with an example of what to type."""
+    """The study; UsageError if none is named, with an example of what to type."""
     from assay import studies
     from assay.model.errors import UsageError
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.launch.starter import Starter
     from assay.model.machine import Machine
 
-    #: Host -> its facts, and hwloc's XML where there is one.
+    #: Host -> its facts, and hwloc's XML if there is one.
     Machines = dict[str, tuple[Machine, str]]
     #: Of a host: the same, or why there is none.
     _Answer = tuple[Machine, str] | str
@@ -112,7 +112,7 @@ def _answer(argv: tuple[str, ...]) -> str:
 
 
 def _sockets() -> str:
-    """A folder of this user alone, for the connections that ssh keeps open; empty where there can be none."""
+    """A folder of this user alone, for the connections that ssh keeps open; empty if there can be none."""
     import stat
     import tempfile
     from pathlib import Path

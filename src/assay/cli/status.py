@@ -129,9 +129,9 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
 
     Args:
         job: as it was submitted.
-        status: None where the scheduler does not know it (any more).
+        status: None if the scheduler does not know it (any more).
         why: what the scheduler said instead.
-        run: None where none has begun.
+        run: None if none has begun.
     """
     from assay.model.errors import InterruptedRunError
     from assay.model.job import JobStatus
@@ -173,7 +173,7 @@ def _left_s(run: Run, missing: RemainingWork | None) -> float:
 
 
 def _watched(chosen: Sequence[Submitted], folder: Path, *, quiet: bool) -> tuple[JobStatus, ...]:
-    """Look until all have ended: a table that is drawn anew in a terminal, a line for each change elsewhere."""
+    """Look until all have ended: a table that is drawn again in a terminal, a line for each change elsewhere."""
     from contextlib import nullcontext
 
     from rich.live import Live

@@ -49,13 +49,13 @@ class _Wanted(NamedTuple):
 
     Attributes:
         study: what it measures.
-        run: that it goes on with; empty where it begins one.
+        run: that it goes on with; empty if it begins one.
         command: words after `assay`.
         hosts: nodes by name; any where empty.
         nodes: how many.
         needs_s: what it will take, as far as it is known.
-        used_s: seconds of its budget that the run took so far; None where nothing of its study is missing.
-        experiments_s: for experiments beyond the budget; None where they may take as long as the study.
+        used_s: seconds of its budget that the run took so far; None if nothing of its study is missing.
+        experiments_s: for experiments beyond the budget; None if they may take as long as the study.
         built: whether its programs are built, or can be built here.
         before: the job that made the run so far.
     """
@@ -215,7 +215,7 @@ def _whole(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], nodes: 
 
 
 def _planned(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], *, build: bool) -> Plan | None:
-    """The plan as if the nodes were like this machine, its programs built; None where this machine cannot."""
+    """The plan as if the nodes were like this machine, its programs built; None if this machine cannot."""
     from assay import machine, studies
     from assay.model.errors import UnfitEnvironmentError
 

@@ -88,7 +88,7 @@ def try_launches(
     explained: Callable[[], bool],
     hopeless: Callable[[], bool] = lambda: False,
 ) -> tuple[Check, ...]:
-    """A check for each launch; one that waits is told at once, and tried for longer where nothing explains it.
+    """A check for each launch; one that waits is told at once, and tried for longer if nothing explains it.
 
     Args:
         between: what is launched.

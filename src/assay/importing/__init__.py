@@ -159,7 +159,7 @@ def _hosts(tables: Sequence[Table]) -> str:
 
 
 def _with_factor_levels(tables: Sequence[Table]) -> Iterator[Table]:
-    """Choices that are not the same in all tables of a benchmark as factors; where none was made: `default`."""
+    """Choices that are not the same in all tables of a benchmark as factors; if none was made: `default`."""
     levels: dict[str, dict[str, set[str]]] = {}
     for table in tables:
         for name in table.factors:

@@ -39,7 +39,7 @@ class Reading(msgspec.Struct, frozen=True):
     """An output as its declaration reads it.
 
     Attributes:
-        version: of the program; empty where none is found.
+        version: of the program; empty if none is found.
         taken: figures.
         missing: what was sought in vain, each in words.
         checks: in their order.

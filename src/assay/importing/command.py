@@ -37,7 +37,7 @@ _NUMBERED = {
         "per_node",
     ),
 }
-#: Where ranks go: so many a node.
+#: Options that give the ranks per node.
 _MAPPED = {"--map-by", "-map-by"}
 _EACH_NODE = re.compile(r"ppr:(\d{1,6}):node\b.*", re.ASCII)
 #: Options with a value that says nothing about where or what.
@@ -65,7 +65,7 @@ class CommandLine(msgspec.Struct, frozen=True):
 
     Attributes:
         line: as it stood there, without the prompt.
-        program: name of the benchmark's executable, without folders; empty where none is recognised.
+        program: name of the benchmark's executable, without folders; empty if none is recognised.
         options: of the program.
         hosts: nodes named.
         placement: portable word, `not stated` where it says too little.
@@ -153,7 +153,7 @@ class _Words(msgspec.Struct):
 
 
 def _option(word: str, rest: Iterator[str], said: _Words) -> bool:
-    """Take a word and its values from a command line; False where it is the program."""
+    """Take a word and its values from a command line; False if it is the program."""
     name = PurePosixPath(word).name.partition(".")[0]
     if name == "numactl":
         said.within = True
@@ -245,7 +245,7 @@ def _placement(said: _Words) -> str:
 
 
 def _ranks(said: _Words) -> tuple[int, int]:
-    """Ranks in all and of each node; 0 where nothing says it."""
+    """Ranks in all and of each node; 0 if nothing says it."""
     number = said.numbers.get
     if "sets" in said.numbers:
         of_set = number("each", 1)

@@ -16,7 +16,7 @@ from assay.model.benchmark import ParamValue
 from assay.model.imported import Figure, Table
 
 Params = Mapping[str, ParamValue]
-#: What tools print where there is nothing.
+#: What tools print if there is nothing.
 _NOTHING = frozenset({"N/A", "-", "n/a"})
 #: Facts that say what figures are; all others are parameters.
 _ABOUT = frozenset({"version", "unit", "kernel"})
@@ -28,7 +28,7 @@ class Value(NamedTuple):
 
     Attributes:
         metric: name; empty for latency or bandwidth, by the unit.
-        unit: as printed; empty where the row (group `unit`) or a heading (fact `unit`) says it.
+        unit: as printed; empty if the row (group `unit`) or a heading (fact `unit`) says it.
         params: of this value.
         kernel: of this value; empty for that of the row or heading.
         remark: see Figure.

@@ -160,7 +160,7 @@ def _table(
 
 
 def _ranks(placement: str) -> int:
-    """How many a word of placements means; 0 where it says none."""
+    """Number of ranks that a placement word means; 0 if it says none."""
     if placement.partition(":")[0] == "pair":
         return _PAIR
     word = _PLACED.fullmatch(placement)

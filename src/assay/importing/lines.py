@@ -36,7 +36,7 @@ class Lines:
 
     Attributes:
         text: that is read.
-        test: program that printed rows without a heading; empty where nobody says it.
+        test: program that printed rows without a heading; empty if nobody says it.
         named: whether somebody named the format, and it was not found.
         found: whether a table of it was read.
         command: command line that the line at hand stands behind, if it can have started the format's program.

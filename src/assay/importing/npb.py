@@ -94,7 +94,7 @@ def _table(text: Text, result: _Result, started: CommandLine) -> Table:
 
 
 def _problem(result: _Result) -> str:
-    """Why a result does not count; empty where NPB found it right."""
+    """Why a result does not count; empty if NPB found it right."""
     line, word = result.said.get("Verification", (result.line, ""))
     if word == "SUCCESSFUL":
         return ""

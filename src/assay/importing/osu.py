@@ -45,7 +45,7 @@ _OPERATIONS = {
     "reduce_scatter": "reduce-scatter",
     "allreduce": "allreduce",
 }
-#: Name of the executable -> title of its test, where no title was pasted.
+#: Name of the executable -> title of its test, if no title was pasted.
 _PROGRAMS = {
     "osu_latency": "MPI Latency",
     "osu_bw": "MPI Bandwidth",

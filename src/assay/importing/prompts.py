@@ -85,6 +85,6 @@ def commands_of(lines: Sequence[str]) -> dict[int, Command]:
 
 
 def command_of(line: str) -> str:
-    """The command line in a line of a terminal's text; empty where it holds none."""
+    """The command line in a line of a terminal's text; empty if it holds none."""
     match = _PROMPT.fullmatch(line) or _STARTS.fullmatch(line)
     return match[1].strip() if match else ""

@@ -19,7 +19,7 @@ class Allocation(msgspec.Struct, frozen=True):
         scheduler: that gave them; empty outside an allocation.
         hosts: in the scheduler's order; this host by its own name.
         job: its id.
-        cpus: that it has of each host, as Slurm counts them; empty where the scheduler does not tell.
+        cpus: that it has of each host, as Slurm counts them; empty if the scheduler does not tell.
     """
 
     scheduler: Literal["", "slurm", "pbs", "flux", "lsf"] = ""
@@ -70,6 +70,6 @@ def _task_counts(text: str) -> tuple[int, ...]:
 
 
 def _expand_nodes(nodes: str) -> tuple[str, ...]:
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # noqa: PLC0415 (50 ms, where there is need of it)
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # noqa: PLC0415 (50 ms, if there is need of it)
 
     return tuple(NodeSet(nodes, resolver=RESOLVER_NOGROUP))

@@ -19,7 +19,7 @@ class Command(msgspec.Struct, frozen=True):
             elsewhere.
         files: variable -> lines of a file that it names while the command runs: for what is too long for a
             command line.
-        ends: records that end a case, in what it prints until it is through; 0 where it prints none.
+        ends: records that end a case, in what it prints until it is through; 0 if it prints none.
     """
 
     argv: tuple[str, ...]
@@ -52,7 +52,7 @@ class Outcome(msgspec.Struct, frozen=True):
         stdout: all of it.
         stderr: all of it.
         exit_code: negative for a signal; None when it was ended at its time limit.
-        involuntary_switches: context switches forced on it, -1 where unknown.
+        involuntary_switches: context switches forced on it, -1 if unknown.
         lingered: whether it was ended because it stayed when it was through.
     """
 
@@ -87,7 +87,7 @@ class Layout(msgspec.Struct, frozen=True):
     Attributes:
         hosts: nodes, in the order of the ranks.
         ranks: cpus of each rank on a host, the same on every host; ranks are numbered host by host. No cpus: any.
-        by_host: the ranks of each host where they are not the same; empty where they are.
+        by_host: the ranks of each host where they are not the same; empty if they are.
         mpi: what the program was built with; None for a program that stands alone on each host.
         network: device that messages shall use, an interface (`eth0`) or a port (`mlx5_0:1`); empty for whatever
             the MPI chooses.
@@ -122,7 +122,7 @@ class Site(msgspec.Struct, frozen=True):
         sockets: folder of this user alone, on a local disk, where ssh keeps connections open for the next command;
             empty for a connection of its own for each.
         root: whether this process is root, which some launchers refuse to serve unless told to.
-        job: name of the job that this process belongs to (`assay submit`); empty where the command was typed.
+        job: name of the job that this process belongs to (`assay submit`); empty if the command was typed.
         task_starter: path of the program by which PBS starts a task of the job on another node (`pbs_tmrsh`);
             empty elsewhere, and of a PBS without it.
     """

@@ -28,5 +28,5 @@ def control(layout: Layout, site: Site) -> tuple[str, ...]:
 
 
 def extra_ssh(layout: Layout, site: Site, variable: str) -> dict[str, str]:
-    """The options of its ssh, in the variable that it reads them from; empty where nobody else is reached."""
+    """The options of its ssh, in the variable that it reads them from; empty if nobody else is reached."""
     return {variable: " ".join(ssh_options(site))} if uses_remote_hosts(layout, site) else {}

@@ -153,6 +153,6 @@ def libraries_of(plan: Plan, case: Case) -> dict[str, str]:
 
 
 def network_of(plan: Plan, case: Case) -> str:
-    """The device of the network that a case is measured over; empty where none is chosen."""
+    """The device of the network that a case is measured over; empty if none is chosen."""
     found = (factor for factor in plan.factors if factor.kind == "network" and factor.name in case.factors)
     return next((factor.devices[case.factors[factor.name]] for factor in found), plan.network)

@@ -17,7 +17,7 @@ __all__ = ["discover", "load_xml", "synthetic"]
 
 
 def discover() -> tuple[Machine, str]:
-    """This machine and its hwloc XML, which is empty where libhwloc is missing."""
+    """This machine and its hwloc XML, which is empty if libhwloc is missing."""
     from assay.machine import (
         devices,
         firmware,

@@ -27,13 +27,13 @@ class Requirements(msgspec.Struct, frozen=True):
 
     Attributes:
         assay: what `assay --version` says here.
-        sha256: path -> hash of the programs that are built here; empty where none are.
+        sha256: path -> hash of the programs that are built here; empty if none are.
         mpis: path of a program that passes messages -> its MPI.
         launchers: path -> the MPI whose launcher, and what that starts on other nodes, is there.
         networks: name -> device that messages shall use; all interfaces that are up where empty.
         build: the command that brings the programs to nodes.
-        cpus: host -> cpus that a job has of it, as its scheduler counts them; empty where it does not tell.
-        whole: the command that asks for whole nodes; empty where nobody knows one.
+        cpus: host -> cpus that a job has of it, as its scheduler counts them; empty if it does not tell.
+        whole: the command that asks for whole nodes; empty if nobody knows one.
     """
 
     assay: str = ""
@@ -50,7 +50,7 @@ class NodeReply(NamedTuple):
     """A node's answer, or why there is none.
 
     Attributes:
-        node: None where it did not answer.
+        node: None if it did not answer.
         why: what was said instead.
         asked_s: our clock when it was asked and when it had answered, Unix time.
     """
@@ -104,7 +104,7 @@ def _check(name: str, why: str, verdict: Verdict) -> Check:
 
 
 def clock_offset_s(told: tuple[float, float], asked: tuple[float, float]) -> float:
-    """Seconds by which a node's clock is certainly ahead of ours; negative if behind, 0 where they may agree.
+    """Seconds by which a node's clock is certainly ahead of ours; negative if behind, 0 if they may agree.
 
     Its answer began after we asked and ended before we had it: whatever the connection took lies between.
     """

@@ -33,7 +33,7 @@ class Counters(NamedTuple):
 
 
 def read(root: Path) -> Counters | None:
-    """The counters now; None where there are none.
+    """The counters now; None if there are none.
 
     Args:
         root: `/`, or a stand-in.

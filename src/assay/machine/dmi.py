@@ -28,8 +28,8 @@ class Module:
         size_bytes: 0 for an empty slot.
         locator: as printed on the board.
         bank: the firmware's second name for its place.
-        kind: `DDR4`; empty where unknown.
-        transfers_per_s: as configured, else as possible; 0 where unknown.
+        kind: `DDR4`; empty if unknown.
+        transfers_per_s: as configured, else as possible; 0 if unknown.
     """
 
     size_bytes: int

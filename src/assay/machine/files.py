@@ -14,7 +14,7 @@ Value = TypeVar("Value", bound="FactValue")
 
 
 def text(path: Path) -> str | None:
-    """Content without the white space around it; None where it cannot be read."""
+    """Content without the white space around it; None if it cannot be read."""
     try:
         return path.read_bytes().decode(errors="replace").strip("\0 \t\n")
     except OSError:
@@ -22,7 +22,7 @@ def text(path: Path) -> str | None:
 
 
 def number(path: Path) -> int | None:
-    """Content as an integer; None where it cannot be read or is none."""
+    """Content as an integer; None if it cannot be read or is none."""
     content = text(path)
     try:
         return None if content is None else int(content)

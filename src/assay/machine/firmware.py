@@ -43,7 +43,7 @@ def _firmware(asked: socket.socket, interface: str) -> str:
 
 
 def ofed(root: Path) -> dict[str, Fact]:
-    """`OFED` with its release, as its own program has it; nothing where there is none."""
+    """`OFED` with its release, as its own program has it; nothing if there is none."""
     content = files.text(root / _OFED) or ""
     match = re.search(r"(?:MLNX_)?OFED(?:_LINUX|_internal)?-\d[\w.-]*", content)
     return {"OFED": Fact(match[0].rstrip(".-"), source=f"/{_OFED}")} if match else {}

@@ -45,7 +45,7 @@ class Device:
         kind: of an operating system device, else `pci`.
         infos: name -> value.
         near: cpus of the object it hangs below.
-        pci: address of the PCI device it belongs to or is; empty where it is none.
+        pci: address of the PCI device it belongs to or is; empty if it is none.
     """
 
     name: str
@@ -266,7 +266,7 @@ def _caches(by_type: dict[str, list[Element]], every: int) -> Iterator[Cache]:
 
 
 def _distances(root: Element) -> dict[tuple[int, int], int]:
-    """The latencies between nodes as the firmware gives them; nothing where there are none."""
+    """The latencies between nodes as the firmware gives them; nothing if there are none."""
     for matrix in root.findall("distances2"):
         if matrix.get("type") != "NUMANode" or not int(matrix.get("kind", "0")) & _LATENCY:
             continue

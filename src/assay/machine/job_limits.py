@@ -8,14 +8,14 @@ from assay.model.machine import Machine, Topology
 
 
 def limit_to_job(machine: Machine, cpus: int) -> Machine:
-    """The machine limited to the number of cpus that a scheduler granted, where no cpuset enforces it.
+    """The machine limited to the number of cpus that a scheduler granted, if no cpuset enforces it.
 
     Schedulers do not say which cpus they mean: the first ones in topology order are taken, the threads of a core
     together. As many cpus as there are cores are the whole machine: some sites let their scheduler count cores.
 
     Args:
         machine: with what the kernel allows.
-        cpus: that the scheduler counts; 0 where it tells nothing.
+        cpus: that the scheduler counts; 0 if it tells nothing.
     """
     topology = machine.topology
     allowed = set(topology.allowed_cpus)

@@ -45,12 +45,12 @@ def online(root: Path) -> Cpus:
 
 
 def allowed_cpus(root: Path) -> Cpus | None:
-    """OS indices that this process may run on, by its affinity and its cpuset; None where the kernel is silent."""
+    """OS indices that this process may run on, by its affinity and its cpuset; None if the kernel is silent."""
     return _allowed(root, "Cpus_allowed_list")
 
 
 def allowed_nodes(root: Path) -> Cpus | None:
-    """OS indices of memory nodes that this process may allocate from; None where the kernel is silent."""
+    """OS indices of memory nodes that this process may allocate from; None if the kernel is silent."""
     return _allowed(root, "Mems_allowed_list")
 
 

@@ -32,7 +32,7 @@ def facts(root: Path, topology: Topology, allowed: Fact) -> dict[str, Fact]:
 
 
 def counted(root: Path, topology: Topology) -> Topology:
-    """The topology, with all memory where there is one node: of memory that was added later nodes may not know."""
+    """The topology, with all memory if there is one node: of memory that was added later nodes may not know."""
     total, nodes = _amount(root, "MemTotal").value, topology.numa_nodes
     if len(nodes) != 1 or not isinstance(total, int):
         return topology

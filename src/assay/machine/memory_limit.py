@@ -34,7 +34,7 @@ def available_memory(root: Path, *, address_space: Bound | None = None) -> Fact:
 
 
 def address_space() -> Bound | None:
-    """The address space (RLIMIT_AS) of a process that this one starts; None where it is not limited."""
+    """The address space (RLIMIT_AS) of a process that this one starts; None if it is not limited."""
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if soft == resource.RLIM_INFINITY else Bound(soft, "ulimit -v")
 

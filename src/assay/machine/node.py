@@ -40,7 +40,7 @@ class Interface(msgspec.Struct, frozen=True):
     Attributes:
         up: whether it is in use.
         mtu: bytes; 0 for ports.
-        rate: as the kernel gives it, Mbit/s of interfaces and Gbit/s of ports; 0 where it is not known.
+        rate: as the kernel gives it, Mbit/s of interfaces and Gbit/s of ports; 0 if it is not known.
     """
 
     up: bool
@@ -55,16 +55,16 @@ class Node(msgspec.Struct, frozen=True):
         host: its own name.
         kernel: release.
         boot_id: of the kernel that it runs on now.
-        cpus: that may be used there, and that are in use by the kernel; 0 where not known.
+        cpus: that may be used there, and that are in use by the kernel; 0 if not known.
         lockable: KiB, or `unlimited`.
-        shm_bytes: free in /dev/shm; None where there is none.
+        shm_bytes: free in /dev/shm; None if there is none.
         clock_s: its clock when it began and when it ended to answer, Unix time.
         assay: what `assay --version` says there.
         interfaces: by name.
         transports: device, `mlx5_0:1` -> what UCX passes messages by there, `rc_mlx5`; empty: not known.
         variables: of UCX, that choose among them.
         verbs: devices by which this user reaches RDMA adapters.
-        addresses: other node -> address there; empty where the name does not resolve.
+        addresses: other node -> address there; empty if the name does not resolve.
         processes: of runs: number, run, command line.
         programs: path -> hash, of those asked for that are there.
         starts: programs of MPIs that start.
@@ -111,7 +111,7 @@ def query_command(
 
 
 def read(answer: str) -> Node | None:
-    """What a node told; None where it broke off."""
+    """What a node told; None if it broke off."""
     told: dict[str, list[list[str]]] = {}
     for line in answer.splitlines():
         key, *words = line.split()[:1] + line.split()[1:]

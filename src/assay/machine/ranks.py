@@ -60,7 +60,7 @@ class LaunchLine(msgspec.Struct, frozen=True):
     at: int = 0
 
     def bound(self, cores: int) -> str:
-        """The line that binds each rank to so many cores; empty where nobody knows the words."""
+        """The line that binds each rank to so many cores; empty if nobody knows the words."""
         words = tuple(word.format(cores=cores) for word in _BINDING.get(self.launcher, ()))
         return self._with(words) if words else ""
 
@@ -76,7 +76,7 @@ class LaunchLine(msgspec.Struct, frozen=True):
         return shlex.join((*self._without(chosen), *chosen, *self.wrapper, *self.program))
 
     def _without(self, chosen: tuple[str, ...]) -> Iterator[str]:
-        """The words before the program, less those options that are chosen anew, with their values."""
+        """The words before the program, less those options that are chosen again, with their values."""
         names = {_name(word) for word in chosen if word.startswith("-")}
         skip = False
         for word in self.words:

@@ -18,7 +18,7 @@ _RATES = {"tbf": "rate", "netem": "rate", "cake": "bandwidth"}
 
 
 def live() -> dict[str, Fact]:
-    """Interface -> the rate that all it sends is held to; empty where none is shaped, or `tc` is missing."""
+    """Interface -> the rate that all it sends is held to; empty if none is shaped, or `tc` is missing."""
     program = shutil.which("tc", path=os.pathsep.join([os.environ.get("PATH", ""), *_ELSEWHERE]))
     if program is None:
         return {}
@@ -37,7 +37,7 @@ def live() -> dict[str, Fact]:
 
 
 def parse(shown: str) -> dict[str, Fact]:
-    """The same from what `tc -j qdisc show` prints; empty where that is something else."""
+    """The same from what `tc -j qdisc show` prints; empty if that is something else."""
     try:
         disciplines = json.loads(shown)
     except ValueError:

@@ -65,7 +65,7 @@ def _swap_in_use(root: Path) -> Fact:
 
 
 def _cpu_quota(root: Path) -> Fact:
-    """Cpus' worth of time that the cgroups around this process leave it; 0 where they do not limit it."""
+    """Cpus' worth of time that the cgroups around this process leave it; 0 if they do not limit it."""
     least: tuple[float, str] | None = None
     for folder in memory_limit.cgroup_folders(root, "cpu"):
         quota, period = _quota(folder)

@@ -220,7 +220,7 @@ def _costed(plan: Plan, study: Study) -> Plan:
 def _in_rounds(measures: tuple[Measure, ...], setting: Setting) -> tuple[Selection, tuple[frozenset[str], ...]]:
     """All cases of a study, and the subjects of those that wait, a round after the other.
 
-    A case waits for others of its benchmark; where there are none, it is measured with all else.
+    A case waits for others of its benchmark; if there are none, it is measured with all else.
     """
     selection, wishes, rounds = select(measures, setting), measures, list(_by_cores(measures, setting))
     for turn in range(max((len(each.later) for each in measures), default=0)):

@@ -24,9 +24,9 @@ class Card(msgspec.Struct, frozen=True):
     """A network's card, as far as its place is known.
 
     Attributes:
-        network: level of the factor `network` that it is for; empty where all networks of the plan share a place.
+        network: level of the factor `network` that it is for; empty if all networks of the plan share a place.
         device: interface or port; empty for the machine's fastest.
-        user_node: its NUMA node as the user says it; None where nobody did.
+        user_node: its NUMA node as the user says it; None if nobody did.
     """
 
     network: str = ""
@@ -34,7 +34,7 @@ class Card(msgspec.Struct, frozen=True):
     user_node: int | None = None
 
     def node(self, machine: Machine) -> int | None:
-        """The NUMA node that it belongs to on a machine; None where nobody knows."""
+        """The NUMA node that it belongs to on a machine; None if unknown."""
         if self.user_node is not None:
             return self.user_node
         if self.device:

@@ -143,7 +143,7 @@ def _wish(
 
 
 def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
-    """Which libraries or program a benchmark needs that are not here; empty where nothing is missing."""
+    """Which libraries or program a benchmark needs that are not here; empty if nothing is missing."""
     varied = {factor.name for factor in setting.factors if factor.kind == "library"}
     if (
         benchmark.foreign
@@ -156,7 +156,7 @@ def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
 
 
 def _missing_executable(benchmark: Benchmark, point: ExpandedPoint, placement: Placement, setting: Setting) -> str:
-    """That the program of somebody else is not here that a point needs of several; empty where it is."""
+    """That the program of somebody else is not here that a point needs of several; empty if it is."""
     if benchmark.foreign is None or benchmark.foreign.application:
         return ""
     name = benchmark.foreign.executable(point.params, placement)
@@ -166,7 +166,7 @@ def _missing_executable(benchmark: Benchmark, point: ExpandedPoint, placement: P
 def _missing_functions(
     benchmark: Benchmark, point: ExpandedPoint, levels: dict[str, str], setting: Setting
 ) -> str:
-    """Which functions a point needs that its library lacks; empty where it has one, or nobody knows."""
+    """Which functions a point needs that its library lacks; empty if it has one, or nobody knows."""
     varied = {
         each.name: each.files[levels[each.name]] for each in setting.factors if each.files and each.name in levels
     }
@@ -190,7 +190,7 @@ def _lacks_nodes(benchmark: Benchmark, placement: Placement) -> bool:
 
 
 def _unfit(benchmark: Benchmark, placement: Placement) -> str:
-    """Why the number of cpus, or of devices, does not suit the benchmark; empty where it does."""
+    """Why the number of cpus, or of devices, does not suit the benchmark; empty if it does."""
     word, count = placement.label, _count(benchmark, placement)
     what = "rank" if benchmark.launcher == "mpi" else "cpu"
     if count < benchmark.min_cpus:
@@ -266,7 +266,7 @@ def _alike(benchmark: Benchmark, spot: ResolvedPlacement) -> tuple[str, str, str
 
 
 def _free_now(machine: Machine, which: str = "") -> str:
-    """What a case may use, and what that is taken from where nobody tells."""
+    """What a case may use, and what that is taken from if nobody tells."""
     if not isinstance(machine.memory.value, int | float):
         return f"assumed: {machine.memory.unavailable}"
     assumed = machine.origin == "synthetic" and all(

@@ -26,7 +26,7 @@ class Choice(NamedTuple):
     values: tuple[str, ...]
 
     def of(self, measure: Measure) -> Axis | None:
-        """The axis of the measure's benchmark that it means; None where it has none."""
+        """The axis of the measure's benchmark that it means; None if it has none."""
         if self.benchmark not in {"", measure.benchmark}:
             return None
         return next((each for each in benchmarks.get(measure.benchmark).axes if each.name == self.axis), None)

@@ -19,7 +19,7 @@ _EACH_UP_TO = 8
 
 @lru_cache(maxsize=4)
 def knows_shared_caches(topology: Topology) -> bool:
-    """Whether `Core.l3` stands for caches; where none is known, it repeats the NUMA node."""
+    """Whether `Core.l3` stands for caches; if none is known, it repeats the NUMA node."""
     core_of = {cpu: core.index for core in topology.cores for cpu in core.cpus}
     return any(
         cache.level == _L3 or len({core_of.get(cpu) for cpu in cache.cpus}) > 1

@@ -20,12 +20,12 @@ _CONFIRM_S = 300.0
 
 
 def experiment_budget_s(study_s: float | None) -> float:
-    """What experiments may take where nobody says it: as long as their study may, else five minutes."""
+    """What experiments may take if nobody says it: as long as their study may, else five minutes."""
     return _CONFIRM_S if study_s is None else study_s
 
 
 def wanted(analysis: Analysis, plan: Plan) -> dict[str, Experiment]:
-    """Id of each finding that asks for an experiment -> it, where none was made yet; the most important first."""
+    """Id of each finding that asks for an experiment -> it, if none was made yet; the most important first."""
     made = {finding for trial in plan.trials for finding in trial.experiments}
     return {each.id: each.experiment for each in analysis.findings if each.experiment and each.id not in made}
 
@@ -44,7 +44,7 @@ class _Trial(NamedTuple):
 def experiment_plan(
     plan: Plan, wanted: Mapping[str, Experiment], seconds: float, launches: Sequence[LaunchRecords] = ()
 ) -> Plan:
-    """The plan of experiments after a study; one without cases where none has room in the time.
+    """The plan of experiments after a study; one without cases if none has room in the time.
 
     All of them share blocks: each block measures every arm once, in random order.
 

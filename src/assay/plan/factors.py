@@ -306,8 +306,8 @@ def toolchain(levels: Mapping[str, str], default: str, mpi: str = "") -> str:
 
     Args:
         levels: factor -> level.
-        default: the toolchain where none is varied.
-        mpi: the MPI where none is varied; empty for a program of one process.
+        default: the toolchain if none is varied.
+        mpi: the MPI if none is varied; empty for a program of one process.
     """
     plain = " ".join(filter(None, (levels.get(TOOLCHAIN, default), levels.get(FLAGS))))
     return toolchains.with_mpi(plain, levels.get(MPI, mpi))

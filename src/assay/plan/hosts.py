@@ -16,7 +16,7 @@ _Ranks = tuple[tuple[int, ...], ...]
 
 
 def split(word: str) -> tuple[str, str]:
-    """`all:numa:*@2` -> (`all:numa:*`, `2`); the second is empty where no number of nodes is named.
+    """`all:numa:*@2` -> (`all:numa:*`, `2`); the second is empty if no number of nodes is named.
 
     Raises:
         UsageError: what follows the `@` is no number of nodes.
@@ -67,7 +67,7 @@ def select_hosts(
 def ranks_by_host(
     ranks: Mapping[str, _Ranks], kernels: Mapping[str, str], topologies: Mapping[str, Topology]
 ) -> tuple[_Ranks, ...]:
-    """The ranks of each host where they are not the same on all; empty where they are.
+    """The ranks of each host where they are not the same on all; empty if they are.
 
     They differ where hosts are unlike, and where hosts are one machine: its first host has the cpus that were
     asked for, the next one those of the cores after them, since two ranks on one core would take turns.

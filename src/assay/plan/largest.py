@@ -65,7 +65,7 @@ def _tops(plan: Plan, took: Mapping[str, float]) -> tuple[Case, ...]:
 
 
 def _axis(case: Case) -> str:
-    """The axis of the order; empty where the benchmark has none."""
+    """The axis of the order; empty if the benchmark has none."""
     axis = benchmarks.get(case.benchmark).axis("order")
     return axis.name if axis else ""
 
@@ -106,7 +106,7 @@ def _wanted(case: Case, axis: str, size: int, solution_s: float) -> WantedSize:
 
 
 def _fitting(case: Case, machines: Mapping[str, Machine]) -> int:
-    """The largest order of which a case fits the memory of its hosts; 0 where nobody knows that."""
+    """The largest order of which a case fits the memory of its hosts; 0 if nobody knows that."""
     free = [machines[host].memory.value for host in case.placement.hosts if host in machines]
     known = [each for each in free if isinstance(each, int)]
     least = min(known, default=0) if len(known) == len(free) else 0

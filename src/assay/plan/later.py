@@ -74,7 +74,7 @@ def _order(plan: Plan, fresh: Sequence[Case]) -> tuple[PlannedLaunch, ...]:
 
 
 def _base(launched: Sequence[Case], case: Case) -> Case | None:
-    """The same problem on the fewest cores; where there is none, the one that grew to it."""
+    """The same problem on the fewest cores; if there is none, the one that grew to it."""
     benchmark = benchmarks.get(case.benchmark)
 
     alike = [

@@ -1,4 +1,4 @@
-"""Memory nodes: which may be used, and of many a sample that still has every distance."""
+"""Memory nodes: which may be used; if there are many, a sample that still has every distance."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from assay.model.machine import Topology, allowed_cores
 
 #: A matrix of more nodes a side is measured in a sample: it has 256 cells.
 MOST = 16
-#: So many cells of each distance at least, where there are so many.
+#: So many cells of each distance at least, if there are so many.
 _FEW = 4
 
 #: Whether two nodes are of one socket, and the firmware's distance where it gives one.
@@ -17,7 +17,7 @@ _Apart = tuple[bool, int]
 
 @lru_cache(maxsize=4)
 def memory_targets(topology: Topology) -> tuple[int, ...]:
-    """OS indices of the allowed memory nodes that have memory, without cores too; all where no size is known."""
+    """OS indices of the allowed memory nodes that have memory, without cores too; all if no size is known."""
     holding = [node for node in topology.numa_nodes if node.memory_bytes > 0] or topology.numa_nodes
     allowed = set(topology.allowed_nodes)
     return tuple(node.index for node in holding if node.index in allowed)

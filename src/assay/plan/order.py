@@ -34,7 +34,7 @@ _FEWEST_MEASURED, _LEAST_MEASURED_S = 10, 0.025
 LONGEST_LAUNCH_S = 3.0
 STARTS_SHARE = 0.1
 #: Cases that leave each other memory whose first touch takes so long share a launch, which may be longer: to touch
-#: it anew for each would cost more than the probes are worth.
+#: it again for each would cost more than the probes are worth.
 LARGE_TOUCH_S = 0.5
 LONGEST_SHARED_S = 12.0
 
@@ -112,7 +112,7 @@ def estimate_seconds(
 
 
 def quiet_and_noisy_seconds(plan: Plan) -> tuple[float, float]:
-    """Expected duration of a plan where each figure is precise at the first look, and where none ever is.
+    """Expected duration of a plan where each figure is precise at the first look, and if none ever is.
 
     Neither is longer than its budget. Without one a case samples for as long as programs do, whatever its weight.
     """
@@ -237,7 +237,7 @@ def _touch_key(case: Case) -> object:
 #: Each case is some eight words on the command line, and launchers there are that break at a thousand.
 MOST_CASES = 80
 
-#: A subject at each combination of factor levels (one where nothing varies), and its control.
+#: A subject at each combination of factor levels (one if nothing varies), and its control.
 _Subject = list[Case]
 
 

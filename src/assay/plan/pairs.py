@@ -38,7 +38,7 @@ def relation(one: Core, other: Core, *, known_caches: bool) -> str:
 
 
 def nearest(kind: str, cores: tuple[Core, ...], topology: Topology) -> Pair | None:
-    """The pair of this kind that is nearest by the firmware's distances, else the first; None where there is none.
+    """The pair of this kind that is nearest by the firmware's distances, else the first; None if there is none.
 
     On a hybrid processor two performance cores come before others.
     """

@@ -36,7 +36,7 @@ class Place(msgspec.Struct, frozen=True):
         meaning: the same in words.
         cpus: in thread order.
         ranks: cpus of each rank, where the word lays out ranks; else empty, and the benchmark says what is a rank.
-        devices: of each of these ranks; empty where they have none.
+        devices: of each of these ranks; empty if they have none.
     """
 
     word: str
@@ -282,7 +282,7 @@ def _threads_unused(cores: tuple[Core, ...]) -> str:
 
 
 def _per_group(chosen: tuple[Core, ...], topology: Topology) -> str:
-    """How many cores of each L3 group (NUMA node where no L3 is known), where there are several."""
+    """How many cores of each L3 group (NUMA node if no L3 is known), if there are several."""
     kind = "l3" if knows_shared_caches(topology) else "numa"
     name = GROUPS[kind][0]
     counts = [len(group) for group in grouped(chosen, kind).values()]

@@ -102,7 +102,7 @@ def fit_sizes(
 
 
 def largest_order(benchmark: Benchmark, params: Point, placement: Placement, memory_bytes: float) -> int:
-    """The largest order whose case leaves a fifth of a host's memory; 0 where none does, or it has no order."""
+    """The largest order whose case leaves a fifth of a host's memory; 0 if none does, or it has no order."""
     axis = benchmark.axis("order")
     grain, size = int(params.get(benchmark.order_grain, 1)), 0
 
@@ -122,7 +122,7 @@ def largest_order(benchmark: Benchmark, params: Point, placement: Placement, mem
 def fitting(
     benchmark: Benchmark, point: ExpandedPoint, placement: Placement, memory_bytes: int
 ) -> tuple[str, ParamValue] | None:
-    """Axis and value of the largest problem that fits, in place of a point that does not; None where none does."""
+    """Axis and value of the largest problem that fits, in place of a point that does not; None if none does."""
     order = benchmark.axis("order")
     if order:
         size = largest_order(benchmark, point.params, placement, memory_bytes)
@@ -161,7 +161,7 @@ def supported(
 ) -> tuple[Combination | None, tuple[Unsupported, ...]]:
     """The combination without values that it cannot have on this machine, by the declaration, and each of these.
 
-    None where an axis is left without any. What nobody can know of a machine that is only described is taken to be
+    None if an axis is left without any. What nobody can know of a machine that is only described is taken to be
     there.
     """
     kept: dict[str, ParamValue | First] = dict(wish)
@@ -181,7 +181,7 @@ def supported(
 
 
 def _unmet(axis: Axis, value: ParamValue, machine: Machine) -> str:
-    """Why a machine does not support a value of an axis; empty where it does."""
+    """Why a machine does not support a value of an axis; empty if it does."""
     words, fact = axis.needs.get(value, ()), machine.fact(*axis.needs_of)
     if not words or (not fact.known and machine.origin != "live"):
         return ""
@@ -193,7 +193,7 @@ def _unmet(axis: Axis, value: ParamValue, machine: Machine) -> str:
 
 
 def _clash(axis: Axis, value: ParamValue, wish: Combination) -> str:
-    """Why the value cannot be had with those of other axes; empty where it can."""
+    """Why the value cannot be had with those of other axes; empty if it can."""
     for other, (values, why) in axis.clashes.items():
         if value != axis.default and wish.get(other) in values:
             return f"not with {other}={wish[other]}: {why}"

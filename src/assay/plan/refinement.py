@@ -218,7 +218,7 @@ def with_sizes(plan: Plan, wanted: Iterable[WantedSize], left_s: float | None) -
 
 
 def with_sizes_once(plan: Plan, wanted: Iterable[WantedSize], used_s: float) -> Plan | None:
-    """The plan with one launch of each of these sizes, and a budget with room for them; None where none is new.
+    """The plan with one launch of each of these sizes, and a budget with room for them; None if none is new.
 
     Args:
         plan: as it was measured.

@@ -8,7 +8,7 @@ from assay.plan.placement import Place
 
 
 def sampling_note(word: str, found: tuple[Place, ...], topology: Topology) -> str:
-    """A note of how many places of a word with `*` are sampled; empty where all are."""
+    """A note of how many places of a word with `*` are sampled; empty if all are."""
     cores = len(allowed_cores(topology))
     asked = parsed(word)
     possible = {"count": cores, "pair": cores * (cores - 1) // 2}.get(asked.form or "", 0) if asked.every else 0

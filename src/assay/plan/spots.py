@@ -78,7 +78,7 @@ class ResolvedPlacement(msgspec.Struct, frozen=True):
     Attributes:
         binding: of the memory.
         placement: its label is the whole word, with the number of nodes.
-        network: level of the factor whose card it is beside or far from; empty where it serves all networks.
+        network: level of the factor whose card it is beside or far from; empty if it serves all networks.
     """
 
     binding: Binding
@@ -96,7 +96,7 @@ class ResolvedPlacement(msgspec.Struct, frozen=True):
         return _over(self.network)
 
 
-#: Bytes that any machine has, where nobody tells how many this one has: arithmetic and messages of some size fit.
+#: Bytes that any machine has, if nobody tells how many this one has: arithmetic and messages of some size fit.
 _LEAST = 64 * 2**20
 
 

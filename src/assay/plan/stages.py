@@ -1,7 +1,7 @@
 """Stages of a run: pure functions from what is known of it to what is measured next.
 
 A stage gets the run and its analysis. It returns a plan: the run's own with more launches, or one of experiments,
-whose figures stay apart from those of the study; None where it asks for nothing more. A further stage is one more
+whose figures stay apart from those of the study; None if it asks for nothing more. A further stage is one more
 function.
 """
 

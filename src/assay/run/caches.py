@@ -41,7 +41,7 @@ class Held(NamedTuple):
     """What passes before a run show of the caches of a machine.
 
     Attributes:
-        bytes: what they hold at most; 0 where what they claim is true, or nothing could be measured.
+        bytes: what they hold at most; 0 if what they claim is true, or nothing could be measured.
         rates: best rate of each working set: (B, B/s), the largest first.
         claimed: what they claim.
         passes: that were made.
@@ -64,7 +64,7 @@ _Pass = Mapping[int, float]
 def find_held(
     plan: Plan, topology: Topology, builds: Mapping[str, Build], starter: Starter, executor: Executor
 ) -> Held | None:
-    """The working set of all cores from which on memory decides the rate; None where no claim is worth a look.
+    """The working set of all cores from which on memory decides the rate; None if no claim is worth a look.
 
     Args:
         plan: sized by what the caches claim.
@@ -112,7 +112,7 @@ def best(passes: Iterable[_Pass]) -> tuple[tuple[int, float], ...]:
 
 
 def held_bytes(rates: Sequence[tuple[int, float]], claimed: int = 0) -> int:
-    """The smallest working set from which on no rate is above the rate of the largest; 0 where the claim is true.
+    """The smallest working set from which on no rate is above the rate of the largest; 0 if the claim is true.
 
     Args:
         rates: working set in B, and its rate; the largest first.

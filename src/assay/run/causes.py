@@ -35,12 +35,12 @@ _DEATHS: Mapping[str, str] = MappingProxyType(
 
 
 def cause_of(words: str) -> str:
-    """The cause behind a program's error message; empty where the message is not known."""
+    """The cause behind a program's error message; empty if the message is not known."""
     return _first(_CAUSES, words)
 
 
 def death_of(words: str) -> str:
-    """Which rank was ended where, as launchers tell it; empty where they tell nothing."""
+    """Which rank was ended where, as launchers tell it; empty if they tell nothing."""
     return _first(_DEATHS, words)
 
 

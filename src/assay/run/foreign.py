@@ -134,7 +134,7 @@ def _placed(stderr: bytes) -> tuple[list[_Placed], bytes]:
 
 
 def _rank_failure(placed: Sequence[_Placed]) -> str:
-    """Why the first rank failed that did; empty where none did."""
+    """Why the first rank failed that did; empty if none did."""
     broken = next((each for each in placed if each.status != "complete"), None)
     if broken is None:
         return ""
@@ -142,7 +142,7 @@ def _rank_failure(placed: Sequence[_Placed]) -> str:
 
 
 def _read(foreign: ForeignProgram, case: Case, output: str) -> tuple[list[ProgramRecord], str]:
-    """The records of an output, and why it is none of a good run; empty where it is."""
+    """The records of an output, and why it is none of a good run; empty if it is."""
     if foreign.application:
         return _read_application(foreign.application, case, output)
     try:

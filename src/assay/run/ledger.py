@@ -32,7 +32,7 @@ _REPEATED_TIME = 0.2
 _ROOM = 1.2 + _WAITED_SHARE + _REPEATED_TIME
 #: From this share of a budget on, what launches took that failed is why it was used up.
 _FAILED_SHARE = 0.25
-#: Costs of a launch that differ this much from those foreseen, as a share of them, have the budget spread anew.
+#: Costs of a launch that differ this much from those foreseen, as a share of them, have the budget spread again.
 _DIFFERS = 0.25
 #: Each factor of a case with its level.
 _Levels = frozenset[tuple[str, str]]
@@ -314,7 +314,7 @@ class Ledger:
         self.left.strike(launch_id, cases)
 
     def _forget_what_has_changed(self, block: int) -> None:
-        """Have all that remains looked at anew at the start of a block, and in it where launches cost otherwise.
+        """Have all that remains looked at again at the start of a block, and in it where launches cost otherwise.
 
         In a block that is after 1, 2, 4, 8 ... launches at the most: looking takes as long as a block has cases.
         """

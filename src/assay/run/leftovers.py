@@ -29,7 +29,7 @@ class Cleanup(NamedTuple):
     """The result of the search for processes that a failed launch left behind.
 
     Attributes:
-        said: a sentence for each host where it left something behind, or where nobody could look.
+        said: a sentence for each host where it left something behind, or if nobody could look.
         unreached: host -> why it does not answer any more, though nothing but ssh or the scheduler leads there.
     """
 
@@ -59,7 +59,7 @@ def _lost(unreached: Mapping[str, str], starter: Starter, executor: Executor) ->
 
 
 def find_stuck(cases: tuple[Case, ...], starter: Starter, executor: Executor) -> str:
-    """Which rank keeps a launch of `cases` that has reached its time limit; empty where none is unlike the others.
+    """Which rank keeps a launch of `cases` that has reached its time limit; empty if none is unlike the others.
 
     To be asked before anything of it is ended.
     """

@@ -39,7 +39,7 @@ def merge_hosts(outcomes: Sequence[Outcome], cases: Sequence[str]) -> Outcome:
 
 
 def switches_of(outcomes: Iterable[Outcome]) -> int:
-    """Context switches forced on all of them together; -1 where one is unknown."""
+    """Context switches forced on all of them together; -1 if one is unknown."""
     switches = [outcome.involuntary_switches for outcome in outcomes]
     return -1 if -1 in switches else sum(switches)
 

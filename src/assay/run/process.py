@@ -53,7 +53,7 @@ class Processes:
         time.sleep(seconds)
 
     def cpu_times(self) -> CpuTimes:
-        """From /proc/stat; zeros where there is none."""
+        """From /proc/stat; zeros if there is none."""
         own = os.times()
         used = own.user + own.system + own.children_user + own.children_system
         load = os.getloadavg()[0]
@@ -179,7 +179,7 @@ def _start(
 def _wait(
     started: Sequence[_Started], timeout: float, is_over: Callable[[bytes], bool] | None
 ) -> list[int | None]:
-    """Involuntary switches of each process, None when its time was up; -1 where it stays and is through."""
+    """Involuntary switches of each process, None when its time was up; -1 if it stays and is through."""
     begun = time.monotonic()
     deadline, look = begun + timeout, begun + LINGER_S
     waiting, through = dict(enumerate(started)), set[int]()

@@ -16,7 +16,7 @@ _LOOK_S = 0.5
 def wait_until_quiet(executor: Executor, most_s: float) -> tuple[bool, float]:
     """Whether others have come to use no more of the cpus than a launch tolerates, and the seconds waited for it.
 
-    The machine is looked at once even where nothing may be waited.
+    The machine is looked at once even if nothing may be waited.
 
     Args:
         executor: that reads the counters.
@@ -35,7 +35,7 @@ def wait_until_quiet(executor: Executor, most_s: float) -> tuple[bool, float]:
 
 
 def shares_elsewhere(cases: Iterable[CaseRecords]) -> tuple[float | None, float | None]:
-    """The same of the worst other host while cases were sampled, as programs there read it; None where none did.
+    """The same of the worst other host while cases were sampled, as programs there read it; None if none did.
 
     Programs on hosts of one kernel see each other's work before and after their own: as much as the cpus that they
     stand on can do is none of others.

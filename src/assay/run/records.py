@@ -114,7 +114,7 @@ def _check_header(header: Header, asked: dict[str, Case]) -> None:
 
 
 def read_handover(stdout: bytes, cpus: tuple[int, ...], counted: str) -> Handover | None:
-    """The probe's samples; None where it brought none (then there is no bracket, and no claim from it).
+    """The probe's samples; None if it brought none (then there is no bracket, and no claim from it).
 
     Args:
         stdout: of the probe.

@@ -36,11 +36,11 @@ class Remaining:
         return len(self._left)
 
     def get(self, launch_id: str) -> PlannedLaunch | None:
-        """The launch with the cases that are left of it; None where none are."""
+        """The launch with the cases that are left of it; None if none are."""
         return self._left.get(launch_id)
 
     def first(self) -> PlannedLaunch | None:
-        """The first launch in the order of the plan; None where none is left."""
+        """The first launch in the order of the plan; None if none is left."""
         order = self._plan.order
         while self._at < len(order) and order[self._at].id not in self._left:
             self._at += 1

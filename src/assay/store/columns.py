@@ -196,7 +196,7 @@ def _places(counts: Ints) -> tuple[Ints, Ints]:
 
 
 def _nanoseconds(seconds: Floats) -> Ints | None:
-    """Whole nanoseconds that are these seconds to the bit; None where they are none."""
+    """Whole nanoseconds that are these seconds to the bit; None if they are none."""
     with np.errstate(invalid="ignore", over="ignore"):
         whole = np.rint(seconds * _NANO)
         if not np.all(np.abs(whole) < _EXACT):

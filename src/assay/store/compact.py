@@ -87,7 +87,7 @@ class _Head(msgspec.Struct, frozen=True, array_like=True):
 
 
 def compacted(launch: LaunchRecords, at: int) -> Compacted | None:
-    """The launch as it is kept from byte `at` of the file on; None where a number in it is beyond 64 bits."""
+    """The launch as it is kept from byte `at` of the file on; None if a number in it is beyond 64 bits."""
     try:
         return _compacted(launch, at)
     except OverflowError:

@@ -111,7 +111,7 @@ class RunDirectory:
             raise write_error(self.path / "records.jsonl", error) from error
 
     def _append_columns(self, launch: LaunchRecords) -> LaunchRecords | None:
-        """Commit a launch as columns; None where it has numbers that no column holds."""
+        """Commit a launch as columns; None if it has numbers that no column holds."""
         from assay.store.compact import compacted  # noqa: PLC0415 (numpy, which small runs do not need)
 
         file = self.path / COLUMNS
@@ -193,7 +193,7 @@ def create(
 
     Args:
         plan: what will be measured.
-        machines: host -> its facts, and hwloc's description of it, empty where there is none.
+        machines: host -> its facts, and hwloc's description of it, empty if there is none.
         builds: toolchain -> manifest.
         command: the command line that begins it.
         folder: of runs; `runs_folder()` where None.

@@ -55,7 +55,7 @@ def replacing(path: Path) -> Generator[BinaryIO]:
 
 
 def kept(path: Path, make: Callable[[], str]) -> str:
-    """The text in a file of the user's cache; where there is no whole one, it is made and, unless empty, kept.
+    """The text in a file of the user's cache; if there is no whole one, it is made and, unless empty, kept.
 
     A cache is no more than that: one that is damaged, or cannot be written, costs the time alone.
     """

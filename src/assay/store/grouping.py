@@ -38,7 +38,7 @@ class Grouping:
 
     @property
     def case(self) -> str:
-        """The case whose records are being taken; RecordError where there is none."""
+        """The case whose records are being taken; RecordError if there is none."""
         if self._header is None:
             raise RecordError("a columns record stands outside any case")
         return self._header.case
@@ -49,7 +49,7 @@ class Grouping:
         return (*self._cases, *self._closed(None))
 
     def take(self, record: ProgramRecord) -> None:
-        """The next record; RecordError, and nothing taken, where none of its kind may stand."""
+        """The next record; RecordError, and nothing taken, if none of its kind may stand."""
         match record:
             case Series() if self._header:
                 _check(self._header, record)

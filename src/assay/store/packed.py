@@ -156,7 +156,7 @@ def _members(stream: _Stream) -> Iterator[tuple[str, Iterator[bytes]]]:
 
 
 def _long_name(member: tarfile.TarInfo, content: bytes) -> str:
-    """The name that a header gives the next file; empty where it says something else of it."""
+    """The name that a header gives the next file; empty if it says something else of it."""
     if member.type == tarfile.GNUTYPE_LONGNAME:
         return content.rstrip(b"\0").decode("utf-8", "surrogateescape")
     if _PAX_SIZE.search(content):

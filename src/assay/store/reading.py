@@ -184,7 +184,7 @@ def read_records(path: Path, planned: _Planned) -> Records:
 
 
 def _read_records(content: bytes, file: int, planned: _Planned) -> Records:
-    """See `read_records`; `file`: of columns, -1 where there is none."""
+    """See `read_records`; `file`: of columns, -1 if there is none."""
     end = content.rfind(b"\n") + 1
     torn = end < len(content)
     needed = 0
@@ -263,7 +263,7 @@ class _Uncommitted:
     """Records that wait for the launch record which commits them.
 
     Attributes:
-        file: of columns, open; -1 where there is none.
+        file: of columns, open; -1 if there is none.
         records: in order.
         broken: what is wrong with a line before them, empty when nothing is.
     """

@@ -208,5 +208,5 @@ class StandIns:
 
 
 def _apart(words: Iterable[str]) -> str:
-    """One of the words, where no letter or digit touches it."""
+    """One of the words, if no letter or digit touches it."""
     return rf"(?<![^\W_])(?:{'|'.join(words)})(?![^\W_])"

@@ -79,7 +79,7 @@ def _stored(name: str) -> Study:
 
 
 def _application(name_or_path: str) -> Study | None:
-    """The study of an application, by its name or by the path of its file; None where there is none."""
+    """The study of an application, by its name or by the path of its file; None if there is none."""
     path = Path(name_or_path)
     if path.suffix == ".toml":
         table = _read(path)

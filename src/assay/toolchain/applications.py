@@ -28,7 +28,7 @@ def installed(application: Application) -> str:
 
 
 def absent(application: Application) -> str:
-    """Why it cannot be started here, and what brings it; empty where it can."""
+    """Why it cannot be started here, and what brings it; empty if it can."""
     needs = application.needs
     folder = installed(application)
     path = os.pathsep.join((f"{folder}/bin", f"{folder}/usr/bin", os.environ.get("PATH", os.defpath)))

@@ -52,7 +52,7 @@ def build(
 
 
 def cached_build(toolchain: Toolchain) -> Build | None:
-    """The native programs as the cache has them; None where they are to be built first."""
+    """The native programs as the cache has them; None if they are to be built first."""
     made = _ready(builds_folder() / _key(toolchain, sources.digest(sources.folder()), target_name()), toolchain)
     if made is None or toolchain.mpi is None:
         return made
@@ -129,7 +129,7 @@ def _key(toolchain: Toolchain, digest: str, target: str) -> str:
 
 
 def _ready(folder: Path, toolchain: Toolchain) -> Build | None:
-    """The build in a folder of the cache under the name asked for; None where it is absent or not whole."""
+    """The build in a folder of the cache under the name asked for; None if it is absent or not whole."""
     try:
         made = msgspec.json.decode((folder / _MANIFEST).read_bytes(), type=Build)
         whole = all(_sha256(Path(path)) == made.sha256[name] for name, path in made.programs.items())

@@ -95,7 +95,7 @@ def with_flags(toolchain: Toolchain, text: str) -> Toolchain:
 
 
 def major_version(kind: str, version: str) -> int | None:
-    """The major version in the first line of `--version` of a `gcc` or `clang`; None where it is no such line."""
+    """The major version in the first line of `--version` of a `gcc` or `clang`; None if it is no such line."""
     match = _MAJOR[kind].search(version)
     return int(match[1]) if match else None
 

@@ -171,7 +171,7 @@ def _same(one: Mpi, other: Mpi) -> bool:
 
 
 def _examine(wrapper: Path) -> Mpi | None:
-    """The MPI of a wrapper; None where it is none."""
+    """The MPI of a wrapper; None if it is none."""
     known = _family(str(wrapper))
     if known is None:
         return None
@@ -194,7 +194,7 @@ def _family(wrapper: str) -> tuple[str, MpiKind, str] | None:
 
 
 def _launcher(wrapper: Path, kind: MpiKind) -> str:
-    """The launcher beside a wrapper that belongs to it; empty where there is none: srun may start its programs."""
+    """The launcher beside a wrapper that belongs to it; empty if there is none: srun may start its programs."""
     suffixes = dict.fromkeys((wrapper.suffix, f".{kind}", ".hydra", ""))
     names = [f"{program}{suffix}" for suffix in suffixes for program in ("mpiexec", "mpirun")]
     if not wrapper.suffix:  # the plain name goes with the plain name

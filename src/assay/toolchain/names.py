@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Parts(NamedTuple):
-    """The parts of a name, each empty where it is not said.
+    """The parts of a name, each empty if it is not said.
 
     Attributes:
         compiler: `gcc`, or a name of assay.toml.

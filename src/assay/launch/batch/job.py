@@ -22,7 +22,7 @@ class Job(msgspec.Struct, frozen=True):
         nodes: how many.
         seconds: until it is ended.
         hosts: nodes by name; any where empty.
-        cpus: of each node, for schedulers that give only those that are asked for; 0 where unknown.
+        cpus: of each node, for schedulers that give only those that are asked for; 0 if unknown.
         queue: partition or queue; the site's usual one where empty.
         account: that pays; the user's usual one where empty.
         options: further words for the scheduler, as its manual has them.
@@ -49,8 +49,8 @@ class Status(msgspec.Struct, frozen=True):
     Attributes:
         state: in our words.
         word: the scheduler's own.
-        reason: why, in the scheduler's words; empty where it gives none.
-        exit_code: of a job that ended; 0 where it gives none.
+        reason: why, in the scheduler's words; empty if it gives none.
+        exit_code: of a job that ended; 0 if it gives none.
     """
 
     state: State
@@ -63,7 +63,7 @@ class Queue(msgspec.Struct, frozen=True):
     """A partition or queue, or all nodes of a site whose queues do not say which they have.
 
     Attributes:
-        name: empty where it is all nodes.
+        name: empty if it is all nodes.
         nodes: how many it has, in whatever state they are.
         usual: whether jobs that name no queue come into it.
     """
@@ -98,13 +98,13 @@ class Scheduler(Protocol):
         """The command that submits the script of a job, which is at that path."""
 
     def job_id(self, output: str) -> str:
-        """The id in what the submitting command printed; UsageError where there is none."""
+        """The id in what the submitting command printed; UsageError if there is none."""
 
     def status(self, job_id: str) -> tuple[tuple[str, ...], ...]:
         """Commands that tell how a job stands, to be asked in turn until one knows it."""
 
     def read(self, output: str) -> Status | None:
-        """What one of them printed; None where it does not know the job (any more)."""
+        """What one of them printed; None if it does not know the job (any more)."""
 
 
 def job_script(prefix: str, directives: tuple[str, ...], job: Job) -> str:
@@ -131,7 +131,7 @@ def format_clock(seconds: int) -> str:
 
 
 def optional(option: str, value: str) -> tuple[str, ...]:
-    """The option with its value; empty where the user left it to the site."""
+    """The option with its value; empty if the user left it to the site."""
     return (f"{option}{value}",) if value else ()
 
 

@@ -58,7 +58,7 @@ class Pbs:
             f"-lselect={chunks}",
             "-lplace=scatter:excl",
             f"-lwalltime={format_clock(job.seconds)}",
-            "-rn",  # it would begin anew where it shall be resumed
+            "-rn",  # it would begin again where it shall be resumed
             "-V",  # the modules that are loaded here, as Slurm and Flux do unasked
             "-joe",
             f"-o{job.output}",

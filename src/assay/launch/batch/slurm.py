@@ -82,7 +82,7 @@ def _directives(job: Job) -> tuple[str, ...]:
         "--exclusive",
         f"--time={format_clock(job.seconds)}",
         f"--signal=B:TERM@{_WARNING_S}",
-        "--no-requeue",  # it would begin anew where it shall be resumed
+        "--no-requeue",  # it would begin again where it shall be resumed
         *optional("--partition=", job.queue),
         *optional("--account=", job.account),
         f"--chdir={job.folder}",
