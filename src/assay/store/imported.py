@@ -1,4 +1,4 @@
-"""Runs that Assay did not measure: what other tools printed, kept as imported.json, and published references."""
+"""Runs that Assay did not measure: output of other tools, stored as imported.json, and published references."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ _STUDY = "import"
 
 
 def save_import(imported: Imported, command: Sequence[str], folder: Path | None = None) -> Path:
-    """Write an import into the folder of runs; the directory of the new run.
+    """Write an import into the folder of runs; returns the directory of the new run.
 
     Raises:
         UnfitEnvironmentError: the folder cannot be written.
@@ -51,7 +51,7 @@ def reference(name: str, published: Imported, path: Path) -> Run:
 
 
 def as_run(path: Path, info: RunInfo, imported: Imported) -> Run:
-    """The run that an import stands for: its cases are those of its figures, and no launch was planned or made."""
+    """An import as a run: its cases are those of its figures, and it has no launches."""
     cases = {
         case.id: case for table in imported.tables for case in (case_of(table, each) for each in table.figures)
     }
