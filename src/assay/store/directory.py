@@ -20,9 +20,8 @@ from assay.model.machine import Machine
 from assay.model.plan import Plan
 from assay.model.record import Header, Launch, Prediction, encode_record
 from assay.model.run import RUN_SCHEMA, Ending, LaunchRecords, Run, RunInfo
-from assay.model.text import encoded
 from assay.model.toolchain import Build
-from assay.store.files import append_atomically, lock, sync_folder, write_atomically, write_error
+from assay.store.files import append_atomically, lock, sync_folder, write_atomically, write_error, write_json
 from assay.store.reading import COLUMNS, Records, read, with_launches, with_shared_parts
 
 #: Prefixes of recorded environment variables: those that change what programs do.
@@ -136,14 +135,14 @@ class RunDirectory:
     def resume(self, plan: Plan) -> None:
         """Remove the ending, because the run goes on; replace the plan if `plan` has more."""
         if plan != self._run.plan:
-            write_atomically(self.path / "plan.json", _pretty(plan))
+            write_json(self.path / "plan.json", plan)
         (self.path / "ending.json").unlink(missing_ok=True)
         self._run = msgspec.structs.replace(self._run, plan=plan, ending=None)
 
     def add(self, builds: Mapping[str, Build]) -> None:
         """Add programs that were built after the run began."""
         self.info = msgspec.structs.replace(self.info, builds={**self.info.builds, **builds})
-        write_atomically(self.path / "run.json", _pretty(self.info))
+        write_json(self.path / "run.json", self.info)
         self._run = msgspec.structs.replace(self._run, info=self.info)
 
     def log(self, name: str, content: bytes) -> None:
@@ -162,7 +161,7 @@ class RunDirectory:
 
     def end(self, ending: Ending) -> None:
         """Write how the run ended."""
-        write_atomically(self.path / "ending.json", _pretty(ending))
+        write_json(self.path / "ending.json", ending)
         self._run = msgspec.structs.replace(self._run, ending=ending)
 
     def close(self) -> None:
@@ -215,15 +214,15 @@ def create(
         raise write_error(path, error) from error
     try:
         handle = lock(path / "lock")
-        write_atomically(path / "plan.json", _pretty(plan))
+        write_json(path / "plan.json", plan)
         for host, (machine, xml) in machines.items():
             name = re.sub(r"[^\w.-]+", "-", host)
-            write_atomically(path / "machine" / f"{name}.json", _pretty(machine))
+            write_json(path / "machine" / f"{name}.json", machine)
             if xml:
                 write_atomically(path / "machine" / f"{name}.xml", xml.encode())
         by_host = {machine.host: machine for machine, _ in machines.values()}
         directory = RunDirectory(Run(str(path), info, plan, by_host, (), None), handle)
-        write_atomically(path / "run.json", _pretty(info))  # last: with it the directory is a run
+        write_json(path / "run.json", info)  # last: with it the directory is a run
         sync_folder(path.parent)
     except AssayError:
         shutil.rmtree(path, ignore_errors=True)
@@ -288,7 +287,3 @@ def _cut(path: Path, size: int) -> None:
     with path.open("r+b") as file:
         file.truncate(size)
         os.fsync(file.fileno())
-
-
-def _pretty(value: msgspec.Struct) -> bytes:
-    return msgspec.json.format(encoded(value), indent=2) + b"\n"

@@ -12,11 +12,24 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from assay.model.errors import UnfitEnvironmentError
+from assay.model.text import encoded
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 #: Longer texts are not cached. Texts are encoded with every character, including those of odd file names.
 _LONGEST, _ANY = 1 << 24, "surrogatepass"
+
+
+def pretty(value: msgspec.Struct) -> bytes:
+    """The indented JSON of a record, with a final newline."""
+    return msgspec.json.format(encoded(value), indent=2) + b"\n"
+
+
+def write_json(path: Path, value: msgspec.Struct) -> None:
+    """Write a record as indented JSON; see `write_atomically`."""
+    write_atomically(path, pretty(value))
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
-
 from assay import __version__
 from assay.model.errors import AssayError
 from assay.model.folders import runs_folder
 from assay.model.imported import Imported, case_of
 from assay.model.plan import PLAN_SCHEMA, Plan
 from assay.model.run import RUN_SCHEMA, Ending, Run, RunInfo
-from assay.store.files import sync_folder, write_atomically, write_error
+from assay.store.files import sync_folder, write_error, write_json
 
 FILE = "imported.json"
 _STUDY = "import"
@@ -35,8 +33,8 @@ def save_import(imported: Imported, command: Sequence[str], folder: Path | None 
     except OSError as error:
         raise write_error(path, error) from error
     try:
-        write_atomically(path / FILE, msgspec.json.format(msgspec.json.encode(imported), indent=2) + b"\n")
-        write_atomically(path / "run.json", msgspec.json.format(msgspec.json.encode(info), indent=2) + b"\n")
+        write_json(path / FILE, imported)
+        write_json(path / "run.json", info)
         sync_folder(path.parent)
     except AssayError:
         shutil.rmtree(path, ignore_errors=True)

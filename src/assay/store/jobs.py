@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from assay.model.job import JOB_VARIABLE, Submitted
-from assay.store.files import write_atomically, write_error
+from assay.store.files import write_atomically, write_error, write_json
 from assay.store.folder import begun, run_ids
 
 _FOLDER = "jobs"
@@ -29,8 +29,7 @@ def save_script(name: str, script: str, folder: Path) -> Path:
 
 def save_job(job: Submitted, folder: Path) -> None:
     """Write the record of a job whose script is written; UnfitEnvironmentError if that fails."""
-    content = msgspec.json.format(msgspec.json.encode(job), indent=2) + b"\n"
-    write_atomically(job_file(job.name, ".json", folder), content)
+    write_json(job_file(job.name, ".json", folder), job)
 
 
 def jobs(folder: Path) -> tuple[Submitted, ...]:

@@ -23,8 +23,8 @@ from assay.model.plan import Plan
 from assay.model.private import NAMED, PRIVATE, Kind
 from assay.model.record import Columns, Launch, RecordError, Shared, decode_record, encode_record
 from assay.model.run import LaunchRecords, Run, RunInfo
-from assay.model.text import encoded
 from assay.store import earlier, imported, packed
+from assay.store.files import pretty
 from assay.store.reading import COLUMNS, load
 from assay.store.standins import StandIns
 
@@ -98,7 +98,7 @@ def _content(path: Path, name: str, standing: StandIns) -> bytes:
         value = msgspec.json.decode(content, type=kind)
         if isinstance(value, Machine):
             value = msgspec.structs.replace(value, facts=without_private_words(value.facts))
-        return msgspec.json.format(encoded(_cleaned(value, standing)), indent=2) + b"\n"
+        return pretty(_cleaned(value, standing))
     if name.endswith(".xml"):
         return _topology(content.decode(), standing)
     if name.endswith(".gz"):
