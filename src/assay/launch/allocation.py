@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from assay.model import node_sets
+
 #: Slurm's count for several nodes: `2(x3)` is 2, three times.
 _COUNT = re.compile(r"(\d+)(?:\(x(\d+)\))?")
 #: The command that prints the hosts of the Flux instance of a job.
@@ -45,7 +47,7 @@ def allocation(
     if job := environment.get("FLUX_JOB_ID") or environment.get("FLUX_ENCLOSING_ID"):
         return _of("flux", ask(_FLUX_HOSTS).split(), job, host)  # the inner one: an instance may run inside Slurm
     if nodes := environment.get("SLURM_JOB_NODELIST"):
-        found = _of("slurm", _expand_nodes(nodes), environment.get("SLURM_JOB_ID", ""), host)
+        found = _of("slurm", node_sets.expanded(nodes), environment.get("SLURM_JOB_ID", ""), host)
         cpus = _task_counts(environment.get("SLURM_JOB_CPUS_PER_NODE", ""))
         return msgspec.structs.replace(found, cpus=cpus) if len(cpus) == len(found.hosts) else found
     if file := environment.get("PBS_NODEFILE"):
@@ -67,9 +69,3 @@ def _task_counts(text: str) -> tuple[int, ...]:
     """`2(x3),1` is 2, 2, 2, 1; empty if it cannot be parsed."""
     parts = [_COUNT.fullmatch(part) for part in text.split(",")]
     return tuple(int(part[1]) for part in parts if part for _ in range(int(part[2] or 1))) if all(parts) else ()
-
-
-def _expand_nodes(nodes: str) -> tuple[str, ...]:
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # noqa: PLC0415 (50 ms, if there is need of it)
-
-    return tuple(NodeSet(nodes, resolver=RESOLVER_NOGROUP))

@@ -61,6 +61,12 @@ class Outcome(msgspec.Struct, frozen=True):
     involuntary_switches: int = -1
     lingered: bool = False
 
+    @property
+    def last_error_line(self) -> str:
+        """The last line of stderr; empty if there is none."""
+        lines = self.stderr.decode(errors="replace").strip().splitlines()
+        return lines[-1].strip() if lines else ""
+
 
 class CpuTimes(msgspec.Struct, frozen=True):
     """Counters of the host since boot, summed over its cpus, in seconds.

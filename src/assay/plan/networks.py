@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from assay.launch.networks import PROVIDERS
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import device_of
+from assay.model.node_sets import folded
 from assay.model.plan import Factor
 
 NETWORK = "network"
@@ -72,18 +73,12 @@ def resolve_networks(networks: Mapping[str, str], devices: Mapping[str, Collecti
         if not lacking:
             continue
         everywhere = set.intersection(*map(set, reported.values())) - {_LOOPBACK}
-        why = f"on {_all(reported)} there are: {', '.join(sorted(everywhere)) or 'none that all have'}"
+        why = f"on {folded(reported)} there are: {', '.join(sorted(everywhere)) or 'none that all have'}"
         remedy = f"--network {name}={min(everywhere)}" if everywhere else "assay discover"
         if len(lacking) == len(reported):
             raise UsageError(f"no node has a network device '{device}'", why=why, remedy=remedy)
-        raise UnfitEnvironmentError(f"{_all(lacking)} has no network device '{device}'", why=why, remedy=remedy)
+        raise UnfitEnvironmentError(f"{folded(lacking)} has no network device '{device}'", why=why, remedy=remedy)
     return found
-
-
-def _all(nodes: Collection[str]) -> str:
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # noqa: PLC0415 (50 ms, for what is wrong only)
-
-    return str(NodeSet.fromlist(list(nodes), resolver=RESOLVER_NOGROUP))
 
 
 def network_factor(networks: dict[str, str]) -> tuple[Factor, ...]:
