@@ -150,9 +150,9 @@ def measure_all(opened: OpenRun) -> None:
     for part in begun(opened.run):
         opened.measure(part)
     for stage in STAGES:
-        while part := following(opened.run, stage, opened.analysis):
+        while more := following(opened.run, stage, opened.analysis):
             made = len(opened.run.made)
-            opened.measure(part)
+            opened.measure(more)
             if len(opened.run.made) == made:
                 break
 
