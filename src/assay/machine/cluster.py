@@ -187,7 +187,7 @@ def _lockable(seen: _Compared) -> Verdict:
     ports = [name for name in seen.node.interfaces if ":" in name]
     if limit != "unlimited" and ports:
         return Verdict(
-            "warning", f"{size}, beside {_first_names(ports)}", "ulimit -l unlimited, by limits.conf there"
+            "warning", f"{size}, with {_first_names(ports)}", "ulimit -l unlimited, by limits.conf there"
         )
     return Verdict("ok", size)
 

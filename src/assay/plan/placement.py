@@ -237,7 +237,7 @@ def _local_nodes(word: str, place: Place, topology: Topology) -> tuple[int, ...]
     nodes = tuple(node for node in memory_targets(topology) if node in local)
     if len(nodes) < len(local):
         missing = min(local - set(nodes))
-        raise AbsentPlacementError(word, f"{place.word} runs beside memory node {missing}, which is not allowed")
+        raise AbsentPlacementError(word, f"{place.word} runs next to memory node {missing}, which is not allowed")
     return nodes
 
 
@@ -251,7 +251,7 @@ def _remote_node(word: str, place: Place, topology: Topology) -> int:
     if not others:
         one = "this machine has one memory node" if len(topology.numa_nodes) <= 1 else "no other node may be used"
         raise AbsentPlacementError(
-            word, one if len(targets) <= 1 else f"{place.word} runs beside every memory node"
+            word, one if len(targets) <= 1 else f"{place.word} runs next to every memory node"
         )
     position = {node.index: number for number, node in enumerate(topology.numa_nodes)}
 

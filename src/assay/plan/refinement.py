@@ -146,7 +146,7 @@ def _whole(size: float, grain: int) -> int:
     return round(size) if size < grain * grain else grain * round(size / grain)
 
 
-def _beside_bends(ordered: Sequence[Estimate], sizes: Sequence[int]) -> Mapping[int, float]:
+def _near_bends(ordered: Sequence[Estimate], sizes: Sequence[int]) -> Mapping[int, float]:
     """The steps on both sides of points that are off the line between their neighbours."""
     found: dict[int, float] = {}
     for at in range(1, len(ordered) - 1):
@@ -168,7 +168,7 @@ def _between_levels(ordered: Sequence[Estimate], _sizes: Sequence[int]) -> Mappi
 
 #: Role of an axis -> its refinement. A step of half an octave is halved twice: to an eighth.
 _REFINED: Mapping[AxisRole, Refinement] = {
-    "message-size": Refinement(_beside_bends, nearest=1.15, most=6, grain=8),
+    "message-size": Refinement(_near_bends, nearest=1.15, most=6, grain=8),
     "working-set": Refinement(_between_levels, nearest=1.085, most=20, grain=64),
 }
 

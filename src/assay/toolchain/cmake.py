@@ -121,7 +121,7 @@ def _cmake() -> str:
     found = ", ".join(f"{path} is {'.'.join(map(str, _version(path)))}" for path in candidates)
     raise UnfitEnvironmentError(
         f"no CMake {'.'.join(map(str, _OLDEST))} or newer",
-        why=found or "there is no cmake on PATH, nor beside this Python",
+        why=found or "there is no cmake on PATH, nor next to this Python",
         remedy=f"{sys.executable} -m pip install cmake ninja, or: module load cmake",
     )
 

@@ -94,8 +94,7 @@ def get_mpi(name: str = "", declared: Mapping[str, Any] | None = None) -> Mpi:
     raise UsageError(
         f"there is no MPI '{name}'",
         why=f"known here: {', '.join(mpi.name for mpi in found)}",
-        remedy="assay list mpis   # or add one beside them: "
-        + _install_command("mpich" if "mpich" in name else "openmpi"),
+        remedy="assay list mpis   # or add one: " + _install_command("mpich" if "mpich" in name else "openmpi"),
     )
 
 
@@ -127,7 +126,7 @@ def mpis_folder() -> Path:
 def _none_found() -> UnfitEnvironmentError:
     return UnfitEnvironmentError(
         "there is no MPI",
-        why="no mpicxx is on PATH, in the usual places, nor beside this Python",
+        why="no mpicxx is on PATH, in the usual places, nor next to this Python",
         remedy=f"module load openmpi, or: {sys.executable} -m pip install 'assay[mpi]', or as root: apt install "
         "libopenmpi-dev openmpi-bin (Debian, Ubuntu), dnf install openmpi-devel (Fedora, RHEL); or declare it: "
         f"{_REMEDY}",
