@@ -105,14 +105,14 @@ def test_each_step_has_its_messages_and_without_look_ahead_all_parts_add_up() ->
         return np.ones_like(sizes)
 
     four = law.steps_of(params(1024, 4, 2) | {"look-ahead": "none"}, count, count)
-    assert four.passed.tolist() == [1] * 4
+    assert four.broadcast.tolist() == [1] * 4
     # Of each panel of 256 columns a rank has 256 rows; the topmost square and the pivots go with them.
-    assert law.steps_of(params(1024, 4, 2), np.copy, np.copy).passed.tolist() == [8 * 256 * (256 + 256 + 1)] * 4
-    assert four.exchanged.tolist() == [2] * 4
+    assert law.steps_of(params(1024, 4, 2), np.copy, np.copy).broadcast.tolist() == [8 * 256 * (256 + 256 + 1)] * 4
+    assert four.exchange.tolist() == [2] * 4
     assert four.pivots.tolist() == [2 * 256] * 4
     g, u, _, f, b = COEFFICIENTS[0]
     work = g * four.operations.sum() + u * four.edges.sum() + f * four.panel.sum() + b * four.numbers
-    messages = four.passed.sum() + four.exchanged.sum() + four.pivots.sum()
+    messages = four.broadcast.sum() + four.exchange.sum() + four.pivots.sum()
     assert four.seconds(COEFFICIENTS)[0] == pytest.approx(work + messages)
     ahead = law.steps_of(params(1024, 4, 2), count, count)
     assert ahead.seconds(COEFFICIENTS)[0] < four.seconds(COEFFICIENTS)[0]

@@ -33,7 +33,7 @@ from assay.run.ledger import Ledger
 from assay.simulation import Law, Link
 from assay.topics.linear_algebra.models.system_time import LAW as SYSTEM
 from assay.topics.linear_algebra.models.system_time import SystemTime
-from assay.topics.linear_algebra.simulated_system import Ranks, Way, solved
+from assay.topics.linear_algebra.simulated_system import Channel, Ranks, solve
 from assay.topics.scaling.models.scaling import Scaling
 
 NODES = tuple(f"n{number}" for number in range(1, 17))
@@ -82,19 +82,19 @@ def stated(analysis: Analysis) -> list[Prediction]:
 
 def test_the_ranks_of_a_simulated_system_wait_for_each_other() -> None:
     alone = Ranks(np.full((1, 1), 4e10), 0.2)
-    one = solved(4096, 256, alone, look_ahead=True)
+    one = solve(4096, 256, alone, look_ahead=True)
     assert one.seconds == pytest.approx(sum(one.phases.values()))
     assert one.phases["update"] == pytest.approx(2 * 4096**3 / 3 / 4e10, rel=0.1)
     assert one.phases["broadcast"] == one.phases["swap"] == 0
-    way = Way(1e-5, 1e9)
-    four = Ranks(np.full((2, 2), 4e10), 0.2, way, way)
-    ahead, behind = (solved(4096, 256, four, look_ahead=look) for look in (True, False))
+    channel = Channel(1e-5, 1e9)
+    four = Ranks(np.full((2, 2), 4e10), 0.2, channel, channel)
+    ahead, behind = (solve(4096, 256, four, look_ahead=look) for look in (True, False))
     assert one.seconds / 4 < ahead.seconds < behind.seconds < one.seconds
     assert ahead.seconds == pytest.approx(sum(ahead.phases.values()))
     slow = four._replace(rates=np.array([[4e10, 4e10], [4e10, 2e10]]))
-    assert solved(4096, 256, slow, look_ahead=True).seconds > 1.5 * ahead.seconds
-    far = four._replace(along_row=Way(1e-5, 1e8))
-    assert solved(4096, 256, far, look_ahead=True).phases["broadcast"] > 2 * ahead.phases["broadcast"]
+    assert solve(4096, 256, slow, look_ahead=True).seconds > 1.5 * ahead.seconds
+    far = four._replace(along_row=Channel(1e-5, 1e8))
+    assert solve(4096, 256, far, look_ahead=True).phases["broadcast"] > 2 * ahead.phases["broadcast"]
 
 
 def test_the_message_law_tells_the_time_of_any_size(analysis: Analysis) -> None:
