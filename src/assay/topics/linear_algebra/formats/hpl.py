@@ -7,7 +7,7 @@ from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.report import formatting
 from assay.topics.linear_algebra.benchmarks.hpl import operations
-from assay.topics.linear_algebra.products import checked
+from assay.topics.linear_algebra.products import closest_check
 from assay.topics.linear_algebra.variants import NUMBERS
 
 #: What a run without such a table lacks, and what measures it.
@@ -45,7 +45,7 @@ def _solution(run: Run, e: Estimate) -> Iterator[str]:
     placed = [formatting.placed(e), *e.factors.values(), formatting.count(e.launches, "launch", "launches")]
     yield f"# {', '.join(filter(None, map(str, placed)))}"
     yield f"{_variant(e):<8}{numbers}{seconds:19.2f}{rate / 1e9:23.4e}"
-    if verdict := checked(run, e):
+    if verdict := closest_check(run, e):
         yield f"{_RESIDUAL}{verdict.error:15.8f} ...... PASSED"
 
 

@@ -9,7 +9,7 @@ from assay.report import formatting
 from assay.report.declared import Scene
 from assay.topics.linear_algebra import solution
 from assay.topics.linear_algebra.benchmarks.hpl import operations
-from assay.topics.linear_algebra.products import KERNEL, best_at, of_product
+from assay.topics.linear_algebra.products import KERNEL, best_sentence, share_of_product
 from assay.topics.linear_algebra.solution import Column, Solutions
 from assay.topics.linear_algebra.steps import numbers_of
 
@@ -37,7 +37,7 @@ def _steps(scene: Scene, e: Estimate) -> str:
 
 
 def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:
-    yield best_at(best)
+    yield best_sentence(best)
     if shares := solution.phase_shares(scene, best):
         yield text(
             "Of its time {update} is the update, and {refinement} the refinement.",
@@ -72,7 +72,7 @@ declared = Solutions(
         solution.time(lambda e: operations(int(e.params["n"]))),
         *solution.RATE,
         solution.OF_LIMIT,
-        Column(text("Of GEMM"), of_product),
+        Column(text("Of GEMM"), share_of_product),
         Column(text("Steps"), _steps),
         KERNEL,
     ),

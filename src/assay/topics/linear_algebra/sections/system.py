@@ -13,7 +13,7 @@ from assay.report.section import Figure
 from assay.topics.linear_algebra import solution
 from assay.topics.linear_algebra.benchmarks.hpl import operations
 from assay.topics.linear_algebra.models.system_time import LAW
-from assay.topics.linear_algebra.products import KERNEL, PEAKS, beside_rate, best_at, of_product
+from assay.topics.linear_algebra.products import KERNEL, PEAKS, check_and_share, best_sentence, share_of_product
 from assay.topics.linear_algebra.solution import Column, Solutions
 from assay.topics.linear_algebra.steps import StepGroup, steps
 
@@ -95,7 +95,7 @@ _LEDGER = Ledger(LAW, _name, "figure-system-ledger")
 
 
 def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:
-    yield best_at(best)
+    yield best_sentence(best)
     shares = solution.phase_shares(scene, best)
     update = shares.pop("update", 0.0)
     if shares:
@@ -141,7 +141,7 @@ declared = Solutions(
     name=_name,
     series=_series,
     label=lambda e: text("HPL (LU, 64 bit), {where}", where=solution.placed(e)),
-    told=lambda scene, e: joined("; ", (_problem(e), beside_rate(scene, e))),
+    detail=lambda scene, e: joined("; ", (_problem(e), check_and_share(scene, e))),
     chart=text("Rate of the solution"),
     phases=_PHASE,
     phases_caption=text(
@@ -156,7 +156,7 @@ declared = Solutions(
         *solution.RATE,
         solution.OF_LIMIT,
         *PEAKS,
-        Column(text("Of DGEMM"), of_product),
+        Column(text("Of DGEMM"), share_of_product),
         KERNEL,
     ),
     sentences=_sentences,
