@@ -58,7 +58,7 @@ def closest_check(run: Run, solution: Estimate) -> Verdict | None:
     return max(passed, key=lambda each: each.error, default=None)
 
 
-def check_and_share(scene: Scene, solution: Estimate) -> str:
+def share_and_residual(scene: Scene, solution: Estimate) -> str:
     """Return its share of the product, and its residual, in words."""
     (share, _), verdict = _ratio_to_product(scene, solution), closest_check(scene.run, solution)
     return joined(
@@ -86,7 +86,7 @@ def _of_peak(scene: Scene, solution: Estimate, *, nominal_clock: bool) -> str:
     Args:
         scene: of the section.
         solution: on one node or several.
-        promised: whether the clock is the nominal one; else it is the clock under load.
+        nominal_clock: whether the clock is the nominal one; else it is the clock under load.
     """
     bounds, peak = scene.cached(_bounds), 0.0
     for best in peaks(solution, bounds):

@@ -13,7 +13,7 @@ from assay.report.section import Figure
 from assay.topics.linear_algebra import solution
 from assay.topics.linear_algebra.benchmarks.hpl import operations
 from assay.topics.linear_algebra.models.system_time import LAW
-from assay.topics.linear_algebra.products import KERNEL, PEAKS, check_and_share, best_sentence, share_of_product
+from assay.topics.linear_algebra.products import KERNEL, PEAKS, best_sentence, share_and_residual, share_of_product
 from assay.topics.linear_algebra.solution import Column, Solutions
 from assay.topics.linear_algebra.steps import StepGroup, steps
 
@@ -141,7 +141,7 @@ declared = Solutions(
     name=_name,
     series=_series,
     label=lambda e: text("HPL (LU, 64 bit), {where}", where=solution.placed(e)),
-    detail=lambda scene, e: joined("; ", (_problem(e), check_and_share(scene, e))),
+    detail=lambda scene, e: joined("; ", (_problem(e), share_and_residual(scene, e))),
     chart=text("Rate of the solution"),
     phases=_PHASE,
     phases_caption=text(
