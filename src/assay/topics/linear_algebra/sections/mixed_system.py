@@ -1,4 +1,4 @@
-"""A system of equations in mixed precision: its rate by order, against the cores and the product."""
+"""A system of equations in mixed precision: its rate by order, compared with the cores and the product."""
 
 from collections.abc import Iterable
 
@@ -23,7 +23,7 @@ _PHASE = {
 
 
 def _series(e: Estimate) -> str:
-    """`all, fp32, openblas`: where, how and in which format it was solved."""
+    """Return `all, fp32, openblas`: placement, format and library."""
     return solution.placed(e, roles.precision(e))
 
 
@@ -32,7 +32,7 @@ def _name(e: Estimate) -> str:
 
 
 def _steps(scene: Scene, e: Estimate) -> str:
-    """How many the refinement took; several numbers where solutions differ."""
+    """Return the number of refinement steps; several numbers where solutions differ."""
     return " / ".join(map(str, numbers_of(scene.run, e.case, "refinement")))
 
 
