@@ -227,7 +227,7 @@ def test_what_to_do_is_the_placement_of_as_many_cores_that_loses_less(run: Run, 
     alone = [each for each in analysis.models if isinstance(each, Scaling) and each.base.startswith("himeno_mpi/")]
     (model,) = alone
     best = max((each for each in model.steps if not each.copies), key=lambda each: each.efficiency.value)
-    assert model.instead(best) is None
+    assert model.faster(best) is None
 
 
 def test_a_reason_is_only_given_where_it_was_measured(analysis: Analysis) -> None:
@@ -256,7 +256,7 @@ def test_what_is_better_on_the_same_nodes_has_no_line_that_would_not_bring_it(an
     )
     worst = min((each for each in model.steps if not each.copies), key=lambda each: each.efficiency.value)
     assert "PROGRAM" in scaling_rule._next(model, worst, "himeno_mpi")
-    better = model.instead(worst)
+    better = model.faster(worst)
     assert better
     here = msgspec.structs.replace(better, nodes=worst.nodes)
     same = msgspec.structs.replace(model, steps=(worst, here))
