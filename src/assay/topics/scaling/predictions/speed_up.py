@@ -126,7 +126,7 @@ def _expected(known: RunEstimates, members: Sequence[_Member], case: Case, state
 
 
 def _target(known: RunEstimates, members: Sequence[_Member], case: Case) -> _Target | None:
-    """Return the target with the same problem on fewer cores, or the one that grows to it; None where none is near."""
+    """Return the target with the same problem on fewer cores, or one that grows to it; None if none is near."""
     declared = benchmarks.get(case.benchmark)
     fewer = [
         each
