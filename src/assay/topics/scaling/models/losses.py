@@ -182,18 +182,18 @@ def loss(
 ) -> Loss:
     """Return the loss of a step by cause; `slowdown`: the clock of the base's cores over that of its own."""
     efficiency = step.efficiency.value
-    here, before = counted.shares, base.shares
+    own, of_base = counted.shares, base.shares
 
     def over_base(share: float, base_share: float) -> float:
         return share - efficiency * base_share
 
-    imbalance = over_base(here.imbalance, before.imbalance)
-    in_turn = over_base(_in_turn(here), _in_turn(before))
-    moving = over_base(_messages(here), _messages(before))
-    slowed = over_base(1 - here.inside, 1 - before.inside)
+    imbalance = over_base(own.imbalance, of_base.imbalance)
+    in_turn = over_base(_in_turn(own), _in_turn(of_base))
+    moving = over_base(_messages(own), _messages(of_base))
+    slowed = over_base(1 - own.inside, 1 - of_base.inside)
     latency, bandwidth = _by_law(law, counted, moving) if law else (None, None)
     messages = moving if latency is None or bandwidth is None else latency + bandwidth
-    computing = (1 - before.inside) * efficiency  # of the base, as a share of the time of all cores here
+    computing = (1 - of_base.inside) * efficiency  # of the base, as a share of the time of all cores here
     clock = computing * (slowdown - 1) if slowdown else None
     shared = step.shared
     measured = shared is not None and shared.has_ends

@@ -118,9 +118,9 @@ def fit(known: RunEstimates) -> Iterable[Scaling]:
             for curve in _curves(of_benchmark)
             if (base := _base(curve.members)) and any(each.cores > base.cores for each in curve.members)
         ]
-        telling = _distinguishing([curve.key for curve, _ in found])
+        distinguishing = _distinguishing([curve.key for curve, _ in found])
         for curve, base in found:
-            problem = {name: value for name, value in curve.key.items() if name in telling}
+            problem = {name: value for name, value in curve.key.items() if name in distinguishing}
             same = not curve.weak and _LARGEST not in curve.key.values()
             ratios = tuple(_steps(curve.members, base, seconds, same=same))
             steps = tuple(each.step for each in ratios)
@@ -393,11 +393,11 @@ def _factors(
     """Return the factors of sharing a node and of messages, whose product is the efficiency; None if unknown."""
     if member.copies:
         return efficiency, None
-    here, before = copies.get(member.place), copies.get(base.place, base)  # messages of the base are no loss
-    of_copies = compare(here.measured, before.measured) if here else None
+    here, reference = copies.get(member.place), copies.get(base.place, base)  # messages of the base are no loss
+    of_copies = compare(here.measured, reference.measured) if here else None
     if here is None or of_copies is None:
         return (exact(1.0), efficiency) if _is_as_full(member, base) else (None, None)
     shared = of_copies.value.over(member.cores / base.cores)
-    over = compare(member.measured, here.measured) if before is base else None
+    over = compare(member.measured, here.measured) if reference is base else None
     # Copies that were launched in other blocks are compared with the base in those.
     return shared, over.value if over else efficiency.times(shared.inverse(""), "")
