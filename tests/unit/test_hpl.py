@@ -1,4 +1,4 @@
-"""A system of equations: its orders and grids, its figures and phases, and what the report says; all simulated."""
+"""A system of equations: its orders and grids, its figures and phases, and the report; all simulated."""
 
 import re
 from pathlib import Path
@@ -103,7 +103,7 @@ def test_a_rank_needs_its_part_of_the_matrix_and_its_panels() -> None:
     assert 4 * matrix + panels < alone < 1.01 * (4 * matrix + panels)
 
 
-def test_a_matrix_too_large_is_left_out_with_what_it_needs() -> None:
+def test_a_matrix_too_large_is_left_out_with_the_memory_it_needs() -> None:
     plan = plan_for(TWO_CORES, study(n=(1024, 100_000)), WITH_BLAS)
     assert orders(plan) == [1024]
     (left,) = plan.left_out
@@ -113,7 +113,7 @@ def test_a_matrix_too_large_is_left_out_with_what_it_needs() -> None:
     )
 
 
-def test_a_user_who_chose_nothing_but_too_large_a_matrix_gets_the_largest_that_fits() -> None:
+def test_without_an_order_the_largest_matrix_that_fits_is_planned() -> None:
     def planned(order: int) -> Plan:
         options = msgspec.structs.replace(WITH_BLAS, values=(f"hpl.n={order}",))
         return plan_for(TWO_CORES, "hpl", options)
@@ -159,7 +159,7 @@ def test_phases_add_up_to_the_time_of_a_solution(analysis: Analysis) -> None:
         assert whole == pytest.approx(operations(order) / rate.median, rel=0.02)
 
 
-def test_the_section_says_where_the_time_goes_and_what_of_the_product_it_is(run: Run, analysis: Analysis) -> None:
+def test_the_section_shows_phases_and_the_share_of_the_product(run: Run, analysis: Analysis) -> None:
     found = section(run, analysis)
     figures = ["figure-system", "figure-system-phases", "figure-system-steps", "figure-system-ledger"]
     assert [each.id for each in found.figures] == figures
@@ -168,15 +168,13 @@ def test_the_section_says_where_the_time_goes_and_what_of_the_product_it_is(run:
     assert "Of DGEMM" in table.columns
     of_product = [row[table.columns.index("Of DGEMM")] for row in table.rows]
     assert all(each.endswith(" %") for each in of_product)
-    assert "Of nominal peak" not in table.columns  # nothing tells the clock
+    assert "Of nominal peak" not in table.columns  # the clock is not known
     peak, limit = (table.columns.index(head) for head in ("Of peak at loaded clock", "Of limit"))
     below = [int(row[limit].split()[0]) - int(row[peak].split()[0]) for row in table.rows]
     assert set(below) == {1}  # these cores reach 99 % of their peak in registers
 
 
-def test_the_page_begins_with_the_system_and_says_beside_it_what_was_predicted(
-    run: Run, analysis: Analysis
-) -> None:
+def test_the_page_begins_with_the_system_and_shows_its_prediction(run: Run, analysis: Analysis) -> None:
     page = html.render(run, analysis)
     first, second, third = re.findall(r'<span class="label">(.*?)</small>', page)[:3]
     assert "HPL (LU, 64 bit), all cores" in first
@@ -191,7 +189,7 @@ def test_the_page_begins_with_the_system_and_says_beside_it_what_was_predicted(
     assert "hpl/all" not in topic
 
 
-def test_on_several_nodes_the_limits_are_those_of_all_and_the_nominal_clock_has_its_share(tmp_path: Path) -> None:
+def test_limits_on_several_nodes_are_sums_and_shares_of_both_clocks_are_shown(tmp_path: Path) -> None:
     several = Study(
         "Nodes",
         "How fast?",
@@ -233,7 +231,7 @@ def test_on_several_nodes_the_limits_are_those_of_all_and_the_nominal_clock_has_
     assert row["Of peak at loaded clock"] not in {"", row["Of nominal peak"]}
 
 
-def test_a_product_is_held_against_solutions_of_its_own_state_and_precision(analysis: Analysis) -> None:
+def test_a_product_is_compared_with_solutions_of_its_state_and_precision(analysis: Analysis) -> None:
     solution = next(each for each in analysis.estimates if each.benchmark == "hpl" and each.kernel == "rate")
     product = msgspec.structs.replace(
         next(each for each in analysis.estimates if each.benchmark == PRODUCT and each.median),
@@ -300,7 +298,7 @@ def test_a_budget_without_room_adds_no_order(tmp_path: Path, monkeypatch: pytest
     assert orders(run.plan) == [1024, 8192]
 
 
-def test_a_solution_is_a_share_of_the_largest_product_or_of_none(run: Run, analysis: Analysis) -> None:
+def test_a_solution_is_a_share_of_the_largest_product_or_has_no_share(run: Run, analysis: Analysis) -> None:
     products = [each for each in analysis.estimates if each.benchmark == "dgemm" and each.value]
     smallest = min(products, key=lambda each: int(each.params["n"]))
     lucky = msgspec.structs.replace(smallest, value=smallest.value.scaled(3, "flop/s") if smallest.value else None)

@@ -1,4 +1,4 @@
-"""The law of a system of equations: its fit, and what it says of larger ones before they are launched."""
+"""The law of a system of equations: its fit, and its predictions of larger ones."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ from assay.topics.linear_algebra.models.system_time import SystemTime
 from assay.topics.linear_algebra.orders import Steps
 from assay.topics.linear_algebra.steps import steps
 
-#: Seconds of an operation, of a number of an update's edge, of a panel by one rank and by several, and passed on.
+#: Seconds per operation, per number of an update's edge, of a panel by one rank and by several, and broadcast.
 COEFFICIENTS = np.array([[5e-11, 1e-9, 2e-8, 3e-8, 4e-9]])
 HPL_DAT = """HPLinpack benchmark input file
 Innovative Computing Laboratory, University of Tennessee
@@ -67,12 +67,10 @@ def values(every: Sequence[Steps], product: float = 0.0) -> np.ndarray:
 
 @pytest.mark.parametrize("sizes", [(1024, 2048), (512, 1536, 4096)])
 @pytest.mark.parametrize("grid", [(1, 2), (2, 4)])
-def test_the_law_finds_the_coefficients_that_times_were_made_of(
-    sizes: tuple[int, ...], grid: tuple[int, int]
-) -> None:
+def test_the_law_finds_the_coefficients_of_its_own_times(sizes: tuple[int, ...], grid: tuple[int, int]) -> None:
     every = [law.steps_of(params(n, *grid)) for n in sizes]
     wanted = COEFFICIENTS[0].copy()
-    wanted[2 if grid[0] > 1 else 3] = 0.0  # nobody measured such panels
+    wanted[2 if grid[0] > 1 else 3] = 0.0  # no such panels were measured
     assert law.coefficients(every, values(every))[0] == pytest.approx(wanted, rel=1e-6)
     ranks = grid[0] * grid[1]
     with_product = law.coefficients(every, values(every, product=ranks / COEFFICIENTS[0, 0]))
@@ -84,7 +82,7 @@ def test_grids_of_several_kinds_have_one_law() -> None:
     assert law.coefficients(every, values(every))[0] == pytest.approx(COEFFICIENTS[0], rel=1e-6)
 
 
-def test_a_coefficient_is_never_below_nothing() -> None:
+def test_a_coefficient_is_never_negative() -> None:
     every = [law.steps_of(params(n)) for n in (1024, 2048, 4096)]
     short = values(every) * np.array([[2.0] * 3 + [1.0] * 3 + [0.0] * 3])
     found = law.coefficients(every, short)[0]
@@ -105,14 +103,14 @@ def test_each_step_has_its_messages_and_without_look_ahead_all_parts_add_up() ->
         return np.ones_like(sizes)
 
     four = law.steps_of(params(1024, 4, 2) | {"look-ahead": "none"}, count, count)
-    assert four.passed.tolist() == [1] * 4
-    # Of each panel of 256 columns a rank has 256 rows; the topmost square and the pivots go with them.
-    assert law.steps_of(params(1024, 4, 2), np.copy, np.copy).passed.tolist() == [8 * 256 * (256 + 256 + 1)] * 4
-    assert four.exchanged.tolist() == [2] * 4
+    assert four.broadcast.tolist() == [1] * 4
+    # Of each panel of 256 columns a rank has 256 rows; with the topmost square and the pivots.
+    assert law.steps_of(params(1024, 4, 2), np.copy, np.copy).broadcast.tolist() == [8 * 256 * (256 + 256 + 1)] * 4
+    assert four.exchange.tolist() == [2] * 4
     assert four.pivots.tolist() == [2 * 256] * 4
     g, u, _, f, b = COEFFICIENTS[0]
     work = g * four.operations.sum() + u * four.edges.sum() + f * four.panel.sum() + b * four.numbers
-    messages = four.passed.sum() + four.exchanged.sum() + four.pivots.sum()
+    messages = four.broadcast.sum() + four.exchange.sum() + four.pivots.sum()
     assert four.seconds(COEFFICIENTS)[0] == pytest.approx(work + messages)
     ahead = law.steps_of(params(1024, 4, 2), count, count)
     assert ahead.seconds(COEFFICIENTS)[0] < four.seconds(COEFFICIENTS)[0]

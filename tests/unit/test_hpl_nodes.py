@@ -1,4 +1,4 @@
-"""HPL on more nodes and over another network: the simulated ranks, what the law says before, and the speed-ups."""
+"""HPL on more nodes and over another network: simulated ranks, predictions of the law, and speed-ups."""
 
 import io
 import json
@@ -33,7 +33,7 @@ from assay.run.ledger import Ledger
 from assay.simulation import Law, Link
 from assay.topics.linear_algebra.models.system_time import LAW as SYSTEM
 from assay.topics.linear_algebra.models.system_time import SystemTime
-from assay.topics.linear_algebra.simulated_system import Ranks, Way, solved
+from assay.topics.linear_algebra.simulated_system import Channel, Ranks, solve
 from assay.topics.scaling.models.scaling import Scaling
 
 NODES = tuple(f"n{number}" for number in range(1, 17))
@@ -82,22 +82,22 @@ def stated(analysis: Analysis) -> list[Prediction]:
 
 def test_the_ranks_of_a_simulated_system_wait_for_each_other() -> None:
     alone = Ranks(np.full((1, 1), 4e10), 0.2)
-    one = solved(4096, 256, alone, look_ahead=True)
+    one = solve(4096, 256, alone, look_ahead=True)
     assert one.seconds == pytest.approx(sum(one.phases.values()))
     assert one.phases["update"] == pytest.approx(2 * 4096**3 / 3 / 4e10, rel=0.1)
     assert one.phases["broadcast"] == one.phases["swap"] == 0
-    way = Way(1e-5, 1e9)
-    four = Ranks(np.full((2, 2), 4e10), 0.2, way, way)
-    ahead, behind = (solved(4096, 256, four, look_ahead=look) for look in (True, False))
+    channel = Channel(1e-5, 1e9)
+    four = Ranks(np.full((2, 2), 4e10), 0.2, channel, channel)
+    ahead, behind = (solve(4096, 256, four, look_ahead=look) for look in (True, False))
     assert one.seconds / 4 < ahead.seconds < behind.seconds < one.seconds
     assert ahead.seconds == pytest.approx(sum(ahead.phases.values()))
     slow = four._replace(rates=np.array([[4e10, 4e10], [4e10, 2e10]]))
-    assert solved(4096, 256, slow, look_ahead=True).seconds > 1.5 * ahead.seconds
-    far = four._replace(along_row=Way(1e-5, 1e8))
-    assert solved(4096, 256, far, look_ahead=True).phases["broadcast"] > 2 * ahead.phases["broadcast"]
+    assert solve(4096, 256, slow, look_ahead=True).seconds > 1.5 * ahead.seconds
+    far = four._replace(along_row=Channel(1e-5, 1e8))
+    assert solve(4096, 256, far, look_ahead=True).phases["broadcast"] > 2 * ahead.phases["broadcast"]
 
 
-def test_the_message_law_tells_the_time_of_any_size(analysis: Analysis) -> None:
+def test_the_message_law_gives_the_time_of_any_size(analysis: Analysis) -> None:
     laws = [each for each in analysis.models if isinstance(each, MessageLaw)]
     assert len(laws) == 2
     for law, link in zip(sorted(laws, key=lambda each: each.start.value), (FAST, SLOW), strict=True):
@@ -107,8 +107,8 @@ def test_the_message_law_tells_the_time_of_any_size(analysis: Analysis) -> None:
         assert (law.seconds(sizes, 2) >= law.seconds(sizes)).all()
 
 
-def test_a_network_that_lets_the_first_bytes_pass_faster_takes_what_was_measured(analysis: Analysis) -> None:
-    """A bucket of 128 KiB of tokens, as shapers have: no line from 0 fits it, but its own times do."""
+def test_a_network_with_a_token_bucket_has_measured_times(analysis: Analysis) -> None:
+    """A token bucket of 128 KiB, as of shapers: no line from 0 fits it, but its measured times do."""
     law = next(each for each in analysis.models if isinstance(each, MessageLaw))
 
     def times(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -150,7 +150,7 @@ def test_ends_hold_for_more_nodes_larger_orders_and_another_network(analysis: An
     assert np.mean(held) >= 0.95
 
 
-def test_one_network_alone_and_the_messages_of_another_predict_that(analysis: Analysis) -> None:
+def test_one_network_and_the_messages_of_another_predict_the_other(analysis: Analysis) -> None:
     estimates = {each.id: each for each in analysis.estimates}
     lines = [
         each
@@ -166,7 +166,7 @@ def test_one_network_alone_and_the_messages_of_another_predict_that(analysis: An
         assert abs(line.deviation) < 0.08
 
 
-def test_the_base_is_measured_in_the_blocks_of_what_follows(run: Run, analysis: Analysis) -> None:
+def test_the_base_is_measured_in_the_blocks_of_later_cases(run: Run, analysis: Analysis) -> None:
     blocks: dict[str, set[int]] = {}
     for launch in run.plan.order:
         for case in launch.cases:
@@ -197,7 +197,7 @@ def test_the_sections_show_systems_by_nodes(run: Run, analysis: Analysis) -> Non
 def test_a_row_of_nodes_that_share_a_machine_is_predicted_from_one_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Independent solutions on both tell what nodes take from each other; the product on each alone does not."""
+    """Independent solutions on both show how the nodes slow each other; the product on each alone does not."""
     chosen = msgspec.structs.replace(options(slow="eth1"), hosts=NODES[:2], sweeps=("nodes=1,2",))
     plan = plan_for(ONE_CORE, studies.get("scale:hpl", chosen.sweeps), chosen)
     crowded = replace(UNEVEN, slow_hosts={}, one_kernel=True, crowded=0.7)
@@ -208,7 +208,7 @@ def test_a_row_of_nodes_that_share_a_machine_is_predicted_from_one_of_them(
     assert all(abs(each.deviation) < 0.05 and not each.error for each in lines)
 
 
-def test_rows_of_one_rank_say_nothing_of_panels_that_several_factor(
+def test_grids_of_one_row_do_not_predict_panels_of_several_ranks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = plan_for(TWO_CORES, study("1x1@1,2", "1x1@4", "1x1@16", orders=(512, 1024)), options(fast="eth0"))
@@ -219,7 +219,7 @@ def test_rows_of_one_rank_say_nothing_of_panels_that_several_factor(
     assert done.plan.later == ()
 
 
-def test_what_has_no_room_in_the_budget_is_left_out_and_said(
+def test_cases_beyond_the_budget_are_left_out_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = study("1x1@1,2", "1x1@4", orders=(512, 1024))
@@ -230,7 +230,7 @@ def test_what_has_no_room_in_the_budget_is_left_out_and_said(
     assert any("budget" in each.reason and "1x1@4" in each.wish for each in done.plan.left_out)
 
 
-def test_a_budget_that_cuts_a_later_stage_keeps_what_its_cases_are_paired_with(
+def test_a_budget_that_cuts_a_later_stage_keeps_the_pairs_of_its_cases(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = plan_for(TWO_CORES, study("1x1@1,2", "1x1@4", orders=(512, 1024)), options(fast="eth0"))
@@ -298,7 +298,7 @@ def test_the_ledger_scores_every_prediction_of_every_run(
     assert all(f"hpl, n {order:,}, network {name}, 1x1@16" in shown for order, name in cases)
 
 
-def test_an_empty_ledger_says_how_it_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_ledger_names_the_command_that_fills_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_RUNS", str(tmp_path))
     shown = CliRunner().invoke(assay, ["show", "ledger"], catch_exceptions=False)
     assert "No run here holds a prediction" in shown.stdout

@@ -1,4 +1,4 @@
-"""LINPACK 100 and 1000: leading dimensions, the cache that holds each matrix, published figures beside ours."""
+"""LINPACK 100 and 1000: leading dimensions, the cache of each matrix, comparison with published figures."""
 
 import msgspec
 import pytest
@@ -32,10 +32,10 @@ def test_each_order_has_its_leading_dimensions_and_a_library_is_for_the_larger_o
     assert all(each.limit and each.status == "complete" for each in found)
 
 
-def test_the_table_names_the_cache_that_holds_each_matrix_and_has_fortran_beside_c(run: Run) -> None:
-    told = next(each for each in sections(run, analyse(run)) if each.id == "linpack")
-    assert [each.estimate.params["n"] for each in told.headlines] == [100, 1000]
-    (table,) = told.tables
+def test_the_table_names_the_cache_of_each_matrix_and_has_fortran_and_c(run: Run) -> None:
+    shown = next(each for each in sections(run, analyse(run)) if each.id == "linpack")
+    assert [each.estimate.params["n"] for each in shown.headlines] == [100, 1000]
+    (table,) = shown.tables
     fits = {row[table.columns.index("n")]: row[table.columns.index("Fits")] for row in table.rows}
     assert fits == {"100": "L2", "1000": "L3"}
     assert {row[0] for row in table.rows} == {"plain", "lapack", "Fortran"}
@@ -43,13 +43,13 @@ def test_the_table_names_the_cache_that_holds_each_matrix_and_has_fortran_beside
 
 def test_published_figures_without_leading_dimension_and_method_are_drawn() -> None:
     published = store.load(store.find("leo"))
-    told = next(each for each in sections(published, analyse(published)) if each.id == "linpack")
-    (table,) = told.tables
-    assert len(table.rows) == len(told.figures[0].result.split("; "))
+    shown = next(each for each in sections(published, analyse(published)) if each.id == "linpack")
+    (table,) = shown.tables
+    assert len(table.rows) == len(shown.figures[0].result.split("; "))
     assert "Fits" not in table.columns
 
 
-def test_a_published_figure_stands_beside_ours_of_the_same_order_and_not_beside_a_library(run: Run) -> None:
+def test_a_published_figure_is_compared_with_the_same_order_without_a_library(run: Run) -> None:
     leo = store.load(store.find("leo"))
     for judged, base in ((run, leo), (leo, run)):
         pairs = [each for each in between(judged, base).pairs if "linpack" in each.a.benchmark]

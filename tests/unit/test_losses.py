@@ -1,4 +1,4 @@
-"""The loss of a scaling point, divided by what ranks spent in calls of MPI: planted parts are found."""
+"""The loss of a scaling point, divided by the time of ranks in calls of MPI: planted parts are found."""
 
 from typing import Literal
 
@@ -58,13 +58,13 @@ def test_ranks_that_work_one_after_the_other_wait_in_turn() -> None:
     assert found == found | {"imbalance": 0, "messages": 0, "other": 0}
 
 
-def test_time_in_messages_is_theirs() -> None:
+def test_time_in_messages_is_a_loss_by_messages() -> None:
     found = divided([MpiTimes(6.0, 1e-7, waits(1.0, kind="wait"))] * 2, 6.0)
     assert found["messages"] == pytest.approx(1 / 6, abs=1e-6)
     assert found == found | {"imbalance": 0, "in_turn": 0, "other": 0}
 
 
-def test_messages_take_what_their_law_gives_and_ranks_wait_in_turn_for_the_rest() -> None:
+def test_the_message_law_gives_the_loss_by_messages_and_the_rest_is_in_turn() -> None:
     start, per_byte = Quantity(1e-3, 1e-3, 1e-3, "s"), Quantity(1e-6, 1e-6, 1e-6, "s/B")
     law = MessageLaw(
         id="law",
@@ -87,7 +87,7 @@ def test_messages_take_what_their_law_gives_and_ranks_wait_in_turn_for_the_rest(
     assert found["other"] == pytest.approx(0, abs=1e-6)
 
 
-def test_slower_computing_is_memorys_as_far_as_copies_say_it_and_else_other() -> None:
+def test_slower_computing_as_of_copies_is_memory_and_the_rest_other() -> None:
     ranks = [MpiTimes(8.0, 1e-7, {"MPI_Barrier": MpiCall("all", 1, 0.0, 0)})] * 2
     assert divided(ranks, 8.0)["other"] == pytest.approx(3 / 8)
     found = divided(ranks, 8.0, shared=SHARED)
@@ -95,19 +95,19 @@ def test_slower_computing_is_memorys_as_far_as_copies_say_it_and_else_other() ->
     assert found["other"] == pytest.approx(1 / 8)
 
 
-def test_copies_that_scatter_do_not_tell_memory_from_other_causes() -> None:
+def test_copies_that_scatter_leave_memory_unknown() -> None:
     ranks = [MpiTimes(8.0, 1e-7, {"MPI_Barrier": MpiCall("all", 1, 0.0, 0)})] * 2
     found = divided(ranks, 8.0, shared=Quantity(10 / 14, 0.5, 0.9))
     assert found["memory"] is None
     assert found["other"] == pytest.approx(3 / 8)
     assert divided(ranks, 8.0, shared=exact(10 / 14))["memory"] is None  # one pair
-    assert divided(ranks, 8.0, shared=exact(1.0), as_full=True)["memory"] == 0  # nobody measured copies there
+    assert divided(ranks, 8.0, shared=exact(1.0), as_full=True)["memory"] == 0  # copies were not measured
     assert divided(ranks, 8.0, shared=SHARED, as_full=True) == divided(ranks, 8.0, shared=SHARED)  # nodes differ
     found = divided(ranks, 8.0, shared=Quantity(10 / 14, 0.7, 0.73, basis="interval"))
     assert found["memory"] == pytest.approx(2 / 8)
 
 
-def test_a_lower_clock_is_told_from_memory_as_copies_have_it_too() -> None:
+def test_a_lower_clock_is_subtracted_from_memory() -> None:
     ranks = [MpiTimes(8.0, 1e-7, {"MPI_Barrier": MpiCall("all", 1, 0.0, 0)})] * 2
     found = divided(ranks, 8.0, slowdown=1.2)  # 5 s of work take 6 s
     assert found["memory"] is None
@@ -117,5 +117,5 @@ def test_a_lower_clock_is_told_from_memory_as_copies_have_it_too() -> None:
     assert (found["clock"], found["memory"], found["other"]) == pytest.approx((1 / 8, 1 / 8, 1 / 8))
 
 
-def test_the_cost_of_counting_is_told() -> None:
+def test_the_cost_of_counting_is_shown() -> None:
     assert profile([[MpiTimes(1.0, 1e-6, waits(0.1, 0.1))]]).shares.overhead == pytest.approx(20e-6)

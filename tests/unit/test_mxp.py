@@ -1,4 +1,4 @@
-"""A system in mixed precision: its orders, figures and phases, and what the report says; all simulated."""
+"""A system in mixed precision: its orders, figures and phases, and the report; all simulated."""
 
 import msgspec
 import pytest
@@ -51,7 +51,7 @@ def test_orders_are_doubled_as_far_as_memory_goes() -> None:
     assert MXP.memory_bytes(half, placement) == 12 * 10**6 + 2 * 200 * 1000
 
 
-def test_a_rate_stands_against_the_peak_of_single_precision(analysis: Analysis) -> None:
+def test_the_limit_of_a_rate_is_the_peak_of_single_precision(analysis: Analysis) -> None:
     found = rates(analysis)
     assert len(found) > 2
     largest = found[max(found)]
@@ -72,7 +72,7 @@ def test_phases_add_up_to_the_time_of_a_solution(analysis: Analysis) -> None:
         assert sum(each.median or 0.0 for each in phases) == pytest.approx(whole, rel=0.02)
 
 
-def test_the_section_says_what_of_the_product_it_is(run: Run, analysis: Analysis) -> None:
+def test_the_section_shows_the_share_of_the_product(run: Run, analysis: Analysis) -> None:
     found = next(each for each in sections(run, analysis) if each.id == "mixed-system")
     assert {each.id for each in found.figures} == {"figure-mixed-system", "figure-mixed-system-phases"}
     assert "is the update, and" in " ".join(found.meaning)
@@ -83,13 +83,13 @@ def test_the_section_says_what_of_the_product_it_is(run: Run, analysis: Analysis
     assert {row[0] for row in table.rows} == {"all cores, fp32", "all cores, bf16"}
 
 
-def test_products_of_16_bit_numbers_stand_against_no_limit(analysis: Analysis) -> None:
+def test_products_of_16_bit_numbers_have_no_limit(analysis: Analysis) -> None:
     found = [each for each in analysis.estimates if each.params.get("format") == "bf16" and each.unit == "flop/s"]
     assert {each.benchmark for each in found} == {"dgemm", "mxp"}
     assert all(each.median and each.limit is None for each in found)
 
 
-def test_what_a_library_lacks_is_left_out_with_the_reason() -> None:
+def test_functions_that_a_library_lacks_are_left_out_with_the_reason() -> None:
     library = WITH_BLAS.libraries["blas"]
 
     def planned(*lacking: str) -> Plan:

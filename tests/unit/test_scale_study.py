@@ -1,4 +1,4 @@
-"""The study scale:NAME: what it plans and predicts before its launches; its laws against published figures."""
+"""The study scale:NAME: its plan, its predictions, and its laws compared with published figures."""
 
 from pathlib import Path
 
@@ -129,7 +129,7 @@ def step(cores: int, speed: float, wide: float = 0.01, nodes: int = 1) -> Step:
     )
 
 
-def test_advice_tells_fast_from_cheap_and_what_is_worth_it() -> None:
+def test_advice_names_the_fastest_the_cheapest_and_the_most_cores_worth_it() -> None:
     steps = (step(2, 1.9, nodes=2), step(4, 3.0, nodes=4), step(8, 3.02, nodes=8))
     found = advice("base", 1, steps)
     assert found
@@ -141,7 +141,7 @@ def test_advice_tells_fast_from_cheap_and_what_is_worth_it() -> None:
     assert advice("base", 1, ()) is None
 
 
-def test_the_course_of_the_serial_fraction_needs_ends_that_are_apart() -> None:
+def test_the_course_of_the_serial_fraction_needs_separate_intervals() -> None:
     assert course((step(2, 1.9), step(8, 3.0))) == "rises"
     assert course((step(2, 1.5), step(8, 7.0))) == "falls"
     assert course((step(2, 1.9, wide=0.05), step(4, 3.4, wide=0.05))) == "constant"
@@ -172,7 +172,7 @@ def test_sweeps_are_placements(name: str, sweeps: tuple[str, ...], labels: set[s
     assert {case.placement.label for case in plan.studied if case.benchmark == name} == labels
 
 
-def test_what_is_weak_has_as_much_memory_for_each_core() -> None:
+def test_weak_scaling_keeps_the_memory_per_core() -> None:
     plan = planned("weather", "ranks=1,2,4")
     cells = {
         case.cores: int(case.params["nx"]) ** 2 / case.cores
@@ -199,7 +199,7 @@ def test_what_is_weak_has_as_much_memory_for_each_core() -> None:
         ("stream", ("ranks=1,2",), "passes no messages"),
     ],
 )
-def test_what_cannot_be_swept_is_refused(name: str, sweeps: tuple[str, ...], why: str) -> None:
+def test_an_impossible_sweep_is_refused(name: str, sweeps: tuple[str, ...], why: str) -> None:
     with pytest.raises(UsageError) as caught:
         studies.get(f"scale:{name}", sweeps)
     assert why in f"{caught.value.what} {caught.value.why}"
@@ -230,7 +230,7 @@ def test_every_number_of_ranks_is_predicted_before_its_launch(run: Run, analysis
 
 
 def errors_on_uneven_nodes(tmp_path: Path, study: Study) -> dict[int, float]:
-    """Number of cores -> what its prediction was off."""
+    """Return the error of the prediction for each number of cores."""
     hosts = tuple(f"n{number}" for number in range(1, 9))
     speeds = (1.0, 0.98, 0.96, 1.0, 0.94, 1.0, 1.0, 1.0)
     plan = plan_for(TWO_CORES, study, Options(hosts=hosts, values=("nx=400",)))
@@ -249,8 +249,8 @@ def test_nodes_that_differ_are_predicted_by_copies_on_them(tmp_path: Path) -> No
     assert all(abs(error) < 0.015 for error in errors.values()), errors
 
 
-def test_without_copies_the_loss_of_fewer_nodes_goes_on(tmp_path: Path) -> None:
-    """The slowest of more nodes is slower: what the law was off on fewer nodes corrects it."""
+def test_without_copies_the_loss_on_fewer_nodes_continues(tmp_path: Path) -> None:
+    """The slowest of more nodes is slower: the error of the law on fewer nodes corrects it."""
     study = studies.get("scale:weather", ("nodes=1,2,4,8",))
     together = tuple(each for each in study.measure if INDEPENDENT not in each.axes.values())
     assert len(together) < len(study.measure)
@@ -259,7 +259,7 @@ def test_without_copies_the_loss_of_fewer_nodes_goes_on(tmp_path: Path) -> None:
     assert all(abs(errors[cores]) < 0.01 for cores in (8, 16))
 
 
-def test_who_waits_for_others_may_wait_for_their_stops(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranks_that_wait_for_others_wait_for_their_stops(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """400 stops of .1 ms in 2 s take 2 % of the time of one rank, and with chance up to 2.2 %."""
     case = next(each for each in run.plan.studied if len(each.placement.rank_cpus) == 4)
     seen = RunEstimates(run, ())
@@ -274,7 +274,7 @@ def test_the_most_events_are_those_of_the_exact_interval(count: int) -> None:
     assert most_events(count) == pytest.approx(scipy.stats.chi2.ppf(0.975, 2 * (count + 1)) / 2, rel=1e-6)
 
 
-def test_a_short_budget_has_its_share_for_the_cores_that_wait(tmp_path: Path) -> None:
+def test_a_short_budget_counts_the_cores_that_wait(tmp_path: Path) -> None:
     plan = planned("himeno_mpi", "ranks=1,2,4")
     assert 0.3 < plan.later_share < 0.9
     kept = f"; {100 * plan.later_share:.0f} % of the budget is kept for them"
@@ -291,7 +291,7 @@ def test_a_short_budget_has_its_share_for_the_cores_that_wait(tmp_path: Path) ->
     assert run.ending.elapsed_s < 1.2 * budget_s
 
 
-def test_a_time_is_a_speed_of_its_inverse(analysis: Analysis) -> None:
+def test_the_speed_of_a_time_is_its_inverse(analysis: Analysis) -> None:
     seconds = msgspec.structs.replace(
         analysis.estimates[0], better="lower", unit="s", value=Quantity(4.0, 2.0, 5.0, "s", "interval")
     )
@@ -300,7 +300,7 @@ def test_a_time_is_a_speed_of_its_inverse(analysis: Analysis) -> None:
     assert found.launches == (LaunchMedian(0, None, 0.25),)
 
 
-def test_a_machine_that_changes_is_a_prediction_that_missed(tmp_path: Path) -> None:
+def test_on_a_machine_that_changes_a_prediction_misses(tmp_path: Path) -> None:
     """Half of the memory's rate is lost after the first round: the ledger says so."""
     plan = planned("himeno_mpi", "ranks=1,2")
     slower = Law(core_traffic=12e9, node_traffic=30e9, flips=((10.0, "far"),))
@@ -310,7 +310,7 @@ def test_a_machine_that_changes_is_a_prediction_that_missed(tmp_path: Path) -> N
     assert any(entry.held is False and entry.error and entry.error < -0.2 for entry in entries)
 
 
-def test_the_section_tells_strong_from_weak_and_what_to_take(run: Run, analysis: Analysis) -> None:
+def test_the_section_names_strong_and_weak_scaling_and_the_placement_to_take(run: Run, analysis: Analysis) -> None:
     models = [
         each for each in analysis.models if isinstance(each, Scaling) and each.base.startswith("himeno_mpi/")
     ]

@@ -1,4 +1,4 @@
-"""Scaling: what is paired with what, which factor explains a loss, and what the section and the finding say."""
+"""Scaling: pairs of measurements, factors of a loss, the section and the finding."""
 
 import re
 from pathlib import Path
@@ -88,13 +88,13 @@ def section(run: Run, analysis: Analysis) -> Section:
         ("XS", 64, (0, 0, 64), None),
     ],
 )
-def test_a_grid_is_dealt_as_the_program_deals_it(
+def test_a_grid_is_distributed_as_in_the_program(
     size: str, ranks: int, wanted: tuple[int, int, int], shape: tuple[int, int, int] | None
 ) -> None:
     assert shape_of(GRIDS[size], ranks, wanted) == shape
 
 
-def test_a_block_has_its_points_and_those_around_them() -> None:
+def test_a_block_has_its_points_and_their_neighbours() -> None:
     assert block_of(GRIDS["XS"], (1, 1, 1)) == GRIDS["XS"]
     assert block_of(GRIDS["XS"], (4, 2, 1)) == (8 + 2, 15 + 2, 64)
     whole = Placement("", "", (0,), Memory(), ("n1",), ((0,),))
@@ -134,7 +134,7 @@ def test_between_nodes_nothing_is_shared(analysis: Analysis) -> None:
     assert there.messages == there.efficiency
 
 
-def test_several_nodes_stand_against_what_the_memory_of_all_gives(analysis: Analysis) -> None:
+def test_the_limit_of_several_nodes_is_the_memory_of_all(analysis: Analysis) -> None:
     rates = [each for each in analysis.estimates if each.benchmark == "himeno_mpi" and each.metric == "rate"]
     limits = {each.placement.label: each.limit for each in rates}
     one, both = limits["one-core"], limits["one-core@2"]
@@ -150,7 +150,7 @@ def test_several_nodes_stand_against_what_the_memory_of_all_gives(analysis: Anal
     assert msgspec.structs.replace(two_nodes, placement=placement).by_host == ()  # its cores would count twice
 
 
-def test_rates_of_hosts_that_stand_alone_add_up(analysis: Analysis) -> None:
+def test_rates_of_separate_hosts_are_added(analysis: Analysis) -> None:
     found = scaling(analysis, "stream")
     both = next(each for each in found.steps if each.label == "one-core")
     assert (both.nodes, both.cores, len(both.estimates)) == (2, 2, 2)
@@ -158,19 +158,19 @@ def test_rates_of_hosts_that_stand_alone_add_up(analysis: Analysis) -> None:
     assert both.ranks == 0
 
 
-@pytest.mark.parametrize(("low", "is_told"), [(1.7, True), (0.7, False)])
-def test_an_interval_that_holds_nearly_any_fraction_tells_none(low: float, is_told: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize(("low", "is_given"), [(1.7, True), (0.7, False)])
+def test_an_interval_of_nearly_any_fraction_gives_none(low: float, is_given: bool) -> None:  # noqa: FBT001
     speed_up = Quantity(1.8, low, 1.98, basis="interval")
-    assert bool(serial_fraction(speed_up, 2)) is is_told
+    assert bool(serial_fraction(speed_up, 2)) is is_given
 
 
 def test_a_speed_up_of_one_launch_determines_no_serial_fraction(tmp_path: Path, analysis: Analysis) -> None:
     assert step(scaling(analysis, "himeno_mpi"), 1).serial is not None
     alone = msgspec.structs.replace(study(), launches=1)
     once = analyse(store.load(simulated_run(tmp_path, SHARED, study=alone, options=HOSTS)))
-    told = step(scaling(once, "himeno_mpi"), 1)
-    assert told.serial is None
-    assert told.speed_up.value > 1
+    single = step(scaling(once, "himeno_mpi"), 1)
+    assert single.serial is None
+    assert single.speed_up.value > 1
 
 
 def test_one_core_alone_has_no_speed_up(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_the_section_names_the_base_and_has_a_row_for_each_placement(run: Run, a
     assert "Memory bandwidth (STREAM), 4 cores 2 cores a node" in curve.result
 
 
-def test_the_first_page_shows_a_speed_up_beside_what_no_loss_would_be(run: Run, analysis: Analysis) -> None:
+def test_the_first_page_shows_a_speed_up_with_the_limit_without_loss(run: Run, analysis: Analysis) -> None:
     line, better = section(run, analysis).headlines
     assert line.label == "Speed-up, two cores of one node: Himeno over MPI (stencil)"
     assert better.label == "Speed-up, one core on each of 2 nodes: Himeno over MPI (stencil)"
@@ -212,13 +212,12 @@ def test_the_first_page_shows_a_speed_up_beside_what_no_loss_would_be(run: Run, 
 
 
 def test_a_large_loss_is_a_problem_that_names_its_largest_part_and_a_command(run: Run, analysis: Analysis) -> None:
-    told = summary(run, analysis)
-    claim = next(each for each in told.wrong if "linear" in each)
+    claim = next(each for each in summary(run, analysis).wrong if "linear" in each)
     assert claim.startswith("Himeno over MPI (stencil) on two cores of one node: 3")
     assert re.search(r"3\d\.\d % of a linear speed-up over one core is lost\. Sharing the node costs 3", claim)
 
 
-def test_what_to_do_is_the_placement_of_as_many_cores_that_loses_less(run: Run, analysis: Analysis) -> None:
+def test_the_remedy_is_a_faster_placement_on_as_many_cores(run: Run, analysis: Analysis) -> None:
     (first, *_) = summary(run, analysis).next
     assert re.match(
         r"use one core on each of 2 nodes, which gives a speed-up of (1\.9|2\.0)\d in place of 1\.2", first.do
@@ -227,7 +226,7 @@ def test_what_to_do_is_the_placement_of_as_many_cores_that_loses_less(run: Run, 
     alone = [each for each in analysis.models if isinstance(each, Scaling) and each.base.startswith("himeno_mpi/")]
     (model,) = alone
     best = max((each for each in model.steps if not each.copies), key=lambda each: each.efficiency.value)
-    assert model.instead(best) is None
+    assert model.faster(best) is None
 
 
 def test_a_reason_is_only_given_where_it_was_measured(analysis: Analysis) -> None:
@@ -250,19 +249,19 @@ def test_a_reason_is_only_given_where_it_was_measured(analysis: Analysis) -> Non
     assert "not measured separately" in scaling_rule._reason(alone)
 
 
-def test_what_is_better_on_the_same_nodes_has_no_line_that_would_not_bring_it(analysis: Analysis) -> None:
+def test_a_faster_placement_on_the_same_nodes_has_no_command(analysis: Analysis) -> None:
     (model,) = (
         each for each in analysis.models if isinstance(each, Scaling) and each.base.startswith("himeno_mpi/")
     )
     worst = min((each for each in model.steps if not each.copies), key=lambda each: each.efficiency.value)
     assert "PROGRAM" in scaling_rule._next(model, worst, "himeno_mpi")
-    better = model.instead(worst)
+    better = model.faster(worst)
     assert better
     here = msgspec.structs.replace(better, nodes=worst.nodes)
     same = msgspec.structs.replace(model, steps=(worst, here))
-    told = scaling_rule._next(same, worst, "himeno_mpi")
-    assert told.startswith("use ")
-    assert "PROGRAM" not in told
+    remedy = scaling_rule._next(same, worst, "himeno_mpi")
+    assert remedy.startswith("use ")
+    assert "PROGRAM" not in remedy
 
 
 def test_a_low_efficiency_is_found_with_its_reason(analysis: Analysis) -> None:
@@ -284,8 +283,8 @@ def test_ranks_that_take_turns_on_one_machine_are_neither_predicted_nor_a_proble
     apart = store.load(simulated_run(tmp_path, slow, study=asked, options=options))
     (machine,) = apart.machines.values()
     system = {**machine.facts.get("system", {}), "boot id": Fact(value="one")}
-    alike = msgspec.structs.replace(machine, facts={**machine.facts, "system": system})
-    together = msgspec.structs.replace(apart, machines={"n1": alike, "n2": alike})
+    same = msgspec.structs.replace(machine, facts={**machine.facts, "system": system})
+    together = msgspec.structs.replace(apart, machines={"n1": same, "n2": same})
     case = next(
         each for each in apart.plan.cases if each.benchmark == "himeno_mpi" and len(each.placement.hosts) > 1
     )
@@ -298,17 +297,17 @@ def test_ranks_that_take_turns_on_one_machine_are_neither_predicted_nor_a_proble
         assert finding.severity == ("fact" if turns else "problem")
 
 
-def test_one_two_two_leaves_out_what_needs_two_nodes_with_the_reason() -> None:
+def test_one_two_two_leaves_out_cases_on_two_nodes_with_the_reason() -> None:
     one = plan_for(TWO_CORES, "one-two-two", Options(libraries={"blas": "/simulated/libblas.so"}))
     labels = {case.placement.label for case in one.cases if case.role == "measure"}
     assert labels == {"one-core", "pair"}
     assert any("one-core@2" in left.wish and "node" in left.reason for left in one.left_out)
 
 
-def test_what_shared_parts_gain_is_a_cache_effect_and_no_messages(run: Run, analysis: Analysis) -> None:
+def test_a_gain_by_shared_parts_is_a_cache_effect(run: Run, analysis: Analysis) -> None:
     found = scaling(analysis, "himeno_mpi")
     gain = Quantity(1.46, 1.4, 1.5, basis="interval")
-    for efficiency, said in ((0.96, "faster than independent copies"), (1.3, "more than the factor of cores")):
+    for efficiency, reason in ((0.96, "faster than independent copies"), (1.3, "more than the factor of cores")):
         held = Quantity(efficiency, efficiency - 0.02, efficiency + 0.02, basis="interval")
         steps = tuple(
             msgspec.structs.replace(each, messages=gain, efficiency=held) if each == step(found, 1) else each
@@ -318,7 +317,7 @@ def test_what_shared_parts_gain_is_a_cache_effect_and_no_messages(run: Run, anal
             run, msgspec.structs.replace(analysis, models=(msgspec.structs.replace(found, steps=steps),))
         )
         words = " ".join(drawn.meaning)
-        assert said in words
+        assert reason in words
         assert "a cache effect" in words
         reasons = drawn.tables[-1]
         row = dict(zip(reasons.columns, next(row for row in reasons.rows if row[1] == "pair"), strict=True))
@@ -326,13 +325,13 @@ def test_what_shared_parts_gain_is_a_cache_effect_and_no_messages(run: Run, anal
         assert row["Factor of smaller parts"].startswith("1.46")
 
 
-def test_a_low_efficiency_beside_a_cache_effect_is_no_gain_by_messages(analysis: Analysis) -> None:
+def test_a_low_efficiency_with_a_cache_effect_is_no_gain_by_messages(analysis: Analysis) -> None:
     found = scaling(analysis, "himeno_mpi")
     assert not step(found, 1).by_caches
     faster = msgspec.structs.replace(step(found, 1), messages=Quantity(1.46, 1.4, 1.5, basis="interval"))
-    told = scaling_rule._reason(faster)
-    assert "cache effect" in told
-    assert "that messages leave" not in told
+    reason = scaling_rule._reason(faster)
+    assert "cache effect" in reason
+    assert "that messages leave" not in reason
 
 
 def test_one_two_two_has_the_limits_of_its_systems() -> None:

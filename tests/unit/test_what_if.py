@@ -48,13 +48,13 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_over(tmp_path_factory.mktemp("slow"), "eth1")
 
 
-def told(found: tuple[WhatIf, ...]) -> dict[str, WhatIf]:
+def by_case(found: tuple[WhatIf, ...]) -> dict[str, WhatIf]:
     return {each.case: each for each in found}
 
 
 def test_another_network_is_predicted_from_one_alone(fast: Path, slow: Path) -> None:
     known = examine(store.load(fast))
-    found = told(over_network(known, stated_law(SLOW.latency_s, SLOW.rate)))
+    found = by_case(over_network(known, stated_law(SLOW.latency_s, SLOW.rate)))
     there = {
         (each.case, each.metric): each.value
         for each in analyse(store.load(slow)).estimates
@@ -78,9 +78,9 @@ def test_the_same_network_changes_nothing(fast: Path) -> None:
             assert each.predicted.value == pytest.approx(each.measured.value, rel=0.01)
 
 
-def test_more_nodes_are_predicted_as_they_are_then_measured(fast: Path, tmp_path: Path) -> None:
+def test_more_nodes_are_predicted_as_they_are_measured_later(fast: Path, tmp_path: Path) -> None:
     run = store.load(fast)
-    found = told(on_cases(examine(run), on_nodes(run.plan, run.machines, 4)))
+    found = by_case(on_cases(examine(run), on_nodes(run.plan, run.machines, 4)))
     study = msgspec.structs.replace(
         STUDY,
         measure=tuple(
@@ -114,7 +114,7 @@ def test_the_command_prints_a_row_for_each_case(fast: Path, slow: Path) -> None:
     assert {each["benchmark"] for each in json.loads(page)["predictions"]} == {"himeno_mpi", "weather", "hpl"}
 
 
-def test_of_several_networks_one_has_to_be_named(fast: Path, tmp_path: Path) -> None:
+def test_one_of_several_networks_must_be_named(fast: Path, tmp_path: Path) -> None:
     networks = {"quick": "eth0", "slow": "eth1"}
     study = msgspec.structs.replace(STUDY, measure=STUDY.measure[3:], launches=2)
     options = msgspec.structs.replace(WITH_BLAS, hosts=NODES[:2], networks=networks)
@@ -145,19 +145,19 @@ def test_of_several_networks_one_has_to_be_named(fast: Path, tmp_path: Path) -> 
         (("--nodes", "16"), "8 times as many"),
     ],
 )
-def test_what_cannot_be_predicted_is_refused(fast: Path, words: tuple[str, ...], why: str) -> None:
+def test_an_impossible_prediction_is_refused(fast: Path, words: tuple[str, ...], why: str) -> None:
     code, page = command(str(fast), *words)
     assert code != 0
     assert why in page
 
 
-def test_far_predictions_have_to_be_asked_for(fast: Path) -> None:
+def test_far_predictions_must_be_requested(fast: Path) -> None:
     code, page = command(str(fast), "--nodes", "16", "--far")
     assert code == 0, page
     assert "@16" in page
 
 
-def test_a_run_without_messages_cannot_tell(tmp_path: Path) -> None:
+def test_a_run_without_messages_predicts_no_network(tmp_path: Path) -> None:
     path = simulated_run(tmp_path, Law(), study="quick")
     code, page = command(str(path), "--network", "latency=1us bandwidth=1GB/s")
     assert code != 0

@@ -11,6 +11,17 @@ def between(estimate: Estimate) -> bool:
     return estimate.placement.nodes > 1
 
 
+def is_single(estimate: Estimate) -> bool:
+    """Whether it times one message after the other between two ranks of an MPI."""
+    pattern = roles.pattern(estimate)
+    return (
+        roles.between_two(estimate.benchmark)
+        and not roles.by_sockets(estimate)
+        and pattern is not None
+        and (pattern.figure, pattern.directions, pattern.pairs) == ("time", 1, "one")
+    )
+
+
 def way(estimate: Estimate) -> str:
     """Return benchmark, pattern, placement, factors and state: `pt2pt latency, pair:other-node, network=gbe`."""
     words = [f"{estimate.benchmark} {roles.pattern_name(estimate)}".strip(), estimate.placement.label]

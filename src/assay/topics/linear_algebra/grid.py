@@ -2,9 +2,9 @@
 
 
 def grid_of(ranks: int, p: int = 0, q: int = 0) -> tuple[int, int]:
-    """P and Q of so many ranks: what is not given follows, as square as can be and wider than high.
+    """Return P and Q: a missing one follows from the other; without both the grid is as square as can be, P <= Q.
 
-    Where P or Q is given that the ranks do not fill, the program refuses what is returned here.
+    A P or Q that does not divide the ranks is returned unchanged, and the program refuses it.
     """
     if not p and not q:
         p = max(each for each in range(1, int(ranks**0.5) + 1) if ranks % each == 0)

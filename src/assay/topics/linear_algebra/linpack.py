@@ -1,4 +1,4 @@
-"""What the LINPACK benchmarks of one core have in common: their orders, their work, their rate."""
+"""Orders, work and rate of the LINPACK benchmarks of one core."""
 
 from collections.abc import Iterable
 
@@ -6,11 +6,11 @@ from assay.model.benchmark import Axis, Metric, Operations, Params, Resources
 from assay.model.placement import Placement
 
 _DOUBLE_BYTES = 8
-#: Share of a core's peak that loops of a compiler reach: an assumption for plans only.
+#: Share of a core's peak that compiled loops reach: an assumption for plans only.
 _SHARE = 0.04
-#: Order -> the leading dimensions that the benchmark names.
+#: Order -> leading dimensions that the benchmark prescribes.
 _LEADING = {100: (200, 201), 1000: (1001,)}
-#: The order at which the benchmark allows no library, and what a library is here.
+#: The order at which the benchmark allows no library, and the method that uses one.
 _SMALL, _LIBRARY = 100, "lapack"
 
 SOURCE = (
@@ -33,9 +33,9 @@ RATE = Metric(
 
 
 def points(_resources: Resources, params: Params) -> Iterable[Params]:
-    """The benchmark's orders with their leading dimensions; of another order the next odd number.
+    """Yield the benchmark's orders with their leading dimensions; for another order the next odd number.
 
-    A library is for the larger one alone.
+    The method of the library has the larger order only.
     """
     given = params.get("n")
     orders = [order for order in _LEADING if order != _SMALL or params.get("method") != _LIBRARY]
@@ -45,20 +45,22 @@ def points(_resources: Resources, params: Params) -> Iterable[Params]:
 
 
 def memory_bytes(params: Params) -> int:
-    """The matrix as given and as worked on, and two vectors."""
+    """Return the bytes of the matrix, of its copy that is factored, and of two vectors."""
     return 2 * _DOUBLE_BYTES * int(params["n"]) * (int(params["leading"]) + 1)
 
 
 def operations(order: int) -> float:
-    """What LINPACK counts for a system of this order, flop."""
+    """Return the operations that LINPACK counts for a system of this order."""
     return (2 * order / 3 + 2) * order**2
 
 
-def _of_a_core(params: Params, _placement: Placement) -> float:
+def _core_operations(params: Params, _placement: Placement) -> float:
     return operations(int(params["n"]))
 
 
-#: The system is solved twice before: once to choose how long samples are, once to check.
-OPERATIONS = Operations(_SHARE, lambda params, placement: 2 * _of_a_core(params, placement), iteration=_of_a_core)
-#: The system is written.
+#: The system is solved twice before the samples: once to choose their length, once to check the solution.
+OPERATIONS = Operations(
+    _SHARE, lambda params, placement: 2 * _core_operations(params, placement), iteration=_core_operations
+)
+#: Time to write the system.
 SETUP_S = 0.02

@@ -1,14 +1,14 @@
 """The law of the time of a system of equations, as HPL's authors model it, step by step.
 
-Step k updates what is right of panel k, while the next panel is updated first, factored and passed on: the longer
-of the two counts. Before it, rows are exchanged.
+Step k exchanges rows, then updates the columns right of panel k. With look-ahead the next panel is updated first,
+factored and broadcast during the rest of the update, and the longer of the two counts.
 
 T = sum over k of [ S(k) + max(U(k) + F(k+1) / Q, U(k) first(k) + F(k+1) + B(k+1)) ] + b n^2 (3 P + Q) / (2 P Q)
 
-U = g operations + u numbers is the update, F = f numbers + pivots a panel, `first` the share of an update that the
-next panel waits for; B and S are messages: a panel on its way, the exchange of rows. What messages between nodes
-take is the message law's; those inside a node, and all waiting, are in b. HPL's page has the sum without
-look-ahead (HPL 2.3, "scalability").
+U = g operations + u numbers is the update, F = f numbers + pivots is a panel, `first` is the share of an update
+that the next panel waits for. B and S are messages: the broadcast of a panel and the exchange of rows. The message
+law gives their time between nodes; messages inside a node, and all waiting, are in b. HPL's page has the sum
+without look-ahead (HPL 2.3, "scalability").
 """
 
 import math
@@ -25,23 +25,23 @@ from assay.model.benchmark import Params
 from assay.model.quantity import Basis, Quantity
 from assay.topics.linear_algebra.benchmarks.hpl import operations, panel_numbers
 
-#: Orders that the law needs.
+#: Fewest orders that the law is fitted to.
 FEWEST = 2
-#: Of the product's rate among solutions: products of NB columns are some percent slower than square ones.
+#: Weight of the product's rate among solutions: products of NB columns are some percent slower than square ones.
 _PRODUCT_WEIGHT = 0.2
 _NUMBER_BYTES = 8
-#: Of a message with a candidate for a pivot, beside two rows: its size, its place, whose the other row is.
+#: Numbers in a message with a pivot candidate, apart from two rows: its size, its place, owner of the other row.
 _HEAD = 3
-#: Columns of coefficients: of an operation, of a number of the update's edge, of a number of a panel that one rank
-#: factors and that several do, of a number that is passed on.
+#: Columns of coefficients, seconds per operation (g), per number of an update's edge (u), per number of a panel
+#: that one rank factors and that several ranks factor (f), per number that is broadcast or exchanged (b).
 _G, _U, _ALONE, _TOGETHER, _B = range(5)
 
-#: Sizes of messages in B -> seconds that each takes, of the same shape.
+#: Sizes of messages in B -> seconds of each message, of the same shape.
 Messages = Callable[[Samples], Samples]
 
 
-def nothing(sizes: Samples) -> Samples:
-    """Messages whose time is not told apart."""
+def no_messages(sizes: Samples) -> Samples:
+    """Return 0 s for each message: its time is in b."""
     return np.zeros_like(sizes)
 
 
@@ -53,15 +53,15 @@ class Steps(NamedTuple):
         p: rows of the grid.
         q: columns of the grid.
         ahead: whether there is look-ahead.
-        mean_operations: of the updates of all steps, mean over the ranks.
-        operations: of each update, on the rank that has most, shape (steps,).
-        edges: numbers of each update's triangular solutions, mean over the ranks.
-        panel: numbers of each panel, on the rank that has most.
+        mean_operations: operations of all updates, mean over the ranks.
+        operations: operations of each update on the rank with the most, shape (steps,).
+        edges: numbers of the triangular solutions of each update, mean over the ranks.
+        panel: numbers of each panel on the rank with the most.
         first: share of each update that the next panel waits for.
         pivots: seconds of the messages in each panel.
-        passed: seconds of each panel on its way.
-        exchanged: seconds of messages in each exchange of rows.
-        slow: how much longer the ranks take than those of the fastest node: mean, slowest.
+        broadcast: seconds of the broadcast of each panel.
+        exchange: seconds of the messages in each exchange of rows.
+        slow: time of a rank over that of a rank on the fastest node: mean, slowest.
     """
 
     n: int
@@ -74,13 +74,13 @@ class Steps(NamedTuple):
     panel: Samples
     first: Samples
     pivots: Samples
-    passed: Samples
-    exchanged: Samples
+    broadcast: Samples
+    exchange: Samples
     slow: tuple[float, float]
 
     @property
     def panel_coefficient(self) -> int:
-        """The column of what a number of a panel takes: by one rank the library factors it, by several Assay."""
+        """Column of the coefficient f: the library factors a panel of one rank, Assay one of several ranks."""
         return _TOGETHER if self.p > 1 else _ALONE
 
     @property
@@ -90,48 +90,48 @@ class Steps(NamedTuple):
 
     @property
     def numbers(self) -> float:
-        """That are passed on or exchanged, as HPL's authors count them."""
+        """Numbers that are broadcast or exchanged, as HPL's authors count them."""
         return self.n**2 * (3 * self.p + self.q) / (2 * self.p * self.q)
 
-    def working(self, coefficients: Samples) -> Samples:
-        """Seconds without what b stands for, of each row of coefficients (rows, 5): shape (rows,)."""
+    def working_seconds(self, coefficients: Samples) -> Samples:
+        """Return the seconds without the term of b for each row of coefficients (rows, 5): shape (rows,)."""
         _, slow = self.slow
         update = slow * (
             np.outer(coefficients[:, _G], self.operations) + np.outer(coefficients[:, _U], self.edges)
         )
         panel = slow * np.outer(coefficients[:, self.panel_coefficient], self.panel) + self.pivots
-        start = panel[:, 0] + self.passed[0]
-        following = _next(panel)
-        sent = following + _next(self.passed[None, :])
+        start = panel[:, 0] + self.broadcast[0]
+        following = _of_next_step(panel)
+        sent = following + _of_next_step(self.broadcast[None, :])
         if self.ahead:
             taken = np.maximum(update + following / self.q, update * self.first + sent)
         else:
             taken = update + sent
-        total: Samples = start + taken.sum(axis=1) + self.exchanged.sum()
+        total: Samples = start + taken.sum(axis=1) + self.exchange.sum()
         return total
 
     def seconds(self, coefficients: Samples) -> Samples:
-        """Of each row of coefficients (rows, 5): shape (rows,)."""
-        return self.working(coefficients) + coefficients[:, _B] * self.numbers
+        """Return the seconds for each row of coefficients (rows, 5): shape (rows,)."""
+        return self.working_seconds(coefficients) + coefficients[:, _B] * self.numbers
 
 
-def _next(values: Samples) -> Samples:
-    """Of the step after each, shape (rows, steps)."""
+def _of_next_step(values: Samples) -> Samples:
+    """Return the values of the step after each one, shape (rows, steps)."""
     return np.hstack([values[:, 1:], np.zeros((len(values), 1))])
 
 
 def steps_of(
     params: Params,
-    along_row: Messages = nothing,
-    along_column: Messages = nothing,
+    along_row: Messages = no_messages,
+    along_column: Messages = no_messages,
     slow: tuple[float, float] = (1.0, 1.0),
 ) -> Steps:
-    """The work of a solution.
+    """Return the work of a solution.
 
     Args:
         params: with `n`, `nb`, `p` and `q`.
         along_row: messages along the rows of the grid: panels.
-        along_column: messages along its columns: candidates for pivots, rows.
+        along_column: messages along its columns: pivot candidates, rows.
         slow: see `Steps`.
     """
     n, block, p, q = (int(params[name]) for name in ("n", "nb", "p", "q"))
@@ -156,19 +156,19 @@ def steps_of(
         panel=width * rows,
         first=np.minimum(1.0, q / np.maximum(blocks - 1, 1)),
         pivots=rounds * width * along_column(_NUMBER_BYTES * (_HEAD + 2 * width)) if p > 1 else none,
-        passed=along_row(_NUMBER_BYTES * panel_numbers(rows, width)) if q > 1 else none,
-        exchanged=(rounds - 2) * along_column(none) + 2 * along_column(others) if p > 1 else none,
+        broadcast=along_row(_NUMBER_BYTES * panel_numbers(rows, width)) if q > 1 else none,
+        exchange=(rounds - 2) * along_column(none) + 2 * along_column(others) if p > 1 else none,
         slow=slow,
     )
 
 
 class Work(NamedTuple):
-    """A solution whose messages take what their law says, and what its ends allow.
+    """The work of a solution, with times of messages by the message law and by its ends.
 
     Attributes:
         typical: by the values of the law.
         fastest: by the lower ends of its times.
-        slowest: by their upper ends.
+        slowest: by the upper ends of its times.
     """
 
     typical: Steps
@@ -177,16 +177,16 @@ class Work(NamedTuple):
 
 
 def without_messages(params: Params) -> Work:
-    """A solution whose messages are told apart by nobody."""
+    """Return the work of a solution whose messages are all in b."""
     steps = steps_of(params)
     return Work(steps, steps, steps)
 
 
 class Solution(NamedTuple):
-    """A system as it was solved.
+    """Measurements of a solution, and its work.
 
     Attributes:
-        rate: of the whole.
+        rate: rate of the whole solution.
         update: time of its updates, mean over the ranks.
         panel: time of its panels, mean over the ranks.
         steps: its work.
@@ -199,7 +199,7 @@ class Solution(NamedTuple):
 
     @property
     def order(self) -> int:
-        """N."""
+        """Order n of the system."""
         return int(self.rate.estimate.params["n"])
 
 
@@ -207,10 +207,10 @@ class Solutions(NamedTuple):
     """Solutions that one law is fitted to.
 
     Attributes:
-        marks: what they share, in words.
-        state: of the machine; None where states do not matter.
-        members: by grid and order.
-        product: rate of the library's product on the cores of the first; None where that was not measured.
+        marks: their common layout, params and factors, in words.
+        state: state of the machine; None where states do not matter.
+        members: sorted by grid and order.
+        product: rate of the library's product on the cores of the first one; None where it was not measured.
     """
 
     marks: tuple[str, ...]
@@ -219,57 +219,57 @@ class Solutions(NamedTuple):
     product: Measured | None
 
     def up_to(self, order: float) -> "Solutions":
-        """Those of at most this order."""
+        """Return the solutions of at most this order."""
         return self._replace(members=tuple(each for each in self.members if each.order <= order))
 
     @property
     def orders(self) -> tuple[int, ...]:
-        """Each once, ascending."""
+        """Different orders, ascending."""
         return tuple(sorted({each.order for each in self.members}))
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Ids of all estimates that a law of them rests on."""
+        """Ids of all estimates that their law is fitted to."""
         return tuple(each.estimate.id for each in self.measured)
 
     @property
     def measured(self) -> tuple[Measured, ...]:
-        """Rates, then updates, then panels, then perhaps the product."""
+        """Rates, then updates, then panels, then the product if it was measured."""
         parts = ([getattr(each, part) for each in self.members] for part in ("rate", "update", "panel"))
         return (*chain.from_iterable(parts), *([self.product] if self.product else []))
 
 
 class Fitted(NamedTuple):
-    """The law of some solutions.
+    """The law fitted to some solutions.
 
     Attributes:
-        found: coefficients, shape (1, 5).
-        draws: what they might have been, shape (draws, 5).
-        basis: what the ends of the draws are.
-        residual: largest distance of a time from the law, relative; of those by several ranks, if any.
-        margin: relative: a further solution lies no farther from the law with 95 %, if distances are normal.
-        unhidden: of what look-ahead hides by the law this share may not be hidden.
+        values: coefficients, shape (1, 5).
+        draws: coefficients of the replicates, shape (draws, 5).
+        basis: basis of the ends of the draws.
+        residual: largest relative distance of a time from the law, of solutions by several ranks if any.
+        margin: relative distance from the law that 95 % of further solutions keep, if distances are normal.
+        unhidden: share of the time that look-ahead hides by the law, but that may not be hidden.
     """
 
-    found: Samples
+    values: Samples
     draws: Samples
     basis: Basis
     residual: float
     margin: float
     unhidden: float = 0.0
 
-    def coefficients(self, of: Steps) -> tuple[Quantity, Quantity, Quantity]:
-        """Seconds of an operation, of a number of a panel as a solution factors it, and of one passed on."""
-        at = (_G, of.panel_coefficient, _B)
-        g, f, b = (with_ends(self.found[0, each], self.draws[:, each], self.basis, "s") for each in at)
+    def coefficients(self, steps: Steps) -> tuple[Quantity, Quantity, Quantity]:
+        """Return g, f for the panels of a solution, and b, in s."""
+        columns = (_G, steps.panel_coefficient, _B)
+        g, f, b = (with_ends(self.values[0, at], self.draws[:, at], self.basis, "s") for at in columns)
         return g, f, b
 
     def seconds(self, steps: Steps) -> float:
-        """Of a solution."""
-        return float(steps.seconds(self.found)[0])
+        """Return the seconds of a solution."""
+        return float(steps.seconds(self.values)[0])
 
     def rate(self, work: Work) -> Quantity:
-        """Of a solution, in flop/s: its ends are those of the draws, wider by the margin and by the messages."""
+        """Return the rate of a solution, flop/s, with the ends of the draws, widened by margin and messages."""
         flops, middle = work.typical.flops, self.seconds(work.typical)
         low, high = ends(work.typical.seconds(self.draws), self.basis)
         low *= self.seconds(work.fastest) / middle / (1 + self.margin)
@@ -279,64 +279,73 @@ class Fitted(NamedTuple):
 
 
 def fitted(solutions: Solutions) -> Fitted:
-    """The law of at least two orders.
+    """Fit the law to solutions of at least two orders.
 
-    Updates give g and u, panels f, and what is left of whole solutions b. The rate of the product counts among the
-    updates as a part of a solution. Distances are relative to the time of the solution; no coefficient is below 0.
+    Updates give g and u, panels give f, and the rest of the time of whole solutions gives b. The rate of the
+    product counts as a fraction of one more update. Distances are relative to the time of the solution; no
+    coefficient is negative.
     """
     members = solutions.measured
     draws, basis = replicates(members)
     medians = np.array([[each.estimate.median or 0.0 for each in members]])
-    of = [each.steps for each in solutions.members]
-    result = coefficients(of, medians)
-    off = [of[at].flops / medians[0, at] / float(of[at].seconds(result)[0]) - 1 for at in _waiting(of)]
-    free = max(1, len(off) - 1)
-    scatter = math.sqrt(sum(each**2 for each in off) / free * (1 + 1 / len(off)))
-    farthest = float(max(map(abs, off)))
-    return Fitted(result, coefficients(of, draws), basis, farthest, student(free) * float(scatter))
+    steps = [each.steps for each in solutions.members]
+    result = coefficients(steps, medians)
+    deviations = [
+        steps[at].flops / medians[0, at] / float(steps[at].seconds(result)[0]) - 1 for at in _several_ranks(steps)
+    ]
+    free = max(1, len(deviations) - 1)
+    scatter = math.sqrt(sum(each**2 for each in deviations) / free * (1 + 1 / len(deviations)))
+    farthest = float(max(map(abs, deviations)))
+    return Fitted(result, coefficients(steps, draws), basis, farthest, student(free) * float(scatter))
 
 
-def coefficients(of: Sequence[Steps], values: Samples) -> Samples:
-    """Of each row: rates, times of updates and of panels, and perhaps the rate of the product; shape (rows, 5)."""
-    count = len(of)
-    times = np.array([each.flops for each in of]) / values[:, :count]
+def coefficients(steps: Sequence[Steps], values: Samples) -> Samples:
+    """Fit the coefficients to each row of values, shape (rows, 5).
+
+    Args:
+        steps: work of each solution.
+        values: rates, times of updates, times of panels, and the rate of the product if it was measured.
+    """
+    count = len(steps)
+    times = np.array([each.flops for each in steps]) / values[:, :count]
     updates, panels = values[:, count : 2 * count] / times, values[:, 2 * count : 3 * count] / times
-    mean_slow = np.array([each.slow[0] for each in of])
-    first = mean_slow * np.array([each.mean_operations for each in of]) / times
-    second = mean_slow * np.array([each.edges.sum() for each in of]) / times
+    mean_slow = np.array([each.slow[0] for each in steps])
+    first = mean_slow * np.array([each.mean_operations for each in steps]) / times
+    second = mean_slow * np.array([each.edges.sum() for each in steps]) / times
     wanted = np.minimum(updates, 1.0)
     if values.shape[1] > 3 * count:
-        of_rank = _PRODUCT_WEIGHT * of[0].slow[0] * values[:, 3 * count :] / (of[0].p * of[0].q)
-        first, second = np.hstack([first, of_rank]), np.hstack([second, np.zeros_like(of_rank)])
-        wanted = np.hstack([wanted, np.full_like(of_rank, _PRODUCT_WEIGHT)])
+        per_rank = _PRODUCT_WEIGHT * steps[0].slow[0] * values[:, 3 * count :] / (steps[0].p * steps[0].q)
+        first, second = np.hstack([first, per_rank]), np.hstack([second, np.zeros_like(per_rank)])
+        wanted = np.hstack([wanted, np.full_like(per_rank, _PRODUCT_WEIGHT)])
     result = np.zeros((len(values), 5))
-    result[:, _G], result[:, _U] = _both(first, second, wanted)
+    result[:, _G], result[:, _U] = _fit_two(first, second, wanted)
     for column in (_ALONE, _TOGETHER):
-        alike = [at for at, each in enumerate(of) if each.panel_coefficient == column]
-        work = np.array([of[at].slow[0] * of[at].panel.sum() / of[at].q for at in alike]) / times[:, alike]
-        passed = np.array([of[at].pivots.sum() / of[at].q for at in alike]) / times[:, alike]
-        result[:, column] = _one(work, panels[:, alike] - passed)
-    waiting = _waiting(of)
-    numbers = np.array([of[at].numbers for at in waiting]) / times[:, waiting]
-    worked = np.stack([of[at].working(result) for at in waiting], axis=1) / times[:, waiting]
-    result[:, _B] = _one(numbers, 1 - worked)
+        same = [at for at, each in enumerate(steps) if each.panel_coefficient == column]
+        some = [steps[at] for at in same]
+        work = np.array([each.slow[0] * each.panel.sum() / each.q for each in some]) / times[:, same]
+        messages = np.array([each.pivots.sum() / each.q for each in some]) / times[:, same]
+        result[:, column] = _fit_one(work, panels[:, same] - messages)
+    several = _several_ranks(steps)
+    numbers = np.array([steps[at].numbers for at in several]) / times[:, several]
+    working = np.stack([steps[at].working_seconds(result) for at in several], axis=1) / times[:, several]
+    result[:, _B] = _fit_one(numbers, 1 - working)
     return result
 
 
-def _waiting(of: Sequence[Steps]) -> list[int]:
-    """Places of the solutions that b is fitted to: a rank alone waits for nobody."""
-    return [at for at, each in enumerate(of) if each.p * each.q > 1] or [*range(len(of))]
+def _several_ranks(steps: Sequence[Steps]) -> list[int]:
+    """Return the indices of the solutions by several ranks, to which b is fitted; all if there are none."""
+    return [at for at, each in enumerate(steps) if each.p * each.q > 1] or [*range(len(steps))]
 
 
-def _one(first: Samples, wanted: Samples) -> Samples:
-    """Least squares of x first = wanted for each row, with x >= 0."""
+def _fit_one(first: Samples, wanted: Samples) -> Samples:
+    """Return x >= 0 by least squares of x first = wanted, for each row."""
     scale = np.maximum((first**2).sum(1), np.finfo(float).tiny)
     result: Samples = np.maximum((first * wanted).sum(1) / scale, 0.0)
     return result
 
 
-def _both(first: Samples, second: Samples, wanted: Samples) -> tuple[Samples, Samples]:
-    """Least squares of x first + y second = wanted for each row, with x, y >= 0."""
+def _fit_two(first: Samples, second: Samples, wanted: Samples) -> tuple[Samples, Samples]:
+    """Return x, y >= 0 by least squares of x first + y second = wanted, for each row."""
     one, two, mixed = (first**2).sum(1), (second**2).sum(1), (first * second).sum(1)
     left, right = (first * wanted).sum(1), (second * wanted).sum(1)
     determinant = np.maximum(one * two - mixed**2, np.finfo(float).tiny)

@@ -1,4 +1,4 @@
-"""A solution against the product of matrices by the same library on the same cores, and against their peak."""
+"""The rate of a solution over the matrix product of the same library on the same cores, and over their peak."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -17,16 +17,16 @@ from assay.topics.linear_algebra.limits.fma_peak import peaks
 from assay.topics.linear_algebra.solution import Column
 from assay.topics.linear_algebra.solutions import PRODUCT, is_of_same
 
-#: A solution that is faster than the product by more is no share of it.
+#: Above this ratio to the product, no share is shown: the product was too small.
 _MOST = 1.02
 
 
-def of_product(scene: Scene, solution: Estimate) -> str:
-    """Its rate as a share of the largest product in its precision, `85.1 %`; empty where none was measured.
+def share_of_product(scene: Scene, solution: Estimate) -> str:
+    """Return its rate as a share of the largest product in its precision, `85.1 %`; empty without a product.
 
-    Products are the faster the larger they are: one that is slower than the solution was too small, and is named.
+    Larger products are faster: a product that is slower than the solution was too small, and is named.
     """
-    share, largest = _over_product(scene, solution)
+    share, largest = _ratio_to_product(scene, solution)
     if share > _MOST:
         return text("none: the product of n = {n} is slower", n=str(largest))
     return _percent(share) if share else ""
@@ -36,10 +36,10 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _over_product(scene: Scene, solution: Estimate) -> tuple[float, int]:
-    """Its rate over that of the largest product in its precision, and n of that; 0 where none was measured.
+def _ratio_to_product(scene: Scene, solution: Estimate) -> tuple[float, int]:
+    """Return its rate over that of the largest product in its precision, and n of that product; 0 without one.
 
-    On several nodes it is over what they multiply together.
+    On several nodes the rate of the product is the sum over these.
     """
     precision = roles.precision(solution)
     every = selection.measured(selection.of_benchmark(scene.analysis, PRODUCT))
@@ -51,16 +51,16 @@ def _over_product(scene: Scene, solution: Estimate) -> tuple[float, int]:
     return (solution.median or 0.0) / together if together else 0.0, largest
 
 
-def checked(run: Run, solution: Estimate) -> Verdict | None:
-    """The check of a solution that came closest to its tolerance; None where none is known, as of imports."""
-    known = (each for launch in run.launches for each in launch.cases if each.header.case == solution.case)
-    passed = (each.verdict for each in known if each.verdict and each.verdict.passed)
+def closest_check(run: Run, solution: Estimate) -> Verdict | None:
+    """Return the passed check of a case with the largest error; None where none is known, as of imports."""
+    records = (each for launch in run.launches for each in launch.cases if each.header.case == solution.case)
+    passed = (each.verdict for each in records if each.verdict and each.verdict.passed)
     return max(passed, key=lambda each: each.error, default=None)
 
 
-def beside_rate(scene: Scene, solution: Estimate) -> str:
-    """Its share of the product, and its residual, in words."""
-    (share, _), verdict = _over_product(scene, solution), checked(scene.run, solution)
+def share_and_residual(scene: Scene, solution: Estimate) -> str:
+    """Return its share of the product, and its residual, in words."""
+    (share, _), verdict = _ratio_to_product(scene, solution), closest_check(scene.run, solution)
     return joined(
         "; ",
         (
@@ -80,41 +80,41 @@ def _bounds(scene: Scene) -> Bounds:
     return Bounds(scene.run, scene.analysis.estimates)
 
 
-def _of_peak(scene: Scene, solution: Estimate, *, promised: bool) -> str:
-    """Its rate as a share of what units and clock allow; empty where a clock, or the units, are not known.
+def _of_peak(scene: Scene, solution: Estimate, *, nominal_clock: bool) -> str:
+    """Return its rate as a share of the peak of units and clock; empty where a clock or the units are not known.
 
     Args:
         scene: of the section.
         solution: on one node or several.
-        promised: at the nominal clock; else at that under load.
+        nominal_clock: whether the clock is the nominal one; else it is the clock under load.
     """
     bounds, peak = scene.cached(_bounds), 0.0
     for best in peaks(solution, bounds):
         machine = bounds.machine(best)
         derived = machine and best.limit and best.limit.source == "derived"  # else the units are not known
-        a_cycle = rate(best, machine, bounds) if machine and derived else None
-        clock = (nominal(machine) if promised else bounds.loaded_clock(best)) if machine else None
-        if a_cycle is None or clock is None:
+        units = rate(best, machine, bounds) if machine and derived else None
+        clock = (nominal(machine) if nominal_clock else bounds.loaded_clock(best)) if machine else None
+        if units is None or clock is None:
             return ""
-        peak += a_cycle.per_cycle * clock[0]
+        peak += units.per_cycle * clock[0]
     return formatting.percent((solution.median or 0.0) / peak) if peak else ""
 
 
-#: Of what units and clock allow: more than all at the nominal clock is turbo.
+#: Shares of the peak of units and clock: above 100 % at the nominal clock is turbo.
 PEAKS = (
-    Column(text("Of nominal peak"), partial(_of_peak, promised=True)),
-    Column(text("Of peak at loaded clock"), partial(_of_peak, promised=False)),
+    Column(text("Of nominal peak"), partial(_of_peak, nominal_clock=True)),
+    Column(text("Of peak at loaded clock"), partial(_of_peak, nominal_clock=False)),
 )
 
 
 def library(e: Estimate) -> Mapping[str, str]:
-    """What is known of the BLAS library that an estimate was made with; empty where nothing is."""
+    """Return the known facts of the BLAS library of an estimate; empty where there are none."""
     return e.placement.proven.libraries.get("blas", {}) if e.placement.proven else {}
 
 
 KERNEL = Column(text("Kernel"), lambda _scene, e: library(e).get("kernel", ""), figure=False)
 
 
-def best_at(best: Estimate) -> str:
-    """The best rate of a section, and the order that it was reached at."""
+def best_sentence(best: Estimate) -> str:
+    """Return the sentence of the best rate of a section, with its order."""
     return text("The best rate is {figure}, at n = {n}.", figure=shown(best).short, n=str(best.params["n"]))

@@ -13,17 +13,17 @@ from assay.simulation.links import link_between, one_way, share
 from assay.simulation.rates import Workload, bytes_of, lanes_per_s, mean, memory_rate, page_shares, phased
 from assay.simulation.request import CaseRequest, Request
 from assay.topics.linear_algebra.grid import grid_of
-from assay.topics.linear_algebra.simulated_system import Ranks, Way, solved
+from assay.topics.linear_algebra.simulated_system import Channel, Ranks, solve
 
 _NUMBER_BYTES = 8
-#: What a panel, and the substitution, reach of the rate of a product: memory decides.
+#: Rate of panels, and of the substitution, over that of a product: memory limits it.
 _PANEL_SHARE = 0.2
-#: A message by which links are compared, B.
+#: Size of the message by which links are compared, B.
 _LARGE = 1_000_000
 
 
 def dgemm(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """A library that reaches `blas_share` of the peak of fused multiply-adds on its cores."""
+    """Multiply at `blas_share` of the peak of fused multiply-adds of the cores."""
     params = case.params
     order, sets = float(params["n"]), len(request.cpus) if params["product"] == "own" else 1
     precision = str(params["format"])
@@ -36,28 +36,28 @@ def dgemm(topology: Topology, law: Law, request: Request, case: CaseRequest) -> 
 
 
 def hpl(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """LU step by step: a rank's products reach `blas_share` of its peak, and its host may be slow."""
+    """Simulate LU step by step: a rank's products reach `blas_share` of its peak, and its host may be slow."""
     params = case.params
     n, ranks = int(params["n"]), max(1, request.expected)
     grid = _grid(topology, law, request, params)
     sharing = grid.rates.size
-    found = solved(n, int(params["nb"]), grid, look_ahead=params["look-ahead"] == "one")
+    solution = solve(n, int(params["nb"]), grid, look_ahead=params["look-ahead"] == "one")
     return Workload(
         params,
-        {"rate": {"solution": 1.0}, **{phase: {} for phase in found.phases}},
-        {"rate": found.seconds, **found.phases},
+        {"rate": {"solution": 1.0}, **{phase: {} for phase in solution.phases}},
+        {"rate": solution.seconds, **solution.phases},
         int(_NUMBER_BYTES * n**2 / sharing),
         mean(page_shares(topology, request, serial=False)),
         (1.0,) * ranks,
         _NUMBER_BYTES * n**2 / 2 * (sharing > 1),
         figure=ranks // sharing * (2 * n**3 / 3 + 1.5 * n**2),
-        steps=found.steps,
+        steps=solution.steps,
         of_hosts=True,
     )
 
 
 def _grid(topology: Topology, law: Law, request: Request, params: Mapping[str, ParamValue]) -> Ranks:
-    """The ranks that solve one system, dealt row by row; of independent ones the slowest."""
+    """Return the ranks that solve one system, placed row by row; of independent ranks the slowest."""
     places = [host for host, _ in request.every] if request.ranks else [0]
     of_host = law.blas_share * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
     speeds = np.array([law.slow_hosts.get(request.hosts[place], 1.0) for place in places])
@@ -67,29 +67,32 @@ def _grid(topology: Topology, law: Law, request: Request, params: Mapping[str, P
     rows = [(rank, rank + 1) for rank in range(p * q) if (rank + 1) % q]
     columns = [(rank, rank + q) for rank in range((p - 1) * q)]
     along_row, along_column = (
-        _way(topology, law, request, pairs, at_once) for pairs, at_once in ((rows, p), (columns, q))
+        _slowest_channel(topology, law, request, pairs, at_once) for pairs, at_once in ((rows, p), (columns, q))
     )
-    if params["broadcast"] == "shared" and not _apart(request, rows):
-        along_row = along_row._replace(rate=math.inf)  # nobody copies
+    if params["broadcast"] == "shared" and not _between_hosts(request, rows):
+        along_row = along_row._replace(rate=math.inf)  # ranks read panels where they are
     return Ranks(rates.reshape(p, q), _PANEL_SHARE, along_row, along_column, law.jitter)
 
 
-def _way(topology: Topology, law: Law, request: Request, pairs: Sequence[tuple[int, int]], at_once: int) -> Way:
-    """The slowest way between pairs of ranks, of which so many pass messages at once."""
+def _slowest_channel(
+    topology: Topology, law: Law, request: Request, pairs: Sequence[tuple[int, int]], at_once: int
+) -> Channel:
+    """Return the slowest link of these pairs of ranks, of which `at_once` pass messages at the same time."""
     if not pairs:
-        return Way()
+        return Channel()
     links = [link_between(topology, law, request, *pair) for pair in pairs]
     worst = max(links, key=lambda link: one_way(link, _LARGE, link.rate))
-    return Way(worst.latency_s, share(law, worst, at_once, len(request.hosts) if _apart(request, pairs) else 0))
+    hosts = len(request.hosts) if _between_hosts(request, pairs) else 0
+    return Channel(worst.latency_s, share(law, worst, at_once, hosts))
 
 
-def _apart(request: Request, pairs: Sequence[tuple[int, int]]) -> bool:
+def _between_hosts(request: Request, pairs: Sequence[tuple[int, int]]) -> bool:
     """Whether some of these pairs are on two hosts."""
     return any(request.host_of(one) != request.host_of(other) for one, other in pairs)
 
 
 def linpack(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """Loops that reach a tenth of the core's peak, or a library that reaches half of what its product does."""
+    """Solve with loops at a tenth of the core's peak, or with a library at half the rate of its product."""
     params = case.params
     n, leading = float(params["n"]), int(params["leading"])
     share = law.blas_share / 2 if params.get("method") == "lapack" else 0.1
@@ -101,7 +104,7 @@ def linpack(topology: Topology, law: Law, request: Request, case: CaseRequest) -
 
 
 def mxp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """LU at the rate of products; conversion, a first solution and three steps of refinement pass the matrix."""
+    """Factor at the rate of products; conversion, a first solution and three refinements read the matrix."""
     params = case.params
     n, block = float(params["n"]), float(params["nb"])
     shares = page_shares(topology, request, serial=True)

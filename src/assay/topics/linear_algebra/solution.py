@@ -1,4 +1,4 @@
-"""The section of a benchmark that solves whole problems: the rate of each solution, and where its time goes."""
+"""The section of a benchmark that solves whole problems: the rate of each solution, and the time of its phases."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -18,8 +18,8 @@ class Column(msgspec.Struct, frozen=True):
 
     Attributes:
         head: its heading.
-        cell: what it says of a solution.
-        figure: whether it holds figures.
+        cell: its cell for a solution.
+        figure: whether its cells are figures.
     """
 
     head: str
@@ -27,7 +27,7 @@ class Column(msgspec.Struct, frozen=True):
     figure: bool = True
 
 
-#: What every table of solutions says of a rate.
+#: Columns of a rate in every table of solutions.
 RATE = (
     Column(text("Rate"), lambda _scene, e: formatting.shown(e).plain),
     Column(text("Interval"), lambda _scene, e: formatting.shown(e).ends),
@@ -36,36 +36,36 @@ OF_LIMIT = Column(text("Of limit"), lambda _scene, e: formatting.share_cell(e))
 
 
 def level(head: str, axis: str) -> Column:
-    """The value on an axis; empty where a figure of others does not say it."""
+    """Return the column of an axis; its cell is empty where a published figure does not state the value."""
     return Column(head, lambda _scene, e: str(e.params.get(axis, "")))
 
 
 def time(operations: Callable[[Estimate], float]) -> Column:
-    """The seconds of a solution, from its operations as its rate counts them."""
+    """Return the column of the seconds of a solution, from the operations that its rate counts."""
     return Column(text("Time"), lambda _scene, e: formatting.seconds(operations(e) / e.median) if e.median else "")
 
 
 def placed(e: Estimate, layout: str = "") -> str:
-    """`all cores, 1 x 2 ranks, openblas`: where and how a problem was solved; `layout`: how ranks share it."""
+    """Return `all cores, 1 x 2 ranks, openblas`; `layout`: the grid of the ranks."""
     where = (places.cores(e.placement.label), places.memory(e.placement.policy))
     return joined(", ", [*where, layout, *e.factors.values(), selection.state(e)])
 
 
 def phase_seconds(scene: Scene, solution: Estimate) -> dict[str, float]:
-    """Phase -> its median seconds, of the case and the state of a solution."""
+    """Return the median seconds of each phase, of the case and state of a solution."""
     return {e.kernel: e.median for e in _same(scene, solution) if e.median and roles.role(e) == "phase-time"}
 
 
 def phase_shares(scene: Scene, solution: Estimate) -> dict[str, float]:
-    """Phase -> its share of the time of all; empty where no phases are known."""
+    """Return the share of each phase in their total time; empty where no phases are known."""
     seconds = phase_seconds(scene, solution)
     return {phase: each / sum(seconds.values()) for phase, each in seconds.items()}
 
 
-def most(scene: Scene, messages: str, name: Callable[[Estimate], str]) -> str:
-    """Which solution spends the largest share of its time in the phase of messages; empty where none has it."""
-    found = ((phase_shares(scene, e).get(messages, 0.0), e) for e in scene.measured)
-    share, solution = max(found, key=lambda each: each[0], default=(0.0, None))
+def largest_share(scene: Scene, messages: str, name: Callable[[Estimate], str]) -> str:
+    """Name the solution with the largest share of its time in the phase `messages`; empty where none has it."""
+    all_shares = ((phase_shares(scene, e).get(messages, 0.0), e) for e in scene.measured)
+    share, solution = max(all_shares, key=lambda each: each[0], default=(0.0, None))
     if not share or not solution:
         return ""
     return text(
@@ -76,7 +76,7 @@ def most(scene: Scene, messages: str, name: Callable[[Estimate], str]) -> str:
 
 
 def metrics(scene: Scene, solution: Estimate) -> dict[str, Estimate]:
-    """Metric -> its figure, of the case and the state of a solution, without those of phases."""
+    """Return the estimate of each metric, of the case and state of a solution, without times of phases."""
     return {e.metric: e for e in _same(scene, solution) if e.median and roles.role(e) != "phase-time"}
 
 
@@ -88,22 +88,22 @@ class Solutions(msgspec.Struct, frozen=True, kw_only=True):
     """The declaration of such a section.
 
     Attributes:
-        order: see `Declared`; so are `id`, `benchmark` and `introduction`.
-        counts: which solutions it is of.
-        name: what tells a solution from the others.
-        series: the same without the size of the problem, where rates are a curve along it.
-        label: of a solution on the first page.
-        told: what the first page says of a solution beside its rate.
-        first: solutions of the first page: the best one, where it does not say.
+        order: see `Declared`; also for `id`, `benchmark` and `introduction`.
+        counts: whether a solution belongs to the section.
+        name: name of a solution, different for each.
+        series: the name without the size of the problem, where the rates are a curve over sizes.
+        label: label of a solution on the first page.
+        detail: text after the rate of a solution on the first page.
+        first: solutions of the first page; by default the best one.
         chart: title of the chart of rates.
-        phases: phase -> what people call it, in the order of the parts.
-        phases_caption: how to read where the time goes.
-        caption: of the table of solutions.
+        phases: phase -> its usual name, in the order of the parts.
+        phases_caption: caption of the chart of phases.
+        caption: caption of the table of solutions.
         solution: heading of its first column.
-        columns: the others, left out where all of their cells are empty.
-        sentences: on the best solution.
-        charts: after those of rates and phases.
-        tables: after that of the solutions.
+        columns: the other columns, left out where all of their cells are empty.
+        sentences: sentences on the best solution.
+        charts: charts after those of rates and phases.
+        tables: tables after that of the solutions.
     """
 
     order: int
@@ -114,7 +114,7 @@ class Solutions(msgspec.Struct, frozen=True, kw_only=True):
     name: Callable[[Estimate], str]
     series: Callable[[Estimate], str] | None = None
     label: Callable[[Estimate], str]
-    told: Callable[[Scene, Estimate], str] = lambda _scene, _e: ""
+    detail: Callable[[Scene, Estimate], str] = lambda _scene, _e: ""
     first: Callable[[Scene], Iterable[Estimate]] = lambda scene: [scene.best] if scene.best else []
     chart: str
     phases: Mapping[str, str]
@@ -127,7 +127,7 @@ class Solutions(msgspec.Struct, frozen=True, kw_only=True):
     tables: tuple[Tables, ...] = ()
 
     def declared(self) -> Declared:
-        """The section."""
+        """Return the section."""
         row = self.series or self.name
         columns = (Column(self.solution, lambda _scene, e: row(e), figure=False), *self.columns)
         table = Listing(
@@ -146,7 +146,7 @@ class Solutions(msgspec.Struct, frozen=True, kw_only=True):
             sentences=self._sentences,
             charts=self._charts,
             shared_tables=(table, *self.tables),
-            headlines=lambda scene: [Headline(self.label(e), e, self.told(scene, e)) for e in self.first(scene)],
+            headlines=lambda scene: [Headline(self.label(e), e, self.detail(scene, e)) for e in self.first(scene)],
             listed=False,
         )
 
@@ -169,7 +169,7 @@ class Solutions(msgspec.Struct, frozen=True, kw_only=True):
         yield from self.charts(scene)
 
     def _parts(self, scene: Scene, e: Estimate) -> Iterable[Share]:
-        """The bar of a solution, in the order of the phases; none where one phase is all."""
+        """Yield the parts of the bar of a solution, in the order of the phases; none of a single phase."""
         seconds, begin = phase_seconds(scene, e), 0.0
         for phase, name in self.phases.items() if len(seconds) > 1 else ():
             if phase in seconds:

@@ -1,4 +1,4 @@
-"""Where the time of a solution goes, step by step."""
+"""The time of the phases of a solution, step by step."""
 
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
@@ -10,7 +10,7 @@ from assay.analyse.statistics import Samples, medians
 from assay.model.result import Estimate
 from assay.model.run import Run
 
-#: A longer solution is told in so many groups of steps.
+#: Most groups of steps; a solution with more steps has groups of several.
 _MOST = 48
 
 
@@ -20,8 +20,8 @@ class StepGroup(NamedTuple):
     Attributes:
         first: number of the first one, from 1.
         last: number of the last one.
-        seconds: phase -> of these steps, the median of the solutions.
-        shares: phase -> of the time of these steps in the same solution: the median, the least and the most.
+        seconds: phase -> seconds of these steps, median of the solutions.
+        shares: phase -> share in the time of these steps: median, minimum and maximum of the solutions.
     """
 
     first: int
@@ -31,15 +31,15 @@ class StepGroup(NamedTuple):
 
 
 def steps(run: Run, estimate: Estimate) -> tuple[StepGroup, ...]:
-    """Of the solutions that an estimate stands on; none where its program tells no steps."""
+    """Return the steps of the solutions of an estimate; none where its program records no steps."""
     found = list(_solutions(run, estimate.case))
     if not found:
         return ()
     phases = list(found[0])
     count = len(found[0][phases[0]])
     edges = np.linspace(0, count, min(count, _MOST) + 1).astype(int)
-    every = np.array([[each[phase] for phase in phases] for each in found])
-    seconds = np.add.reduceat(every, edges[:-1], axis=2)
+    by_step = np.array([[each[phase] for phase in phases] for each in found])
+    seconds = np.add.reduceat(by_step, edges[:-1], axis=2)
     shares = seconds / np.maximum(seconds.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     return tuple(
         StepGroup(
@@ -53,7 +53,7 @@ def steps(run: Run, estimate: Estimate) -> tuple[StepGroup, ...]:
 
 
 def numbers_of(run: Run, case: str, phase: str) -> tuple[int, ...]:
-    """How many steps a phase had in each solution of a case that counts, each number once, ascending."""
+    """Return the different numbers of steps of a phase in the solutions of a case, without warm-ups, ascending."""
     return tuple(sorted({len(found[phase]) for found in _solutions(run, case) if phase in found}))
 
 
@@ -62,7 +62,7 @@ def _with_ends(values: Samples) -> tuple[float, float, float]:
 
 
 def _solutions(run: Run, case: str) -> Iterable[Mapping[str, Samples]]:
-    """Phase -> seconds of its steps, of every solution of a case that counts."""
+    """Yield the seconds of the steps of each phase, for each solution of a case, without warm-ups."""
     for launch in run.launches:
         for records in launch.cases:
             if records.header.case == case:

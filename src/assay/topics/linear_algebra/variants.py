@@ -1,6 +1,6 @@
-"""What HPL's input and output call the ways in which a panel is passed on."""
+"""HPL's numbers of the broadcasts of a panel, in its input and output."""
 
-#: HPL's number -> level of the axis `broadcast`; HPL passes panels along two rings too, ours along one.
+#: HPL's number -> level of the axis `broadcast`. HPL's numbers 2 and 3 use two rings, Assay's levels one.
 BROADCASTS = {0: "ring", 1: "modified-ring", 2: "ring", 3: "modified-ring", 4: "long", 5: "long"}
-#: Level -> number; HPL has none for the last two.
+#: Level -> HPL's number; the last two are Assay's own.
 NUMBERS = {"ring": 0, "modified-ring": 1, "long": 4, "library": 6, "shared": 7}

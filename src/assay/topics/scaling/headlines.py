@@ -1,4 +1,4 @@
-"""What the first page shows of scaling: a speed-up beside what no loss would be."""
+"""The speed-ups of the first page, with the speed-up without loss as their limit."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from assay.topics.scaling.steps import Step
 
 
 def headlines(found: Iterable[Fitted[Scaling]]) -> Iterable[Headline]:
-    """Of each program that passes messages the problem that loses most on the most cores, and what loses less."""
+    """Show for each MPI program the problem of lowest efficiency on the most cores, and a faster placement."""
     worst: dict[str, tuple[float, list[Headline]]] = {}
     for each in found:
         together = [
@@ -22,9 +22,9 @@ def headlines(found: Iterable[Fitted[Scaling]]) -> Iterable[Headline]:
         ]
         if together:
             most = min(together, key=lambda step: (-step.cores, step.efficiency.value))
-            shown = [_headline(each, step) for step in (most, each.model.instead(most)) if step in together]
-            told, name = (most.efficiency.value, shown), each.estimates[0].benchmark
-            worst[name] = min(worst.get(name, told), told, key=lambda known: known[0])
+            shown = [_headline(each, step) for step in (most, each.model.faster(most)) if step in together]
+            candidate, name = (most.efficiency.value, shown), each.estimates[0].benchmark
+            worst[name] = min(worst.get(name, candidate), candidate, key=lambda known: known[0])
     return [headline for _, shown in worst.values() for headline in shown]
 
 

@@ -1,4 +1,4 @@
-"""Laws of speed-ups by number of cores: the serial fraction, universal scalability, and waiting for stops."""
+"""Laws of speed-ups by number of cores: the serial fraction, universal scalability, and numbers of events."""
 
 import math
 from typing import NamedTuple
@@ -10,9 +10,9 @@ from assay.model.quantity import CONFIDENCE, Quantity
 
 
 def karp_flatt(speed_up: Quantity, factor: float) -> Quantity:
-    """The serial fraction that explains a speed-up on so many times the cores: (1/s - 1/p) / (1 - 1/p).
+    """Return the serial fraction of a speed-up s on p times the cores: (1/s - 1/p) / (1 - 1/p).
 
-    It falls as the speed-up rises, so its ends change places. Below 0 the speed-up is more than the cores are.
+    It falls as the speed-up rises, so its ends change places. It is negative where the speed-up is superlinear.
     Source: A. H. Karp, H. P. Flatt, Measuring parallel processor performance, Communications of the ACM 33, 1990.
     """
     value, lo, hi = ((1 / part - 1 / factor) / (1 - 1 / factor) for part in speed_up)
@@ -20,16 +20,17 @@ def karp_flatt(speed_up: Quantity, factor: float) -> Quantity:
 
 
 def serial_fraction(speed_up: Quantity, factor: float) -> Quantity | None:
-    """The fraction of Karp and Flatt; None where there is no interval, or one that holds nearly any fraction."""
+    """Return the fraction of Karp and Flatt; None without an interval, or where it is wider than 1."""
     fraction = karp_flatt(speed_up, factor) if speed_up.has_interval else None
     return fraction if fraction and fraction.hi - fraction.lo < 1 else None
 
 
 def most_events(count: int) -> float:
-    """The largest mean number of events that so many seen ones allow: the upper end of its exact 95 % interval.
+    """Return the upper end of the exact 95 % interval of a Poisson mean after `count` events.
 
-    Source: F. Garwood, Fiducial limits for the Poisson distribution, Biometrika 28, 1936. With a mean m, no more
-    than `count` are seen with the probability exp(-m) (1 + m + ... + m^count / count!): the m where that is 2.5 %.
+    Source: F. Garwood, Fiducial limits for the Poisson distribution, Biometrika 28, 1936. With a mean m, at most
+    `count` events have the probability exp(-m) (1 + m + ... + m^count / count!); the result is the m where that is
+    2.5 %.
     """
     seen = np.arange(count + 1)
     factorials = np.concatenate(([0.0], np.cumsum(np.log(seen[1:]))))
@@ -51,25 +52,25 @@ class Usl(NamedTuple):
     kappa: Samples
 
     def speed_up(self, factor: float) -> Samples:
-        """At so many times the cores."""
+        """Return the speed-up on `factor` times the cores."""
         found: Samples = factor / (1 + self.sigma * (factor - 1) + self.kappa * factor * (factor - 1))
         return found
 
     @property
     def most(self) -> Samples:
-        """The factor of cores beyond which it becomes slower; infinite where nothing makes it so."""
+        """Factor of cores with the highest speed-up; infinite where kappa is 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             found: Samples = np.sqrt(np.maximum(1 - self.sigma, 0) / self.kappa)
         return np.where(self.kappa > 0, found, np.inf)
 
 
 def usl(factors: Samples, speed_ups: Samples, weights: Samples | None = None, *, coherent: bool = True) -> Usl:
-    """The law fitted to each row: least squares of p / s - 1, no coefficient below 0.
+    """Fit the law to each row by least squares of p / s - 1, with sigma, kappa >= 0.
 
     Args:
-        factors: of cores, all above 1, shape (points,).
-        speed_ups: shape (draws, points).
-        weights: of the points; by default efficiencies, which make the errors relative. Gunther weighs all alike.
+        factors: factors of cores, all above 1, shape (points,).
+        speed_ups: speed-ups, shape (draws, points).
+        weights: weights of the points; by default efficiencies, for relative errors. Gunther has equal weights.
         coherent: whether kappa is fitted; without it the law is that of Amdahl.
     """
     weights = speed_ups / factors if weights is None else weights
@@ -87,7 +88,7 @@ def usl(factors: Samples, speed_ups: Samples, weights: Samples | None = None, *,
     with np.errstate(divide="ignore", invalid="ignore"):
         sigma, kappa = (ay * bb - by * ab) / determinant, (by * aa - ay * ab) / determinant
     inside = (determinant > 1e-12 * aa * bb) & (sigma >= 0) & (kappa >= 0)
-    # Outside the least is on a border: of the two the one with the smaller sum of squares.
+    # Outside, the minimum is on one of the two borders: the one with the smaller sum of squares.
     first = aa * alone**2 - 2 * ay * alone <= bb * other**2 - 2 * by * other
     return Usl(
         np.where(inside, sigma, np.where(first, alone, none)),

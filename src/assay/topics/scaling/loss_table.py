@@ -1,4 +1,4 @@
-"""The table of losses: what becomes of the time of all cores at each number of them."""
+"""The table of losses: shares of the time of all cores, by number of cores."""
 
 from collections.abc import Callable, Iterator
 
@@ -12,9 +12,9 @@ from assay.topics.scaling.models.scaling import Scaling
 
 
 def loss_table(name: Callable[[Fitted[Scaling]], str]) -> Listing:
-    """A row for each point whose ranks were counted; `name` tells a curve from others.
+    """Return a table with a row for each point whose calls of MPI were counted; `name` names a curve.
 
-    Without a law of messages their loss is one figure, else what their number and their bytes take.
+    The loss by messages is one figure, or with a message law two: latency and bandwidth.
     """
 
     def rows(scene: Scene) -> Iterator[tuple[str, ...]]:
@@ -26,11 +26,11 @@ def loss_table(name: Callable[[Fitted[Scaling]], str]) -> Listing:
                     label = next(one.placement.label for one in each.estimates if one.id == loss.estimate)
                     parts = loss.lost, loss.in_turn, loss.imbalance, loss.clock, loss.memory, loss.other
                     lost, in_turn, imbalance, clock, memory, other = map(_part, parts)
-                    passed = _part(loss.messages), "", ""
+                    messages = _part(loss.messages), "", ""
                     if loss.latency is not None:
-                        passed = "", _part(loss.latency), _part(loss.bandwidth)
+                        messages = "", _part(loss.latency), _part(loss.bandwidth)
                     counting = formatting.percent(model.overhead)
-                    yield name(each), label, lost, in_turn, imbalance, *passed, clock, memory, other, counting
+                    yield name(each), label, lost, in_turn, imbalance, *messages, clock, memory, other, counting
 
     return Listing(
         text(

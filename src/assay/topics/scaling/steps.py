@@ -1,4 +1,4 @@
-"""What a curve of speed-ups consists of, and what it says as a whole."""
+"""The steps of a curve of speed-ups, and its laws and advice."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
@@ -13,35 +13,35 @@ from assay.model.grouping import grouped
 from assay.model.quantity import Quantity, exact
 from assay.topics.scaling.laws import usl
 
-#: So many steps are needed beside the base to tell both coefficients of the universal law from chance.
+#: Fewest steps, without the base, for both coefficients of the universal law.
 _FEWEST, _COEFFICIENTS = 3, 2
 _SEED = 1
-#: A step beyond which cores are not worth it.
+#: Lowest efficiency at which cores are worth it.
 WORTH = 0.5
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One placement beside the base.
+    """One placement compared with the base.
 
     Attributes:
-        estimates: ids; several where each host has a figure of its own, whose rates add up.
+        estimates: ids; several where each host has its own figure, whose rates are added.
         label: placement word.
-        cores: of all nodes together.
-        nodes: how many.
-        ranks: how many; 0 of a program whose ranks pass no messages.
+        cores: number of cores on all nodes together.
+        nodes: number of nodes.
+        ranks: number of ranks; 0 of a program whose ranks pass no messages.
         copies: whether its ranks are independent copies.
-        blocks: in which it and the base were both measured.
-        speed_up: its rate over the base's.
+        blocks: number of blocks with both it and the base.
+        speed_up: its rate over that of the base.
         efficiency: speed-up over the factor of cores.
-        node_time: what the same work costs, nodes times time over the base's.
-        seconds: of a step, a solution or a program, where the benchmark times one; else None.
-        serial: the fraction of Karp and Flatt; None of copies, of problems that grow, and of speed-ups whose
-            interval, or the lack of one, leaves it open.
-        shared: what cores leave of the efficiency without messages: that of independent copies on them. Cores of a
-            node share it, and nodes differ. 1 where nobody measured copies on nodes as full as the base's, None
-            where nobody did on fuller ones.
-        messages: what messages, and waiting for them, leave of that; None where it is not known apart.
-        as_full: whether each node, a machine of its own, runs as many cores as the base.
+        node_time: cost of the same work, nodes times time, over that of the base.
+        seconds: time of a step, a solution or a program, where the benchmark measures one; else None.
+        serial: serial fraction of Karp and Flatt; None for copies, for problems that grow, and where the interval
+            of the speed-up is missing or too wide.
+        shared: factor of the efficiency without messages: the efficiency of independent copies on the same cores,
+            which share a node, or whose nodes differ. Without copies it is 1 on nodes as full as the base's, and
+            None on fuller ones.
+        messages: factor of the efficiency by messages and waiting; None where it is not known separately.
+        as_full: whether each node, a separate machine, runs as many cores as the base.
     """
 
     estimates: tuple[str, ...]
@@ -62,34 +62,34 @@ class Step(msgspec.Struct, frozen=True):
 
     @property
     def where(self) -> str:
-        """Its cores in words: `one core on each of 2 nodes`."""
+        """Words for its cores: `one core on each of 2 nodes`."""
         return places.cores(self.label, self.nodes)
 
     @property
     def by_caches(self) -> bool:
-        """Whether ranks that share the problem are faster than copies of it, which no message explains.
+        """Whether ranks that share the problem are faster than independent copies of it.
 
-        Each has a smaller part then, of which caches hold more: what messages cost is not seen.
+        Each rank has a smaller part then, and caches hold more of it. This hides the cost of messages.
         """
         return bool(self.messages and self.messages.lo > 1)
 
     @property
     def is_superlinear(self) -> bool:
-        """Whether the speed-up lies above the factor of cores."""
+        """Whether the speed-up is above the factor of cores."""
         return self.efficiency.lo > 1
 
 
 class Universal(msgspec.Struct, frozen=True):
-    """The universal law of scalability, fitted to ranks of one node, or to more and more nodes.
+    """The universal law of scalability, fitted to numbers of cores of one node, or to numbers of nodes.
 
     Attributes:
-        cores_of_node: of each node, where nodes are counted; 0 where the cores of one node are.
-        points: speed-ups that it was fitted to.
-        sigma: share of the work that one does after the other.
-        kappa: cost of keeping each pair in agreement.
+        cores_of_node: cores of each node, where the law is over nodes; 0 where it is over the cores of one node.
+        points: number of speed-ups that it was fitted to.
+        sigma: serial share of the work.
+        kappa: cost of coherency for each pair.
         residual: largest relative distance of a speed-up from the law.
-        most: cores beyond which it becomes slower; None where the ends of kappa hold 0, or of what they allow lies
-            beyond four times what was measured.
+        most: number of cores with the highest speed-up; None where the interval of kappa includes 0, or where the
+            upper end is above four times the largest measured number.
     """
 
     cores_of_node: int
@@ -101,14 +101,14 @@ class Universal(msgspec.Struct, frozen=True):
 
 
 class Advice(msgspec.Struct, frozen=True):
-    """Which of the measured placements to take.
+    """The recommended placements of those measured.
 
     Attributes:
-        fastest: id of an estimate.
-        as_fast: those of fewer cores whose ends overlap with its.
-        cheapest: the one with least time times nodes; of several that overlap the one with fewest cores.
-        worth: the most cores that have an efficiency of a half or more.
-        worth_is_sure: whether the lower end of that efficiency is no less.
+        fastest: id of the estimate of the fastest one.
+        as_fast: ids of those on fewer cores whose intervals overlap with it.
+        cheapest: id of the one with the lowest nodes times time; of several that overlap, the one on fewest cores.
+        worth: largest number of cores with an efficiency of at least 0.5.
+        worth_is_sure: whether the lower end of that efficiency is at least 0.5, too.
     """
 
     fastest: str
@@ -119,19 +119,19 @@ class Advice(msgspec.Struct, frozen=True):
 
 
 class Ratio(NamedTuple):
-    """A step and its speed-ups by block."""
+    """A step, and its speed-up in each block."""
 
     step: Step
     measured: Measured
 
 
 def ratio(step: Step, member: Measured, base: Measured) -> Ratio:
-    """The speed-ups of the blocks that have both, in the same state."""
-    of = {(each.block, each.state): each.value for each in base.launches}
+    """Return the speed-ups in the blocks that have both, in the same state."""
+    before = {(each.block, each.state): each.value for each in base.launches}
     launches = tuple(
-        LaunchMedian(each.block, each.state, each.value / of[each.block, each.state])
+        LaunchMedian(each.block, each.state, each.value / before[each.block, each.state])
         for each in member.launches
-        if of.get((each.block, each.state))
+        if before.get((each.block, each.state))
     )
     value = msgspec.structs.replace(step.speed_up, unit="")
     return Ratio(step, Measured(msgspec.structs.replace(member.estimate, value=value), launches))
@@ -141,7 +141,7 @@ Course = Literal["constant", "rises", "falls", ""]
 
 
 def course(steps: Sequence[Step]) -> Course:
-    """How the serial fraction goes on from the fewest cores to the most; empty where there are not two of it."""
+    """Return how the serial fraction changes from the fewest cores to the most; empty with fewer than two."""
     fractions = [each.serial for each in steps if each.serial]
     if len(fractions) <= 1:
         return ""
@@ -152,39 +152,39 @@ def course(steps: Sequence[Step]) -> Course:
 
 
 def universal(ratios: Sequence[Ratio], base_cores: int) -> Iterator[Universal]:
-    """The law of the cores of one node, and that of nodes, each where enough speed-ups are known."""
+    """Fit the law of the cores of one node, and that of nodes, each where enough speed-ups are known."""
     together = [each for each in ratios if not each.step.copies]
-    here = [each for each in together if each.step.nodes == 1]
-    if len({each.step.cores for each in here}) >= _FEWEST:
-        yield _fitted(here, [each.step.cores / base_cores for each in here], base_cores, 0)
-    over = [each for each in together if each.step.nodes > 1]
-    for of_node, alike in grouped(over, lambda each: each.step.cores // each.step.nodes).items():
-        if of_node == base_cores and len({each.step.nodes for each in alike}) >= _FEWEST:
-            yield _fitted(alike, [each.step.cores / base_cores for each in alike], base_cores, of_node)
+    one_node = [each for each in together if each.step.nodes == 1]
+    if len({each.step.cores for each in one_node}) >= _FEWEST:
+        yield _fitted(one_node, base_cores, 0)
+    several = [each for each in together if each.step.nodes > 1]
+    for of_node, group in grouped(several, lambda each: each.step.cores // each.step.nodes).items():
+        if of_node == base_cores and len({each.step.nodes for each in group}) >= _FEWEST:
+            yield _fitted(group, base_cores, of_node)
 
 
-def _fitted(ratios: Sequence[Ratio], factors: Sequence[float], base_cores: int, of_node: int) -> Universal:
-    at = np.array(factors)
+def _fitted(ratios: Sequence[Ratio], base_cores: int, of_node: int) -> Universal:
+    factors = np.array([each.step.cores / base_cores for each in ratios])
     values = np.array([each.step.speed_up.value for each in ratios])
-    law = usl(at, values[None, :])
-    off = np.log(values / [float(law.speed_up(each)[0]) for each in at])
+    law = usl(factors, values[None, :])
+    deviations = np.log(values / [float(law.speed_up(factor)[0]) for factor in factors])
     draws, basis = replicates([each.measured for each in ratios])
-    # What points lie off the law counts as noise of each, beside that of launches.
-    scatter = float(np.sqrt(off @ off / (at.size - _COEFFICIENTS)))
+    # The scatter of points about the law counts as noise of each point, in addition to the noise of launches.
+    scatter = float(np.sqrt(deviations @ deviations / (factors.size - _COEFFICIENTS)))
     draws *= np.exp(np.random.default_rng(_SEED).normal(0, scatter, draws.shape))
-    drawn = usl(at, draws)
+    drawn = usl(factors, draws)
     sigma, kappa = (
         with_ends(float(one[0]), each, basis) for one, each in ((law.sigma, drawn.sigma), (law.kappa, drawn.kappa))
     )
     most = None
     if kappa.lo > 0:
         found = with_ends(float(law.most[0]), drawn.most, basis).scaled(base_cores, "")
-        most = found if found.hi <= FARTHEST * base_cores * at.max() else None
-    return Universal(of_node, len(ratios), sigma, kappa, float(np.max(np.abs(np.expm1(off)))), most)
+        most = found if found.hi <= FARTHEST * base_cores * factors.max() else None
+    return Universal(of_node, len(ratios), sigma, kappa, float(np.max(np.abs(np.expm1(deviations)))), most)
 
 
 def advice(base: str, base_cores: int, steps: Sequence[Step]) -> Advice | None:
-    """What to take of placements that share one problem; None where there is only the base."""
+    """Recommend placements of those that solve one problem; None where there is only the base."""
     together = [each for each in steps if not each.copies]
     if not together:
         return None

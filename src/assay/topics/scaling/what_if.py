@@ -1,4 +1,4 @@
-"""What the cases of a run would do over another network, or on more nodes, by the laws that predict cases."""
+"""Predictions for the cases of a run over another network, or on more nodes."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,29 +6,29 @@ import msgspec
 
 from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import Measured
+from assay.analyse.messages import place
 from assay.analyse.messages.steps import MessageLaw, Piece
 from assay.analyse.predictions import expectations
 from assay.model import benchmarks, roles
 from assay.model.plan import Case, Factor
 from assay.model.quantity import Quantity, exact
-from assay.model.result import Estimate
 
-#: The factor where a run has none, and its levels: what was measured, what is asked about, messages without time.
+#: The factor where a run has none, and its levels: the measured network, the asked one, messages without time.
 _NETWORK, _MEASURED, _ASKED, _IDEAL = "network", "measured", "asked about", "without message time"
 
 
 class WhatIf(msgspec.Struct, frozen=True):
-    """What is expected of a case.
+    """The prediction for a case.
 
     Attributes:
-        case: id of the measured one.
-        benchmark: name.
-        label: placement that is asked about.
-        metric: of the figure.
-        measured: the figure of the run, of as many nodes as it has; None without one.
-        predicted: what is asked about.
-        messages_before: share of the measured time that would go without any time of messages; None where unknown.
-        messages_after: the same of the predicted time.
+        case: id of the measured case.
+        benchmark: name of its benchmark.
+        label: word of the predicted placement.
+        metric: metric of the figures.
+        measured: figure of the measured case; None without one.
+        predicted: figure of the predicted case.
+        messages_before: share of the measured time that messages without time would save; None where unknown.
+        messages_after: the same share of the predicted time.
     """
 
     case: str
@@ -42,18 +42,18 @@ class WhatIf(msgspec.Struct, frozen=True):
 
 
 def network_laws(known: RunEstimates) -> dict[str, MessageLaw]:
-    """Network of a run (empty where it chose none) -> the law of single messages between its nodes."""
+    """Return the law of single messages between nodes over each network of a run; the key is empty without any."""
     networks = [factor.name for factor in known.run.plan.factors if factor.kind == "network"]
     found: dict[str, MessageLaw] = {}
     for law in known.fitted(MessageLaw):
         first = known.estimates.get(law.of[0])
-        if first and _is_alone(first):
+        if first and place.between(first) and place.is_single(first):
             found.setdefault(",".join(first.factors[each] for each in networks if each in first.factors), law)
     return found
 
 
 def stated_law(latency_s: float, rate: float) -> MessageLaw:
-    """A network that is known by its latency, s, and its rate, B/s."""
+    """Return the law of a network from its latency, s, and its rate, B/s."""
     piece = Piece(exact(latency_s, "s"), exact(1 / rate, "s/B"), None)
     start = piece.start
     return MessageLaw(
@@ -71,43 +71,45 @@ def stated_law(latency_s: float, rate: float) -> MessageLaw:
 
 
 def over_network(known: RunEstimates, law: MessageLaw) -> tuple[WhatIf, ...]:
-    """Each case on several nodes, over a network with this law; none where the run knows no law of its own."""
+    """Predict each case on several nodes over a network with this law; none where the run has no own law."""
     own = next(iter(network_laws(known).values()), None)
     if own is None:
         return ()
-    labelled, name = _labelled(known)
+    own_level, name = _with_network_factor(known)
     ideal = stated_law(0.0, float("inf"))
-    with_both = _with_law(_with_law(labelled, own, law, {name: _ASKED}), own, ideal, {name: _IDEAL})
-    several = [case for case in labelled.run.plan.studied if _counts(case)]
-    bases = list({_but(case, name): case for case in reversed(several)}.values())[::-1]
-    return tuple(_told(with_both, bases, [(_at(case, name, _ASKED), _at(case, name, _IDEAL)) for case in bases]))
+    with_both = _with_law(_with_law(own_level, own, law, {name: _ASKED}), own, ideal, {name: _IDEAL})
+    studied = own_level.run.plan.studied
+    several = [case for case in studied if len(case.placement.hosts) > 1 and not roles.between_two(case.benchmark)]
+    bases = list({_key_without(case, name): case for case in reversed(several)}.values())[::-1]
+    asked = [(_with_level(case, name, _ASKED), _with_level(case, name, _IDEAL)) for case in bases]
+    return tuple(_answers(with_both, bases, asked))
 
 
 def on_cases(known: RunEstimates, larger: Sequence[tuple[Case, Case]]) -> tuple[WhatIf, ...]:
-    """Cases on more nodes, each beside the measured one with the most nodes."""
-    return tuple(_told(known, [base for base, _ in larger], [(case, None) for _, case in larger]))
+    """Predict cases on more nodes, each paired with the measured one on the most nodes."""
+    return tuple(_answers(known, [base for base, _ in larger], [(case, None) for _, case in larger]))
 
 
-def _told(
+def _answers(
     known: RunEstimates, bases: Sequence[Case], asked: Sequence[tuple[Case, Case | None]]
 ) -> Iterable[WhatIf]:
     cases = [each for pair in asked for each in pair if each]
     expected = {each.of: each for each in expectations(known, cases)}
     for base, (case, ideal) in zip(bases, asked, strict=True):
-        said = expected.get(case.id)
-        if said is None:
+        prediction = expected.get(case.id)
+        if prediction is None:
             continue
         figures = (
             each.estimate.value
             for each in known.measured
-            if (each.estimate.case, each.estimate.metric) == (base.id, said.metric)
+            if (each.estimate.case, each.estimate.metric) == (base.id, prediction.metric)
         )
         measured = next(filter(None, figures), None)
-        none = expected.get(ideal.id) if ideal else None
+        free = expected.get(ideal.id) if ideal else None
         faster = benchmarks.get(base.benchmark).metrics[0].better == "higher"
 
         def share(value: float, best: float | None, *, faster: bool = faster) -> float | None:
-            """Of the time, what is gone in the best one."""
+            """Return the share of the time that the best figure saves."""
             if best is None:
                 return None
             return max(0.0, 1 - (value / best if faster else best / value))
@@ -116,42 +118,26 @@ def _told(
             case=base.id,
             benchmark=base.benchmark,
             label=case.placement.label,
-            metric=said.metric,
+            metric=prediction.metric,
             measured=measured,
-            predicted=Quantity(*said.parts, said.unit, said.basis),
-            messages_before=share(measured.value, none.value if none else None) if measured else None,
-            messages_after=share(said.value, none.value if none else None),
+            predicted=Quantity(*prediction.parts, prediction.unit, prediction.basis),
+            messages_before=share(measured.value, free.value if free else None) if measured else None,
+            messages_after=share(prediction.value, free.value if free else None),
         )
 
 
-def _is_alone(estimate: Estimate) -> bool:
-    """Whether it is of one message after the other between two nodes, by an MPI."""
-    pattern = roles.pattern(estimate)
-    return (
-        estimate.placement.nodes > 1
-        and roles.between_two(estimate.benchmark)
-        and not roles.by_sockets(estimate)
-        and pattern is not None
-        and (pattern.figure, pattern.directions, pattern.pairs) == ("time", 1, "one")
-    )
-
-
-def _counts(case: Case) -> bool:
-    return len(case.placement.hosts) > 1 and not roles.between_two(case.benchmark)
-
-
-def _but(case: Case, network: str) -> object:
-    """What tells cases apart beside the network."""
+def _key_without(case: Case, network: str) -> object:
+    """Return a key that is equal for cases that differ only in the network."""
     factors = frozenset((name, level) for name, level in case.factors.items() if name != network)
     return case.benchmark, tuple(case.params.items()), case.placement, factors
 
 
-def _at(case: Case, network: str, level: str) -> Case:
+def _with_level(case: Case, network: str, level: str) -> Case:
     return msgspec.structs.replace(case, id=f"{case.id} ({level})", factors=case.factors | {network: level})
 
 
-def _labelled(known: RunEstimates) -> tuple[RunEstimates, str]:
-    """The run with a level of a network in all that passes between nodes, and the name of that factor."""
+def _with_network_factor(known: RunEstimates) -> tuple[RunEstimates, str]:
+    """Return the run with a network factor in all cases on several nodes, and the name of that factor."""
     plan = known.run.plan
     varied = next((factor.name for factor in plan.factors if factor.kind == "network"), None)
     if varied:
@@ -176,7 +162,7 @@ def _labelled(known: RunEstimates) -> tuple[RunEstimates, str]:
 
 
 def _with_law(known: RunEstimates, own: MessageLaw, law: MessageLaw, level: dict[str, str]) -> RunEstimates:
-    """The run with a law of messages at one more level of its network, as if it had been measured."""
+    """Return the run with a law of messages at one more level of its network, as if it had been measured."""
     (name,) = level.values()
     first = known.estimates[own.of[0]]
     estimate = msgspec.structs.replace(first, id=f"{first.id} ({name})", factors=first.factors | level)

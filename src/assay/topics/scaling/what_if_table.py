@@ -1,4 +1,4 @@
-"""What another network or more nodes would give, in a terminal."""
+"""Predictions for another network or more nodes, in a terminal."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ _COLUMNS = (
 
 
 def render(found: Sequence[WhatIf], console: Console) -> None:
-    """Print a row for each case, and what its columns are."""
+    """Print a row for each case, and the meaning of the columns."""
     page = Screen(console)
     page.rows(_COLUMNS, map(_row, found))
     page.say()

@@ -60,7 +60,7 @@ def _bound_share(scene: Scene, e: Estimate) -> str:
 
 
 def _sentences(scene: Scene, _best: Estimate) -> Iterable[str]:
-    if messages := solution.most(scene, "messages", _name):
+    if messages := solution.largest_share(scene, "messages", _name):
         yield messages
     elif any(e.basis == "imported" for e in scene.measured):
         yield text("No source says what part of the time messages take.")

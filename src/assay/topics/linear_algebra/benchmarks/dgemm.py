@@ -4,11 +4,11 @@ from assay.model.benchmark import Axis, Benchmark, Metric, Operations, Params
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.calls import BF16_PRODUCT, PRODUCT
 
-#: Of a number of A, one of B and one of C together.
+#: Bytes of one number of each matrix together.
 _BYTES = {"fp64": 8 + 8 + 8, "fp32": 4 + 4 + 4, "bf16": 2 + 2 + 4}
-#: An operation in a format, in operations of a core in double precision.
+#: Cost of an operation in a format over one in double precision.
 _COSTS = {"fp64": 1.0, "fp32": 0.5, "bf16": 0.5}
-#: Filling the matrices, bytes per second, and the share of a core's peak. Assumptions for plans only.
+#: Rate of filling the matrices, B/s, and the share of a core's peak. Assumptions for plans only.
 _FILL_RATE = 1e9
 _SHARE = 0.7
 
@@ -18,12 +18,12 @@ def _matrix_bytes(params: Params) -> int:
 
 
 def _memory_bytes(params: Params, placement: Placement) -> int:
-    """Of every core its own matrices, or of all together one set."""
+    """Return the bytes of one set of matrices, or of one set for each core."""
     return _matrix_bytes(params) * (len(placement.cpus) if params["product"] == "own" else 1)
 
 
 def _operations(params: Params, placement: Placement) -> float:
-    """Of one core in a product."""
+    """Return the operations of one core in a product, as operations in double precision."""
     cores = 1 if params["product"] == "own" else len(placement.cpus)
     return _COSTS[str(params["format"])] * 2 * int(params["n"]) ** 3 / cores
 

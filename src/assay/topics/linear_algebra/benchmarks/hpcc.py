@@ -1,11 +1,11 @@
-"""HPL of the HPC Challenge benchmark: a program of somebody else, measured through Assay's starter."""
+"""HPL of the HPC Challenge benchmark: the installed program, measured through Assay's starter."""
 
 from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Operations, Params
 from assay.model.declarations import ONE_RANK, program_times
 from assay.model.placement import Placement
 
 _DOUBLE_BYTES = 8
-#: Share of a core's peak, by a BLAS library that may be a slow one, and the other tests of the program, seconds.
+#: Share of a core's peak with a possibly slow BLAS library, and seconds of the other tests of the program.
 #: Assumptions for plans only.
 _SHARE = 0.2
 _OTHERS_S = 1.0

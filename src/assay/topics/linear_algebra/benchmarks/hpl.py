@@ -21,9 +21,9 @@ Numbers = TypeVar("Numbers", float, "NDArray[np.float64]")
 _DOUBLE_BYTES = 8
 #: Share of a core's peak, and rate of writing and checking the matrix, B/s. Assumptions for plans only.
 _PEAK_SHARE, _MATRIX_RATE = 0.6, 1e9
-#: Memory of a host that a system may fill: the rest is the library's and the system's.
+#: Share of a host's memory for the matrix: library and operating system use the rest.
 _SHARE = 0.8
-#: Smallest order, and operations of the largest one for each core: 10 s at the assumed rate of a fast one.
+#: Smallest order, and operations of the largest one per core: 10 s at the assumed rate of a fast core.
 _LEAST, _WORK = 1024, 10.0 * 2.5e10
 
 ORDER = Axis(
@@ -35,7 +35,7 @@ ORDER = Axis(
     role="order",
     identifies=True,
 )
-#: Where the time of a solution goes.
+#: Phases of a solution.
 PHASES = {
     "panel": "LU of the panels, the search for pivots included",
     "broadcast": "panels on their way along the rows of the grid, waiting included",
@@ -46,17 +46,17 @@ PHASES = {
 
 
 def operations(order: int) -> float:
-    """What HPL counts for a system of this order, flop."""
+    """Return the operations that HPL counts for a system of this order."""
     return 2 * order**3 / 3 + 3 * order**2 / 2
 
 
 def panel_numbers(rows: Numbers, width: Numbers) -> Numbers:
-    """Of a panel on its way: its rows, its topmost square and its pivots."""
+    """Return the numbers of a panel that is broadcast: its rows, its topmost square and its pivots."""
     return width * (rows + width + 1)
 
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
-    """A grid as square as can be, wider than high; orders twice each other as far as memory and patience go."""
+    """Yield orders, each twice the one before, up to the limits of memory and work, with the usual grid."""
     placement = resources.placement
     p, q = _grid(params, placement)
     memory, work = resources.memory_bytes * len(placement.hosts), _WORK * sum(map(len, placement.rank_cpus))
@@ -65,12 +65,12 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
 
 
 def _grid(params: Params, placement: Placement) -> tuple[int, int]:
-    """P and Q of the ranks that solve one system."""
+    """Return P and Q of the ranks that solve one system."""
     return grid_of(sharing_ranks(params, placement), int(params.get("p", 0)), int(params.get("q", 0)))
 
 
 def orders(memory_bytes: float, entry_bytes: int, work: float, block: int) -> Iterable[int]:
-    """Multiples of a block, twice each other, as far as a share of the memory and so many operations go."""
+    """Yield multiples of a block, each twice the one before, up to the limits of memory and `work` operations."""
     most = min((_SHARE * memory_bytes / entry_bytes) ** 0.5, (1.5 * work) ** (1 / 3))
     order = -(-_LEAST // block) * block
     while order <= most:
@@ -78,37 +78,37 @@ def orders(memory_bytes: float, entry_bytes: int, work: float, block: int) -> It
         order *= 2
 
 
-def _dealt(numbers: int, block: int, places: int) -> int:
-    """Rows or columns of the process that has most of them, dealt by blocks."""
+def _distributed(numbers: int, block: int, places: int) -> int:
+    """Return the rows or columns of the process with the most, in block-cyclic distribution."""
     blocks, rest = divmod(numbers, block)
     return blocks // places * block + (block if blocks % places else rest)
 
 
 def _memory_bytes(params: Params, placement: Placement) -> int:
-    """Of one rank: its part of the matrix, two panels, and the rows that are exchanged."""
+    """Return the bytes of one rank: its part of the matrix, two panels, and the exchanged rows."""
     order, block = int(params["n"]), min(int(params["nb"]), int(params["n"]))
     p, q = _grid(params, placement)
-    rows, columns = _dealt(order, block, p), _dealt(order + 1, block, q)
+    rows, columns = _distributed(order, block, p), _distributed(order + 1, block, q)
     panels = 2 * block * (1 + block + rows)
     exchanged = 3 * block * columns if p > 1 else 0
     return _DOUBLE_BYTES * (rows * columns + panels + exchanged)
 
 
-def _of_a_core(params: Params, placement: Placement) -> float:
-    """Operations of one core in a solution."""
+def _core_operations(params: Params, placement: Placement) -> float:
+    """Return the operations of one core in a solution."""
     cores = sharing_ranks(params, placement) * max(map(len, placement.rank_cpus))
     return operations(int(params["n"])) / cores
 
 
 def _setup_seconds(params: Params) -> float:
-    """The system is written, and checked once it was solved; what a short solution leaves is for more of them."""
+    """Return the time to write and to check the system."""
     return 0.2 + 2 * _DOUBLE_BYTES * int(params["n"]) ** 2 / _MATRIX_RATE
 
 
 def _exchange(params: Values, placement: Placement) -> Exchange:
-    """Of a solution: panels along rows of the grid, read in place inside a node; pivots and rows along columns."""
+    """Return the messages of a solution: panels along rows, between nodes; pivots and rows along columns."""
     order, block = int(params["n"]), int(params["nb"])
-    p, q = grid_of(sharing_ranks(params, placement), int(params.get("p", 0)), int(params.get("q", 0)))
+    p, q = _grid(params, placement)
     panels, height = order / block, (order + block) / 2  # of the mean panel
     panel = _DOUBLE_BYTES * panel_numbers(height / p, block)
     messages = [Message(panels, panel)] if q > 1 and len(placement.hosts) > 1 else []
@@ -120,7 +120,7 @@ def _exchange(params: Values, placement: Placement) -> Exchange:
 
 
 def _larger(problem: Values, times: float) -> Values:
-    """An order with so many times the entries, a multiple of a block."""
+    """Return the order with `times` as many entries, a multiple of a block."""
     block = int(problem.get("nb", 1))
     return {"n": max(1, round(int(problem["n"]) * times**0.5 / block)) * block}
 
@@ -184,7 +184,7 @@ benchmark = Benchmark(
     memory_bytes=_memory_bytes,
     points=_points,
     setup_seconds=_setup_seconds,
-    operations=Operations(_PEAK_SHARE, _of_a_core),
+    operations=Operations(_PEAK_SHARE, _core_operations),
     launcher="mpi",
     max_rank_cpus=None,
     needs={"blas": LU},

@@ -8,17 +8,17 @@ from assay.model.placement import Placement
 from assay.topics.linear_algebra.benchmarks.hpl import ORDER, operations, orders
 from assay.topics.linear_algebra.calls import BF16_PRODUCT, MIXED_LU
 
-#: Of an entry: in double precision, and of the factors in single precision.
+#: Bytes of an entry: in double precision, and of the factors in single precision.
 _ENTRY_BYTES = 8 + 4
-#: Of a number that the update multiplies, where it is not one of the factors.
+#: Bytes of a number that the update multiplies, where it is a copy of one of the factors.
 _COPY_BYTES = {"fp32": 0, "bf16": 2}
-#: Share of a core's peak, by the operations of double precision that take as long, and rate of writing and
-#: checking the matrix, B/s. Assumptions for plans only.
+#: Share of a core's peak, cost of an operation over one in double precision, and rate of writing and checking the
+#: matrix, B/s. Assumptions for plans only.
 _SHARE, _COST, _MATRIX_RATE = 0.6, 0.5, 1e9
-#: Operations of the largest order for each core: 6 s at the assumed rate of a fast one.
+#: Operations of the largest order per core: 6 s at the assumed rate of a fast core.
 _WORK = 6.0 * 5e10
 
-#: Where the time of a solution goes.
+#: Phases of a solution.
 PHASES = {
     "conversion": "the matrix in single precision",
     "diagonal": "LU of the squares on the diagonal",
@@ -29,7 +29,7 @@ PHASES = {
 
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
-    """Orders twice each other as far as memory and patience go."""
+    """Return orders, each twice the one before, up to the limits of memory and work."""
     work = _WORK * len(resources.placement.cpus)
     return ({"n": order} for order in orders(resources.memory_bytes, _ENTRY_BYTES, work, int(params["nb"])))
 
@@ -39,12 +39,12 @@ def _memory_bytes(params: Params, _placement: Placement) -> int:
     return _ENTRY_BYTES * order**2 + _COPY_BYTES[str(params["format"])] * blocks * order
 
 
-def _of_a_core(params: Params, placement: Placement) -> float:
+def _core_operations(params: Params, placement: Placement) -> float:
     return _COST * operations(int(params["n"])) / len(placement.cpus)
 
 
 def _setup_seconds(params: Params) -> float:
-    """The system is written, and checked once it was solved; what a short solution leaves is for more of them."""
+    """Return the time to write and to check the system."""
     return 0.2 + 2 * _ENTRY_BYTES * int(params["n"]) ** 2 / _MATRIX_RATE
 
 
@@ -86,7 +86,7 @@ benchmark = Benchmark(
     memory_bytes=_memory_bytes,
     points=_points,
     setup_seconds=_setup_seconds,
-    operations=Operations(_SHARE, _of_a_core),
+    operations=Operations(_SHARE, _core_operations),
     needs={"blas": MIXED_LU},
     order_grain="nb",
 )

@@ -1,4 +1,4 @@
-"""The table that HPL prints, for programs that read it."""
+"""The table of HPL's output, for programs that read it."""
 
 from collections.abc import Iterator
 
@@ -7,10 +7,10 @@ from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.report import formatting
 from assay.topics.linear_algebra.benchmarks.hpl import operations
-from assay.topics.linear_algebra.products import checked
+from assay.topics.linear_algebra.products import closest_check
 from assay.topics.linear_algebra.variants import NUMBERS
 
-#: What a run without such a table lacks, and what measures it.
+#: What a run without such a table lacks, and the command that measures it.
 needs, remedy = "a complete solution of a system of equations", "assay run hpl"
 
 _WIDTH = 80
@@ -19,7 +19,7 @@ _RESIDUAL = "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)="
 
 
 def tables(analysis: Analysis, run: Run) -> Iterator[str]:
-    """The heading and a row for each solution, with its largest residual; circumstances as comments."""
+    """Yield the heading and a row for each solution, with its largest residual; placement as comments."""
     found = [
         each
         for each in analysis.estimates
@@ -45,11 +45,11 @@ def _solution(run: Run, e: Estimate) -> Iterator[str]:
     placed = [formatting.placed(e), *e.factors.values(), formatting.count(e.launches, "launch", "launches")]
     yield f"# {', '.join(filter(None, map(str, placed)))}"
     yield f"{_variant(e):<8}{numbers}{seconds:19.2f}{rate / 1e9:23.4e}"
-    if verdict := checked(run, e):
+    if verdict := closest_check(run, e):
         yield f"{_RESIDUAL}{verdict.error:15.8f} ...... PASSED"
 
 
 def _variant(e: Estimate) -> str:
-    """`WR17R2L8`: by rows, look-ahead, broadcast; panels are halved down to 8 columns, which look to the left."""
+    """Return `WR17R2L8`: row-major, look-ahead, broadcast; left-looking LU of 8 columns in recursive halves."""
     depth = int(e.params["look-ahead"] == "one")
     return f"WR{depth}{NUMBERS[str(e.params['broadcast'])]}R2L8"

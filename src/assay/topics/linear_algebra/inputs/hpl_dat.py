@@ -7,19 +7,19 @@ from assay.model.plan import Measure, Study
 from assay.topics.linear_algebra.variants import BROADCASTS
 
 _FIRST = "HPLinpack benchmark input file"
-#: Lines before the first number of values: two of heading, the output's name and its unit.
+#: Lines before the first count of values: two of heading, the output's name and its unit.
 _BEFORE = 4
 #: HPL's depth of look-ahead -> level of the axis `look-ahead`.
 _DEPTHS = {0: "none", 1: "one"}
 
 
 def study(text: str) -> Study | None:
-    """What the file asks for; None for another file. One measure for each grid P x Q, on a rank for each core.
+    """Return the study of the file, one measure for each grid P x Q, one rank per core; None for another file.
 
-    Its panel factorisation, its swapping and its alignment are HPL's own and have no effect.
+    HPL's settings of panel factorisation, swapping and alignment have no effect.
 
     Raises:
-        UsageError: the file breaks off, or a line does not hold the numbers that it should.
+        UsageError: the file breaks off, or a line does not have the expected numbers.
     """
     lines = text.splitlines()
     if not lines or not lines[0].startswith(_FIRST):
@@ -31,13 +31,13 @@ def study(text: str) -> Study | None:
     given.skip(1)  # threshold
     for _ in range(4):  # panel factorisations, NBMINs, NDIVs, recursive ones
         given.values()
-    ways = tuple(dict.fromkeys(given.words(BROADCASTS, "broadcast", "HPL")))
+    broadcasts = tuple(dict.fromkeys(given.words(BROADCASTS, "broadcast", "HPL")))
     depths = tuple(dict.fromkeys(given.words(_DEPTHS, "look-ahead depth", "Assay's HPL")))
     measures = tuple(
         Measure(
             "hpl",
             (f"{p * q}x1",),
-            axes={"n": orders, "nb": blocks, "p": p, "q": q, "broadcast": ways, "look-ahead": depths},
+            axes={"n": orders, "nb": blocks, "p": p, "q": q, "broadcast": broadcasts, "look-ahead": depths},
             why="from the input file of HPL",
         )
         for p, q in zip(ps, qs, strict=True)
@@ -55,11 +55,11 @@ class _Lines:
         self._at = _BEFORE
 
     def values(self) -> tuple[int, ...]:
-        """A line with how many, then a line with these."""
+        """Read a line with a count, then a line with as many numbers."""
         return self._numbers(self._numbers(1)[0])
 
     def words(self, known: Mapping[int, str], what: str, who: str) -> tuple[str, ...]:
-        """What numbers of such lines mean; UsageError says who knows which, where one means nothing."""
+        """Read a count and its numbers, and return their words; UsageError lists the known ones of `who`."""
         numbers = self.values()
         for number in numbers:
             if number not in known:
@@ -71,7 +71,7 @@ class _Lines:
         return tuple(known[number] for number in numbers)
 
     def grids(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """A line with how many, then Ps, then Qs."""
+        """Read a line with a count, then the Ps, then the Qs."""
         (count,) = self._numbers(1)
         return self._numbers(count), self._numbers(count)
 

@@ -1,4 +1,4 @@
-"""A library's rate of operations: the rate that the same cores reach in registers, measured in this run."""
+"""The limit of a library's rate of operations: the rate of the same cores in registers, measured in this run."""
 
 from assay.analyse.bounds import Bounds, Law, describe
 from assay.analyse.parts import part, scope_of_cores
@@ -7,14 +7,14 @@ from assay.model.text import text
 
 
 def peaks(estimate: Estimate, bounds: Bounds) -> list[Estimate]:
-    """The best rates in registers in its precision, on its cores of each host; none where one was not measured."""
-    found = [bounds.best_flops(each) for each in estimate.by_host]
-    known = [each for each in found if each and each.median]
-    return known if len(known) == len(found) else []
+    """Return the best rate in registers on its cores of each host, in its precision; none where one is missing."""
+    best = [bounds.best_flops(each) for each in estimate.by_host]
+    known = [each for each in best if each and each.median]
+    return known if len(known) == len(best) else []
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """The peaks of all of its hosts together."""
+    """Return the sum of the peaks of its hosts."""
     best, machine = peaks(estimate, bounds), bounds.machine(estimate)
     if not best:
         return None

@@ -1,4 +1,4 @@
-"""How long a system of equations takes: rate of the products, cost of panels and of what is passed on."""
+"""The time of a system of equations: rate of the products, cost of panels and of messages."""
 
 from collections.abc import Iterable
 
@@ -18,10 +18,10 @@ class SystemTime(Model, frozen=True, kw_only=True, tag=LAW):
     """The time of a solution by HPL's model.
 
     Attributes:
-        rate: of one rank in products, flop/s: 1 / g.
-        panel: what each number of a panel takes that a rank factors, in s: f.
-        number: what each number that is passed on or exchanged takes beside the messages between nodes, in s: b.
-        several: whether it is of several numbers of nodes; else of several orders on the same ranks.
+        rate: rate of one rank in products, 1 / g, flop/s.
+        panel: time per number of a panel that a rank factors, f, s.
+        number: time per number that is broadcast or exchanged, without the messages between nodes, b, s.
+        several: whether the solutions are on several numbers of nodes; else of several orders on the same ranks.
     """
 
     rate: Quantity
@@ -31,31 +31,31 @@ class SystemTime(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
-    """One model for each curve of two orders or more, and one for ranks on several numbers of nodes."""
-    yield from (_model(each) for each in solutions.found(known) if len(each.orders) >= orders.FEWEST)
+    """Fit a model to each curve of two orders or more, and to solutions on several numbers of nodes."""
+    yield from (_model(each) for each in solutions.by_order(known) if len(each.orders) >= orders.FEWEST)
     yield from (
         _model(each, several=True) for each in solutions.over_nodes(known) if len(each.orders) >= orders.FEWEST
     )
 
 
-def _model(of: Solutions, *, several: bool = False) -> Model:
-    law, name = orders.fitted(of), named(LAW, solutions.NAME, of.marks)
-    g, f, b = law.coefficients(of.members[-1].steps)
+def _model(curve: Solutions, *, several: bool = False) -> Model:
+    law, name = orders.fitted(curve), named(LAW, solutions.NAME, curve.marks)
+    g, f, b = law.coefficients(curve.members[-1].steps)
     if not g.lo:
         why = text("updates take no longer as n grows: no rate follows")
-        return Unfitted(id=name, of=of.sources, state=of.state, wanted=LAW, reason=why)
+        return Unfitted(id=name, of=curve.sources, state=curve.state, wanted=LAW, reason=why)
     points = tuple(
         point(
             each.rate.estimate,
             {"order": each.order, "ranks": each.steps.p * each.steps.q},
             each.steps.flops / figure(each.rate.estimate).value / law.seconds(each.steps),
         )
-        for each in of.members
+        for each in curve.members
     )
     return SystemTime(
         id=name,
-        of=of.sources,
-        state=of.state,
+        of=curve.sources,
+        state=curve.state,
         residual=law.residual,
         points=points,
         rate=g.inverse("flop/s"),

@@ -18,49 +18,49 @@ from assay.topics.linear_algebra.models.system_time import LAW
 from assay.topics.linear_algebra.orders import Fitted, Solutions, Work, without_messages
 
 _METRIC = "rate"
-#: A figure is held against a law of orders that are smaller by so much at least.
+#: Without a prediction, a figure is compared with the law of orders smaller by at least this factor.
 _STEP = 2
-#: A law may be wrong by so much where no solution on as many nodes, or over that network, has tried it. Assumed.
+#: Error of a law on a number of nodes, or over a network, where no solution was measured. Assumed.
 _ELSEWHERE = 0.05
-#: Of what look-ahead hides by the law, the share that stays where no panel has passed between nodes yet: how well
-#: messages get on while a processor computes depends on the MPI. Assumed.
+#: Share of the time hidden by look-ahead that may not be hidden, where no measured panel passed between nodes:
+#: progress of messages during computing depends on the MPI. Assumed.
 _UNHIDDEN = 0.25
 
 
-class _Said(NamedTuple):
-    """What a law says of a case.
+class _Expected(NamedTuple):
+    """The expectation of a law for a case.
 
     Attributes:
-        by: from what, in words.
-        of: solutions that it was fitted to.
+        by: its sources, in words.
+        solutions: solutions that the law was fitted to.
         law: their law.
-        work: of the case.
+        work: work of the case.
     """
 
     by: Text
-    of: Solutions
+    solutions: Solutions
     law: Fitted
     work: Work
 
     @property
     def rate(self) -> Quantity:
-        """Of the case, flop/s."""
+        """Rate of the case, flop/s."""
         return self.law.rate(self.work)
 
 
 def expect(known: RunEstimates, cases: Sequence[Case]) -> Iterable[record.Prediction]:
-    """The rate of each case of which smaller orders are known, else fewer nodes or another network.
+    """Predict the rate of each case from smaller orders, else from fewer nodes or another network.
 
-    From all states of the machine where these differ.
+    The ends are those of all states of the machine.
     """
-    curves = list(solutions.found(known))
+    curves = list(solutions.by_order(known))
     for case in cases:
         if case.benchmark != solutions.NAME:
             continue
-        smaller = (each.up_to(int(case.params["n"]) - 1) for each in curves if _goes_on(known, each, case))
-        said = [*_by_orders(known, case, smaller)] or [*_by_nodes(known, case)]
-        if said:
-            rates = [each.rate for each in said]
+        smaller = (each.up_to(int(case.params["n"]) - 1) for each in curves if _is_on(known, each, case))
+        expected = [*_by_orders(known, case, smaller)] or [*_by_nodes(known, case)]
+        if expected:
+            rates = [each.rate for each in expected]
             low, high = min(rate.lo for rate in rates), max(rate.hi for rate in rates)
             yield record.Prediction(
                 rates[0].value if len(rates) == 1 else (low + high) / 2,
@@ -70,13 +70,13 @@ def expect(known: RunEstimates, cases: Sequence[Case]) -> Iterable[record.Predic
                 "derived",
                 of=case.id,
                 metric=_METRIC,
-                models=tuple(named(LAW, case.benchmark, each.of.marks) for each in said),
+                models=tuple(named(LAW, case.benchmark, each.solutions.marks) for each in expected),
                 law=LAW,
             )
 
 
-def _goes_on(known: RunEstimates, curve: Solutions, case: Case) -> bool:
-    """Whether a case is of a curve, at another order."""
+def _is_on(known: RunEstimates, curve: Solutions, case: Case) -> bool:
+    """Whether a case is on a curve, at another order."""
     id_ = curve.members[0].rate.estimate.case
     one = next((each for each in known.run.plan.cases if each.id == id_), None)
     return (
@@ -86,57 +86,59 @@ def _goes_on(known: RunEstimates, curve: Solutions, case: Case) -> bool:
     )
 
 
-def _by_orders(known: RunEstimates, case: Case, curves: Iterable[Solutions]) -> Iterator[_Said]:
-    """From smaller orders on the same ranks, a state after the other."""
-    for of in curves:
-        if len(of.orders) >= orders.FEWEST:
-            work = solutions.Network(known, of.state).work(case) or without_messages(case.params)
-            yield _Said(text("smaller systems"), of, orders.fitted(of), work)
+def _by_orders(known: RunEstimates, case: Case, curves: Iterable[Solutions]) -> Iterator[_Expected]:
+    """Yield the expectation from smaller orders on the same ranks, for each curve."""
+    for curve in curves:
+        if len(curve.orders) >= orders.FEWEST:
+            work = solutions.Network(known, curve.state).work(case) or without_messages(case.params)
+            yield _Expected(text("smaller systems"), curve, orders.fitted(curve), work)
 
 
-def _by_nodes(known: RunEstimates, case: Case, before: float = math.inf) -> Iterator[_Said]:
-    """From fewer ranks, or another network, and the law of messages between nodes, a state after the other."""
-    for of, work in solutions.elsewhere(known, case, before):
-        law = orders.fitted(of)
-        tried = any(each.steps.passed.any() for each in of.members)
+def _by_nodes(known: RunEstimates, case: Case, before: float = math.inf) -> Iterator[_Expected]:
+    """Yield the expectation from fewer ranks or another network, and from the message law, for each state."""
+    for others, work in solutions.predictors(known, case, before):
+        law = orders.fitted(others)
+        tried = any(each.steps.broadcast.any() for each in others.members)
         law = law._replace(margin=max(law.margin, _ELSEWHERE), unhidden=0.0 if tried else _UNHIDDEN)
-        yield _Said(text("fewer nodes or another network, and messages"), of, law, work)
+        yield _Expected(text("fewer nodes or another network, and messages"), others, law, work)
 
 
 def predict(known: RunEstimates) -> Iterable[Prediction]:
-    """For each solution what was stated before its launch, else what half of its order or fewer nodes say."""
+    """Compare each solution with its prediction before the launch, else with half of its order or fewer nodes."""
     own = (each for each in known.run.predictions if each.law in {"", LAW})
     stated = {each.of: each for each in own if each.metric == _METRIC}
     cases = {case.id: case for case in known.run.plan.cases}
     first = solutions.first_blocks(known)
-    told: set[str] = set()  # what was given no state is of the curve of each
-    for curve in solutions.found(known):
+    done: set[str] = set()  # an estimate without a state is on the curve of each state
+    for curve in solutions.by_order(known):
         for each in curve.members:
             estimate, case = each.rate.estimate, cases[each.rate.estimate.case]
-            if estimate.id in told:
+            if estimate.id in done:
                 continue
             before = stated.get(case.id)
             smaller = curve.up_to(each.order - 1 if before else each.order / _STEP)
             by_nodes = before is not None and named(LAW, solutions.NAME, curve.marks) not in before.models
-            said = [] if by_nodes else [*_by_orders(known, case, [smaller])]
+            expected = [] if by_nodes else [*_by_orders(known, case, [smaller])]
             block = first[case.id] if before else math.inf
-            said = said or [one for one in _by_nodes(known, case, block) if one.of.state in {None, estimate.state}]
-            if said:
-                told.add(estimate.id)
-                yield _held(said[0], estimate, before)
+            expected = expected or [
+                one for one in _by_nodes(known, case, block) if one.solutions.state in {None, estimate.state}
+            ]
+            if expected:
+                done.add(estimate.id)
+                yield _compared(expected[0], estimate, before)
 
 
-def _held(said: _Said, estimate: Estimate, before: record.Prediction | None) -> Prediction:
-    rate = said.rate
+def _compared(expected: _Expected, estimate: Estimate, before: record.Prediction | None) -> Prediction:
+    rate = expected.rate
     if before:
         rate = Quantity(*before.parts, before.unit, before.basis)
     value = figure(estimate)
-    g, f, b = said.law.coefficients(said.work.typical)
+    g, f, b = expected.law.coefficients(expected.work.typical)
     derivation = text(
         "T = sum of max(U + F / Q, U first + F + B) + S over the steps + b n^2 (3 P + Q) / (2 P Q), fitted to n = "
         "{orders}{product}: 1 / g = {rate}, f = {panel}, b = {number}",
-        orders=joined(", ", [str(order) for order in said.of.orders]),
-        product=text(" and to the library's product") if said.of.product else "",
+        orders=joined(", ", [str(order) for order in expected.solutions.orders]),
+        product=text(" and to the library's product") if expected.solutions.product else "",
         rate=format_quantity(1 / g.value, "flop/s") if g.value else "-",
         panel=format_quantity(f.value, "s"),
         number=format_quantity(b.value, "s"),
@@ -147,10 +149,10 @@ def _held(said: _Said, estimate: Estimate, before: record.Prediction | None) -> 
         what=text(
             "rate of a system of n = {n}, {label}", n=int(estimate.params["n"]), label=estimate.placement.label
         ),
-        by=said.by,
+        by=expected.by,
         predicted=rate,
-        of=said.of.sources,
-        states=(said.of.state, estimate.state),
+        of=expected.solutions.sources,
+        states=(expected.solutions.state, estimate.state),
         derivation=derivation,
         measured=estimate.id,
         value=value,

@@ -1,4 +1,4 @@
-"""Whether a BLAS library chose a kernel that does not fit the processor: it is slow, and says nothing."""
+"""Whether a BLAS library chose a kernel that does not fit the processor: it is slow, without a message."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -14,22 +14,22 @@ from assay.model.text import cli, text
 from assay.model.units import format_quantity
 from assay.topics.linear_algebra.products import library
 
-#: A good kernel reaches more of the peak in registers with large matrices; one for half as wide instructions at
-#: most half.
+#: A good kernel reaches more than this share of the peak in registers with large matrices; a kernel for vectors of
+#: half the width at most half.
 _LEAST = 0.6
-#: From this order on, a product shows the kernel and not the price of a call.
+#: From this order on, a product shows the kernel and not the overhead of a call.
 _LARGE = 1000
-#: Another kernel that is so much faster is the right one.
+#: Another kernel that is faster by this factor is the right one.
 _FASTER = 1.1
 
 
 class _Choice(NamedTuple):
-    """How a library is told which kernel to take.
+    """The setting of a library that chooses its kernel.
 
     Attributes:
-        library: as it calls itself.
-        variable: of the environment.
-        kernels: by the widest instructions, the widest first: what a processor needs, and the name of the kernel.
+        library: its own name.
+        variable: environment variable.
+        kernels: required instructions and name of each kernel, the widest instructions first.
     """
 
     library: str
@@ -52,8 +52,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not products:
         why = text("No product of large matrices stands against the peak in registers of the same cores")
         yield rule.not_assessed(why, cli("run", "dgemm"))
-    for alike in grouped(products, _key).values():
-        yield from _finding(evidence, max(alike, key=lambda each: each.median or 0.0))
+    for group in grouped(products, _key).values():
+        yield from _finding(evidence, max(group, key=lambda each: each.median or 0.0))
 
 
 def _key(e: Estimate) -> tuple[object, ...]:
@@ -61,9 +61,9 @@ def _key(e: Estimate) -> tuple[object, ...]:
 
 
 def _finding(evidence: Evidence, best: Estimate) -> Iterable[Finding]:
-    """Nothing where the product is as fast as a good kernel makes it."""
+    """Yield a finding where the best product is slower than with a good kernel."""
     peak = best.limit.value if best.limit else 0.0
-    fastest = best.max or 0.0  # of all samples: other programs slow some of them, a kernel all
+    fastest = best.max or 0.0  # of all samples: other programs slow some of them, a wrong kernel slows all
     if not peak or best.value is None or fastest / peak >= _LEAST:
         return
     loaded = library(best)
@@ -97,9 +97,9 @@ def _finding(evidence: Evidence, best: Estimate) -> Iterable[Finding]:
 
 
 def _wanted(evidence: Evidence, best: Estimate, loaded: Mapping[str, str]) -> tuple[str, str] | None:
-    """The variable and its value by which the library takes its kernel for the widest instructions.
+    """Return the variable and value that choose the library's kernel for the widest instructions.
 
-    None where it has that kernel already, or nobody knows how it is told.
+    None where it has that kernel already, or its setting is not known.
     """
     machine = machine_of(best, evidence.run.machines)
     known = machine.fact("processor", "vector instructions").value if machine else None
@@ -108,7 +108,7 @@ def _wanted(evidence: Evidence, best: Estimate, loaded: Mapping[str, str]) -> tu
         if loaded.get("library") == choice.library and choice.variable not in best.factors:
             name = next((kernel for needs, kernel in choice.kernels if needs <= has), "")
             taken = name.casefold() == loaded.get("kernel", "").casefold()
-            # Some libraries want the kernel's number, and say it.
+            # Some libraries take the kernel's number, and report it.
             return (choice.variable, loaded.get(f"number of {name}", name)) if name and not taken else None
     return None
 

@@ -1,4 +1,4 @@
-"""LINPACK 100 and 1000: what compilers make of plain loops, what the library does, and the cache."""
+"""LINPACK 100 and 1000: rates of compiled plain loops and of the library, and the cache of each matrix."""
 
 from collections.abc import Iterable
 
@@ -18,32 +18,32 @@ def _with_fortran(analysis: Analysis, plain: tuple[Estimate, ...]) -> tuple[Esti
 
 
 def _number(e: Estimate, axis: str) -> int:
-    """0 where a figure of others does not say it."""
+    """Return the value on an axis; 0 where a published figure does not state it."""
     value = e.params.get(axis)
     return value if isinstance(value, int) else 0
 
 
 def _system(e: Estimate) -> str:
-    """`n 100, leading 201`; the place where it is none that this benchmark has here, or nothing else is known."""
+    """Return `n 100, leading 201`, with the place if it is not one core, or if nothing else is known."""
     known = [f"{axis} {value}" for axis in ("n", "leading") if (value := _number(e, axis))]
     return joined(", ", [*known, "" if known and e.placement.label == "one-core" else formatting.placed(e)])
 
 
 def _how(e: Estimate) -> str:
-    """`plain`, `Fortran`; empty where a figure of others does not say it."""
+    """Return `plain` or `Fortran`; empty where a published figure does not state it."""
     method = "Fortran" if e.benchmark == _FORTRAN else str(e.params.get("method", ""))
     return joined(", ", [method, *e.factors.values(), selection.state(e)])
 
 
 def _title(e: Estimate) -> str:
-    """`LINPACK 100, plain`, as the field calls it; and its place where that says more than the order."""
+    """Return `LINPACK 100, plain`, with the place if it is not one core, or if the order is not known."""
     n = _number(e, "n")
     place = "" if n and e.placement.label == "one-core" else formatting.placed(e)
     return joined(", ", [f"LINPACK {n}" if n else "LINPACK", place, _how(e)])
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
-    """A row for each order and leading dimension, a mark for each method."""
+    """Draw a row for each order and leading dimension, with a mark for each method."""
     ordered = tuple(sorted(scene.measured, key=lambda e: (_number(e, "n"), _number(e, "leading"))))
     if ordered:
         title, usual = text("Rate of the solution"), text("rate")
@@ -51,7 +51,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 
 def _cache(scene: Scene, e: Estimate) -> str:
-    """The nearest cache of the core that holds the matrix: `L2`; `memory` where none does; empty for others."""
+    """Return the nearest cache that holds the matrix, `L2`, or `memory`; empty if machine or size is unknown."""
     machine = machine_of(e, scene.run.machines)
     size = _DOUBLE_BYTES * _number(e, "n") * _number(e, "leading")
     if machine is None or not size:

@@ -10,7 +10,7 @@ from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 from assay.topics.linear_algebra.products import library
 
-#: What BLAS calls the product in each precision.
+#: Name of the product in BLAS, by precision.
 _LETTERS = {"fp64": "DGEMM", "fp32": "SGEMM"}
 
 
@@ -38,14 +38,14 @@ def _is_own(e: Estimate) -> bool:
 
 
 def _sentences(scene: Scene) -> str:
-    """What a core reaches while all others do the same, beside what it reaches alone."""
+    """Compare the rate of a core during products of all cores with its rate alone."""
     own = [e for e in scene.measured if _is_own(e) and len(_cpus(e)) > 1]
-    alone = {_alike(e): e for e in scene.measured if not _is_own(e) and len(_cpus(e)) == 1}
-    pairs = [(e, alone[_alike(e)]) for e in own if _alike(e) in alone]
-    said = []
+    alone = {_key(e): e for e in scene.measured if not _is_own(e) and len(_cpus(e)) == 1}
+    pairs = [(e, alone[_key(e)]) for e in own if _key(e) in alone]
+    sentences = []
     for e, one in pairs:
         each = (e.median or 0.0) / len(_cpus(e))
-        said.append(
+        sentences.append(
             text(
                 "While every core works on a product of its own, a core reaches {rate}, {share} of what one core "
                 "reaches alone (n = {n}, {form}).",
@@ -55,22 +55,22 @@ def _sentences(scene: Scene) -> str:
                 form=str(e.params["format"]),
             )
         )
-    return joined(" ", said)
+    return joined(" ", sentences)
 
 
 def _cpus(e: Estimate) -> set[int]:
     return {cpu for each in e.placement.cpus for cpu in each}
 
 
-def _alike(e: Estimate) -> tuple[object, ...]:
+def _key(e: Estimate) -> tuple[object, ...]:
     return e.params.get("n"), e.params.get("format"), tuple(e.factors.items()), e.placement.hosts, e.state
 
 
 def _row(e: Estimate) -> tuple[str, ...]:
     figure = formatting.shown(e)
     loaded = library(e)
-    shown = (figure.plain, figure.ends, formatting.against(e))
-    return (_name(e), str(e.params.get("n", "")), *shown, loaded.get("version", ""), loaded.get("kernel", ""))
+    cells = (figure.plain, figure.ends, formatting.against(e))
+    return (_name(e), str(e.params.get("n", "")), *cells, loaded.get("version", ""), loaded.get("kernel", ""))
 
 
 declared = Declared(

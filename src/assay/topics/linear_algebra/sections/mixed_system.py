@@ -1,4 +1,4 @@
-"""A system of equations in mixed precision: its rate by order, against the cores and the product."""
+"""A system of equations in mixed precision: its rate by order, compared with the cores and the product."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from assay.report import formatting
 from assay.report.declared import Scene
 from assay.topics.linear_algebra import solution
 from assay.topics.linear_algebra.benchmarks.hpl import operations
-from assay.topics.linear_algebra.products import KERNEL, best_at, of_product
+from assay.topics.linear_algebra.products import KERNEL, best_sentence, share_of_product
 from assay.topics.linear_algebra.solution import Column, Solutions
 from assay.topics.linear_algebra.steps import numbers_of
 
@@ -23,7 +23,7 @@ _PHASE = {
 
 
 def _series(e: Estimate) -> str:
-    """`all, fp32, openblas`: where, how and in which format it was solved."""
+    """Return `all, fp32, openblas`: placement, format and library."""
     return solution.placed(e, roles.precision(e))
 
 
@@ -32,12 +32,12 @@ def _name(e: Estimate) -> str:
 
 
 def _steps(scene: Scene, e: Estimate) -> str:
-    """How many the refinement took; several numbers where solutions differ."""
+    """Return the number of refinement steps; several numbers where solutions differ."""
     return " / ".join(map(str, numbers_of(scene.run, e.case, "refinement")))
 
 
 def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:
-    yield best_at(best)
+    yield best_sentence(best)
     if shares := solution.phase_shares(scene, best):
         yield text(
             "Of its time {update} is the update, and {refinement} the refinement.",
@@ -72,7 +72,7 @@ declared = Solutions(
         solution.time(lambda e: operations(int(e.params["n"]))),
         *solution.RATE,
         solution.OF_LIMIT,
-        Column(text("Of GEMM"), of_product),
+        Column(text("Of GEMM"), share_of_product),
         Column(text("Steps"), _steps),
         KERNEL,
     ),

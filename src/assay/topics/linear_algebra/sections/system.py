@@ -1,4 +1,4 @@
-"""A dense system of equations: its rate by order, what was predicted of it, and where the time goes."""
+"""A dense system of equations: its rate by order, its predictions, and the time of its phases."""
 
 from collections.abc import Iterable
 
@@ -13,11 +13,11 @@ from assay.report.section import Figure
 from assay.topics.linear_algebra import solution
 from assay.topics.linear_algebra.benchmarks.hpl import operations
 from assay.topics.linear_algebra.models.system_time import LAW
-from assay.topics.linear_algebra.products import KERNEL, PEAKS, beside_rate, best_at, of_product
+from assay.topics.linear_algebra.products import KERNEL, PEAKS, best_sentence, share_and_residual, share_of_product
 from assay.topics.linear_algebra.solution import Column, Solutions
 from assay.topics.linear_algebra.steps import StepGroup, steps
 
-#: Share of a step that the update takes where the rest costs little.
+#: Share of the update in a step whose other phases cost little.
 _MOSTLY = 0.8
 _PHASE = {
     "panel": text("panels"),
@@ -35,7 +35,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 
 def _steps(scene: Scene) -> tuple[StepGroup, ...]:
-    """Of the best solution."""
+    """Return the steps of the best solution."""
     return steps(scene.run, scene.best) if scene.best else ()
 
 
@@ -75,13 +75,13 @@ def _series(e: Estimate) -> str:
 
 
 def _grid(e: Estimate) -> str:
-    """Empty where a figure of others does not say it."""
+    """Return `2 x 4 ranks`; empty where a published figure does not state it."""
     p, q = (e.params.get(name) for name in ("p", "q"))
     return text("{p} x {q} ranks", p=str(p), q=str(q)) if p and q else ""
 
 
 def _problem(e: Estimate) -> str:
-    """`N=8192, NB=256, PxQ=1x2`, as far as it is known, in the letters of HPL's own output."""
+    """Return `N=8192, NB=256, PxQ=1x2`, as far as it is known, with the letters of HPL's output."""
     known = [f"{letter}={e.params[axis]}" for letter, axis in (("N", "n"), ("NB", "nb")) if axis in e.params]
     p, q = (e.params.get(name) for name in ("p", "q"))
     return ", ".join([*known, f"PxQ={p}x{q}"] if p and q else known)
@@ -95,7 +95,7 @@ _LEDGER = Ledger(LAW, _name, "figure-system-ledger")
 
 
 def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:
-    yield best_at(best)
+    yield best_sentence(best)
     shares = solution.phase_shares(scene, best)
     update = shares.pop("update", 0.0)
     if shares:
@@ -111,7 +111,7 @@ def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:
 
 
 def _of_steps(scene: Scene) -> str:
-    """From which step on the update is never most of the time again, and how much of the whole that concerns."""
+    """Name the step from which on the update never takes most of a step, and the time share of these steps."""
     found = scene.cached(_steps)
     late = 1 + max((at for at, step in enumerate(found) if step.shares["update"][0] >= _MOSTLY), default=-1)
     if not found or late == len(found):
@@ -141,7 +141,7 @@ declared = Solutions(
     name=_name,
     series=_series,
     label=lambda e: text("HPL (LU, 64 bit), {where}", where=solution.placed(e)),
-    told=lambda scene, e: joined("; ", (_problem(e), beside_rate(scene, e))),
+    detail=lambda scene, e: joined("; ", (_problem(e), share_and_residual(scene, e))),
     chart=text("Rate of the solution"),
     phases=_PHASE,
     phases_caption=text(
@@ -156,7 +156,7 @@ declared = Solutions(
         *solution.RATE,
         solution.OF_LIMIT,
         *PEAKS,
-        Column(text("Of DGEMM"), of_product),
+        Column(text("Of DGEMM"), share_of_product),
         KERNEL,
     ),
     sentences=_sentences,

@@ -1,4 +1,4 @@
-"""Where the time of more cores goes that they do not work for: divided by what ranks were counted to do in MPI."""
+"""Losses of parallel efficiency by cause, from the counted calls of MPI of each rank."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,29 +21,29 @@ from assay.topics.scaling.steps import Step
 
 LAW = "losses"
 NEEDS = ("scaling", "message_law")
-#: Copies whose ends allow a wider range of memory's share do not tell it from other causes; nor does one pair.
+#: Widest range of memory's share that copies may leave; beyond it, and for one pair, the share is not known.
 _WIDEST = 0.2
 
 
 class Loss(msgspec.Struct, frozen=True):
-    """What becomes of the time of all cores at one placement, as shares of it; they add up to `lost`.
+    """Lost shares of the time of all cores at one placement; they add up to `lost`.
 
-    Each is beyond what the base loses the same way. A share below 0 is a gain.
+    The same loss of the base is subtracted from each. A negative share is a gain.
 
     Attributes:
-        estimate: id.
-        lost: one less the efficiency.
-        in_turn: ranks wait beyond what imbalance explains: now one works alone, then another. With a law of
-            messages also what these take beyond it: their partner comes late, or a network is contended.
-        imbalance: ranks wait for the one that computes longest.
-        messages: they pass messages.
-        latency: of these what the law of messages gives for their number; None without a law.
-        bandwidth: of these what it gives for their bytes.
-        clock: they compute at a lower clock, as that of their cores under load says; None where it is not known.
-        memory: they compute slower beside each other, as copies do that share nothing else, beyond the clock; on
-            nodes as full as the base it is what nodes differ by, and 0 without copies. None without copies on
-            fuller nodes, and where their ends are too far apart to tell it.
-        other: slower computing for causes that nobody told apart.
+        estimate: id of the estimate.
+        lost: 1 minus the efficiency.
+        in_turn: waiting beyond the imbalance: one rank works alone, then another. With a message law also the time
+            of messages beyond it: the partner is late, or the network is contended.
+        imbalance: waiting for the rank that computes longest.
+        messages: passing messages.
+        latency: part of `messages` that the message law gives for their number; None without a law.
+        bandwidth: part of `messages` that the message law gives for their bytes; None without a law.
+        clock: computing at the lower clock of these cores under load; None where it is not known.
+        memory: slower computing of independent copies on the same cores, beyond the clock; on nodes as full as the
+            base it is the difference of nodes, and 0 without copies. None without copies on fuller nodes, and
+            where their interval is too wide.
+        other: slower computing of unknown cause.
     """
 
     estimate: str
@@ -62,9 +62,9 @@ class Losses(Model, frozen=True, kw_only=True, tag=LAW):
     """The losses of one curve of speed-ups.
 
     Attributes:
-        scaling: id of that model.
-        losses: of each placement whose ranks were counted, fewest cores first.
-        overhead: largest share of the time that counting took, as the ranks measured it.
+        scaling: id of the model of the speed-ups.
+        losses: losses of each placement whose calls were counted, fewest cores first.
+        overhead: largest share of the time for counting, as the ranks measured it.
     """
 
     scaling: str
@@ -73,7 +73,7 @@ class Losses(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 class _Shares(NamedTuple):
-    """What a rank did in MPI, as shares of the time between its begin and its end: the mean over the ranks."""
+    """Shares of the time in which calls were counted, mean over the ranks, and that time in s."""
 
     inside: float
     imbalance: float
@@ -83,14 +83,14 @@ class _Shares(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """The same of several launches, and the messages of a mean rank: size -> number."""
+    """Median shares of several launches, and the number of messages of each size, mean over the ranks."""
 
     shares: _Shares
     messages: Mapping[int, float]
 
 
 def fit(known: RunEstimates) -> Iterable[Losses]:
-    """One model for each curve on whose base, and on some more cores, the ranks were counted."""
+    """Fit one model for each curve with counted calls on the base and on more cores."""
     profiles = dict(_profiles(known))
     clocks = Clocks(known)
     for scaling in known.fitted(Scaling):
@@ -117,21 +117,21 @@ def fit(known: RunEstimates) -> Iterable[Losses]:
 
 
 def _profiles(known: RunEstimates) -> Iterator[tuple[str, Profile]]:
-    """Case -> profile, of those whose ranks were all counted in each complete launch."""
+    """Yield the cases whose ranks were all counted in each complete launch, with their profiles."""
     every = (each for launch in known.run.launches for each in launch.cases)
     complete = [each for each in every if each.end and each.end.status == "complete"]
     for case, records in grouped(complete, lambda each: each.header.case).items():
         counted = [[rank.mpi for rank in each.header.ranks if rank.mpi] for each in records]
         ranks = len(records[0].header.ranks)
-        # Who has others to talk to, and calls nothing that is counted, talks by ways that nobody counts.
+        # Several ranks without a counted call pass their messages by calls that are not counted.
         if all(len(each) == ranks and (ranks == 1 or any(one.calls for one in each)) for each in counted):
             yield case, profile(counted)
 
 
 def profile(launches: Sequence[Sequence[MpiTimes]]) -> Profile:
-    """Of the ranks of each launch."""
+    """Return the profile of the ranks of each launch."""
     shares = [_shares(ranks) for ranks in launches]
-    return Profile(_Shares(*map(median, zip(*shares, strict=True))), _messages(launches[0]))
+    return Profile(_Shares(*map(median, zip(*shares, strict=True))), _message_numbers(launches[0]))
 
 
 def _shares(ranks: Sequence[MpiTimes]) -> _Shares:
@@ -142,7 +142,7 @@ def _shares(ranks: Sequence[MpiTimes]) -> _Shares:
         same = [each.calls[name] for each in ranks if name in each.calls and each.calls[name].calls == first.calls]
         if first.kind == "all" and len(same) == len(ranks):
             spent = [each.seconds for each in same]
-            waiting += fmean(spent) - min(spent)  # the one that comes last waits for nobody
+            waiting += fmean(spent) - min(spent)  # the last rank does not wait
     calls = sum(call.calls for each in ranks for call in each.calls.values())
     return _Shares(
         inside=fmean(each.inside for each in ranks) / seconds,
@@ -153,8 +153,8 @@ def _shares(ranks: Sequence[MpiTimes]) -> _Shares:
     )
 
 
-def _messages(ranks: Sequence[MpiTimes]) -> Mapping[int, float]:
-    """Of a mean rank; a collective operation counts as the rounds of a tree, as assumed."""
+def _message_numbers(ranks: Sequence[MpiTimes]) -> Mapping[int, float]:
+    """Return the number of messages of each size, mean over the ranks; a collective counts as rounds of a tree."""
     found: Counter[int] = Counter()
     rounds = ceil(log2(len(ranks)))
     for rank in ranks:
@@ -172,7 +172,7 @@ def _law(known: RunEstimates, step: Step) -> MessageLaw | None:
 
 
 def _slowdown(known: RunEstimates, clocks: Clocks, scaling: Scaling, step: Step) -> float | None:
-    """The clock of the base's cores over that of a step's; None where one of them was not measured."""
+    """Return the clock of the base's cores over that of a step's; None where one of them was not measured."""
     base, here = (clocks.of_core(known.estimates[each]) for each in (scaling.base, step.estimates[0]))
     return base.value / here.value if base and here else None
 
@@ -180,20 +180,20 @@ def _slowdown(known: RunEstimates, clocks: Clocks, scaling: Scaling, step: Step)
 def loss(
     step: Step, counted: Profile, base: Profile, law: MessageLaw | None, slowdown: float | None = None
 ) -> Loss:
-    """The loss of a step, divided; `slowdown` is the clock of the base's cores over that of its own."""
+    """Return the loss of a step by cause; `slowdown`: the clock of the base's cores over that of its own."""
     efficiency = step.efficiency.value
-    here, before = counted.shares, base.shares
+    own, of_base = counted.shares, base.shares
 
-    def beyond(share: float, of_base: float) -> float:
-        return share - efficiency * of_base
+    def over_base(share: float, base_share: float) -> float:
+        return share - efficiency * base_share
 
-    imbalance = beyond(here.imbalance, before.imbalance)
-    in_turn = beyond(_in_turn(here), _in_turn(before))
-    moving = beyond(_moving(here), _moving(before))
-    slower = beyond(1 - here.inside, 1 - before.inside)
+    imbalance = over_base(own.imbalance, of_base.imbalance)
+    in_turn = over_base(_in_turn(own), _in_turn(of_base))
+    moving = over_base(_messages(own), _messages(of_base))
+    slowed = over_base(1 - own.inside, 1 - of_base.inside)
     latency, bandwidth = _by_law(law, counted, moving) if law else (None, None)
     messages = moving if latency is None or bandwidth is None else latency + bandwidth
-    computing = (1 - before.inside) * efficiency  # of the base, as a share of the time of all cores here
+    computing = (1 - of_base.inside) * efficiency  # of the base, as a share of the time of all cores here
     clock = computing * (slowdown - 1) if slowdown else None
     shared = step.shared
     measured = shared is not None and shared.has_ends
@@ -210,21 +210,21 @@ def loss(
         bandwidth=bandwidth,
         clock=clock,
         memory=memory,
-        other=slower - (memory or 0.0) - (clock or 0.0),
+        other=slowed - (memory or 0.0) - (clock or 0.0),
     )
 
 
 def _in_turn(shares: _Shares) -> float:
-    """What ranks wait beyond what the longest computing of one explains."""
+    """Return the share of waiting beyond the imbalance."""
     return max(0.0, shares.waiting - shares.imbalance)
 
 
-def _moving(shares: _Shares) -> float:
+def _messages(shares: _Shares) -> float:
     return shares.inside - shares.imbalance - _in_turn(shares)
 
 
 def _by_law(law: MessageLaw, profile: Profile, moving: float) -> tuple[float, float]:
-    """Shares of latency and of bandwidth: no more than was spent with messages."""
+    """Return the shares of latency and of bandwidth, together no more than the time with messages."""
     sizes = np.array([float(size) for size in profile.messages])
     numbers = np.array(list(profile.messages.values()))
     seconds = float(numbers @ law.seconds(sizes)) if sizes.size else 0.0

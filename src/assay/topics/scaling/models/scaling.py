@@ -1,8 +1,8 @@
 """Speed-up and parallel efficiency: a rate of work on more cores over that on the fewest, paired by block.
 
-Efficiency has two factors where independent copies were measured on the same cores: what these leave of each
-copy's rate, and what messages leave of that. Where each node runs what the base runs, nothing is shared, and
-copies show how nodes differ.
+With independent copies on the same cores the efficiency is a product of two factors: the efficiency of the copies,
+and the rate of the ranks over that of the copies, lost to messages. Where each node has the same load as the base,
+nothing is shared, and copies show how nodes differ.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -25,31 +25,31 @@ from assay.topics.scaling.laws import serial_fraction
 from assay.topics.scaling.steps import Advice, Course, Ratio, Step, Universal, advice, course, ratio, universal
 
 LAW = "scaling"
-#: Roles of metrics that time a whole problem, or a step of it.
+#: Roles of times of a whole problem, or of a step of it.
 _TIMES: tuple[Role, ...] = ("step-time", "solution-time", "program-time")
-#: Names that tell problems apart, with their values.
+#: Names and values of the params that distinguish problems.
 _Problem = tuple[tuple[str, ParamValue], ...]
-#: In place of the size of problems that are as large as each placement has them.
+#: Stands for the size of the largest problem of each placement.
 _LARGEST = "largest"
-#: Of several hardware threads of a core none is a core more.
+#: Share of placements on all hardware threads, which are no more cores.
 _NO_CORES = "all-threads"
 
 
 class Scaling(Model, frozen=True, kw_only=True, tag=LAW):
-    """How a rate of work grows with cores.
+    """The growth of a rate of work with the number of cores.
 
     Attributes:
-        problem: params and factors that tell its curve from others of the benchmark.
+        problem: params and factors that distinguish its curve from others of the benchmark.
         base: id of the estimate on the fewest cores, to which speed-ups refer.
         base_label: its placement word.
-        base_cores: how many.
+        base_cores: its number of cores.
         steps: every other placement, fewest cores first.
-        grows: whether each placement has a problem as large as it can.
-        weak: whether each core has as much of a problem at every placement; else all have the same one.
-        base_seconds: of a step, a solution or a program on the base, where the benchmark times one.
-        serial: how the serial fraction goes on with cores.
+        grows: whether each placement has its largest problem.
+        weak: whether the problem per core is the same at every placement; else the whole problem is.
+        base_seconds: time of a step, a solution or a program on the base, where the benchmark measures one.
+        serial: how the serial fraction changes with cores.
         universal: the law of scalability; none where too few placements are known, or problems grow.
-        advice: which placements to take; None where problems grow.
+        advice: recommended placements; None where problems grow.
     """
 
     problem: dict[str, ParamValue]
@@ -64,16 +64,16 @@ class Scaling(Model, frozen=True, kw_only=True, tag=LAW):
     universal: tuple[Universal, ...] = ()
     advice: Advice | None = None
 
-    def instead(self, step: Step) -> Step | None:
-        """The fastest other placement of as many cores; None where none is surely faster than a step."""
+    def faster(self, step: Step) -> Step | None:
+        """Return the fastest other placement on as many cores whose interval is above that of a step, or None."""
         others = (each for each in self.steps if each.cores == step.cores and each.copies == step.copies)
         known = [each for each in others if each.efficiency.has_ends and step.efficiency.has_ends]
-        surely = [each for each in known if each.efficiency.lo > step.efficiency.hi]
-        return max(surely, key=lambda each: each.efficiency.value, default=None)
+        above = [each for each in known if each.efficiency.lo > step.efficiency.hi]
+        return max(above, key=lambda each: each.efficiency.value, default=None)
 
     @property
     def figures(self) -> tuple[LawFigure, ...]:
-        """Speed-ups of one problem over one core; nobody publishes others."""
+        """Speed-ups of one problem over one core; others are not published."""
         if self.base_cores > 1 or self.grows or self.weak:
             return ()
         return tuple(
@@ -83,7 +83,7 @@ class Scaling(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 class _Member(msgspec.Struct, frozen=True):
-    """A rate at one placement, of all of its hosts together."""
+    """The rate of one placement, summed over its hosts."""
 
     measured: Measured
     ids: tuple[str, ...]
@@ -94,13 +94,13 @@ class _Member(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> Hashable:
-        """Where it ran."""
+        """Placement word, cpus and hosts."""
         where = self.measured.estimate.placement
         return where.label, where.cpus, self.hosts
 
 
 class _Curve(msgspec.Struct, frozen=True):
-    """Members that only their placement, and whether they are copies, tells apart."""
+    """Members that differ only in their placement, and in whether they are copies."""
 
     key: Mapping[str, ParamValue]
     members: tuple[_Member, ...]
@@ -109,7 +109,7 @@ class _Curve(msgspec.Struct, frozen=True):
 
 
 def fit(known: RunEstimates) -> Iterable[Scaling]:
-    """One model for each benchmark and problem that was measured on several numbers of cores."""
+    """Fit one model for each benchmark and problem that was measured on several numbers of cores."""
     rates = [as_rate(each) for each in known.measured if is_speed(each.estimate)]
     seconds = _seconds(known)
     for benchmark, of_benchmark in grouped(rates, lambda each: each.estimate.benchmark).items():
@@ -118,9 +118,9 @@ def fit(known: RunEstimates) -> Iterable[Scaling]:
             for curve in _curves(of_benchmark)
             if (base := _base(curve.members)) and any(each.cores > base.cores for each in curve.members)
         ]
-        telling = _telling([curve.key for curve, _ in found])
+        distinguishing = _distinguishing([curve.key for curve, _ in found])
         for curve, base in found:
-            problem = {name: value for name, value in curve.key.items() if name in telling}
+            problem = {name: value for name, value in curve.key.items() if name in distinguishing}
             same = not curve.weak and _LARGEST not in curve.key.values()
             ratios = tuple(_steps(curve.members, base, seconds, same=same))
             steps = tuple(each.step for each in ratios)
@@ -138,7 +138,7 @@ def fit(known: RunEstimates) -> Iterable[Scaling]:
                     steps=steps,
                     grows=_LARGEST in curve.key.values(),
                     weak=curve.weak,
-                    base_seconds=_of(seconds, base),
+                    base_seconds=_member_seconds(seconds, base),
                     serial=course(steps),
                     universal=tuple(universal(ratios, base.cores)) if same else (),
                     advice=advice(base.ids[0], base.cores, steps) if same else None,
@@ -146,9 +146,9 @@ def fit(known: RunEstimates) -> Iterable[Scaling]:
 
 
 def is_speed(estimate: Estimate) -> bool:
-    """Whether it is the main rate of work of its benchmark, or its main time, on cores of their own.
+    """Whether it is the main rate of work, or the main time, of its benchmark, with one thread per core.
 
-    What memory gives to each number of cores is told by the law `saturation`.
+    Memory bandwidth by number of cores belongs to the law `saturation`.
     """
     role = roles.role(estimate)
     return (
@@ -163,7 +163,7 @@ def is_speed(estimate: Estimate) -> bool:
 
 
 def as_rate(measured: Measured) -> Measured:
-    """A time as so many in a second; a rate as it is."""
+    """Return a time as its inverse, in 1/s; a rate unchanged."""
     estimate = measured.estimate
     if estimate.better == "higher" or estimate.value is None:
         return measured
@@ -173,7 +173,7 @@ def as_rate(measured: Measured) -> Measured:
 
 
 def _seconds(known: RunEstimates) -> dict[tuple[str, str | None], Quantity]:
-    """Case and state -> time of a step, of a solution or of the program, whichever it has first of these."""
+    """Return the time of a step, else of a solution, else of the program, by case and state."""
     found: dict[tuple[str, str | None], Quantity] = {}
     for wanted in _TIMES:
         for each in known.of_role(wanted):
@@ -182,26 +182,27 @@ def _seconds(known: RunEstimates) -> dict[tuple[str, str | None], Quantity]:
     return found
 
 
-def _of(seconds: Mapping[tuple[str, str | None], Quantity], member: _Member) -> Quantity | None:
-    """The time of a member that is no sum of several."""
+def _member_seconds(seconds: Mapping[tuple[str, str | None], Quantity], member: _Member) -> Quantity | None:
+    """Return the time of a member; None if it is a sum over hosts."""
     estimate = member.measured.estimate
     return seconds.get((estimate.case, estimate.state)) if len(member.ids) == 1 else None
 
 
-def _telling(keys: Sequence[Mapping[str, ParamValue]]) -> set[str]:
-    """Names whose values tell curves apart that those before them do not."""
-    told: list[str] = []
+def _distinguishing(keys: Sequence[Mapping[str, ParamValue]]) -> set[str]:
+    """Return the names whose values distinguish curves that the names before them do not."""
+    chosen: list[str] = []
     for name in dict.fromkeys(name for key in keys for name in key):
-        few, more = (len({tuple(map(key.get, names)) for key in keys}) for names in (told, (*told, name)))
-        told += [name] * (more > few)
-    return set(told)
+        few, more = (len({tuple(map(key.get, names)) for key in keys}) for names in (chosen, (*chosen, name)))
+        if more > few:
+            chosen.append(name)
+    return set(chosen)
 
 
 def _curves(rates: Sequence[Measured]) -> Iterator[_Curve]:
-    """What only placements tell apart.
+    """Yield groups of rates that differ only in their placement.
 
-    A value that follows from the placement tells curves apart where one placement has several of it. Levels of
-    factors that a placement does not have, as a network inside a node, and states that it was not given, are any.
+    Values that follow from the placement distinguish curves where one placement has several of them. A placement
+    without a factor, as a network inside a node, or without a state belongs to the curves of all levels or states.
     """
     declared = benchmarks.of(rates[0].estimate.benchmark)
     copies = roles.axis(declared.name, "copies")
@@ -221,9 +222,9 @@ def _curves(rates: Sequence[Measured]) -> Iterator[_Curve]:
                 yield _Curve(dict(problem) | dict(sorted(most)), tuple(_members(shared, copies)), state, weak)
 
 
-def _is_weak(alike: Sequence[Measured]) -> bool:
-    """Whether more ranks have a larger problem by its definition: each has a part of a fixed size."""
-    estimate = alike[0].estimate
+def _is_weak(members: Sequence[Measured]) -> bool:
+    """Whether the problem grows with the ranks by its definition: each rank has a part of a fixed size."""
+    estimate = members[0].estimate
     declared = benchmarks.of(estimate.benchmark)
     return declared.growth.grows and declared.is_grown(estimate.params, estimate.params, 2)
 
@@ -231,12 +232,12 @@ def _is_weak(alike: Sequence[Measured]) -> bool:
 def _grown(
     problems: Mapping[_Problem, Sequence[Measured]], rates: Sequence[Measured]
 ) -> Iterator[tuple[_Problem, tuple[Measured, ...]]]:
-    """Of each problem those that have so many times the memory as there are more cores, and itself."""
+    """Yield each problem with those that have as many times its memory as they have times its cores."""
     declared = benchmarks.of(rates[0].estimate.benchmark)
-    for problem, alike in problems.items():
-        if not declared.growth.grows or _is_weak(alike):
+    for problem, members in problems.items():
+        if not declared.growth.grows or _is_weak(members):
             continue
-        base = min(alike, key=_cores)
+        base = min(members, key=_cores)
         larger = [
             each
             for each in rates
@@ -245,12 +246,12 @@ def _grown(
             and declared.is_grown(each.estimate.params, base.estimate.params, _cores(each) / _cores(base))
         ]
         if larger:
-            beside = (e for e in alike if _cores(e) == _cores(base) or _level_of_copies(e) == INDEPENDENT)
-            yield problem, (*beside, *larger)
-
-
-def _level_of_copies(measured: Measured) -> ParamValue | None:
-    return roles.level_of(measured.estimate, "copies")
+            same = (
+                each
+                for each in members
+                if _cores(each) == _cores(base) or roles.level_of(each.estimate, "copies") == INDEPENDENT
+            )
+            yield problem, (*same, *larger)
 
 
 def _cores(measured: Measured) -> int:
@@ -258,11 +259,11 @@ def _cores(measured: Measured) -> int:
 
 
 def _largest(rates: Sequence[Measured], chosen: set[str], order: str) -> dict[_Problem, tuple[Measured, ...]]:
-    """Of problems that grow, the largest at each placement; none where all placements have the same ones.
+    """Return the largest problem of each placement; none where it is the same at all placements.
 
     Args:
-        rates: of one benchmark.
-        chosen: names that tell its problems apart.
+        rates: rates of one benchmark.
+        chosen: names that distinguish its problems.
         order: axis of the size of a problem; empty where it has none.
     """
     if order not in chosen:
@@ -270,11 +271,10 @@ def _largest(rates: Sequence[Measured], chosen: set[str], order: str) -> dict[_P
     found: dict[_Problem, tuple[Measured, ...]] = {}
     for problem, members in grouped(rates, lambda each: _problem(each.estimate, chosen - {order})).items():
         places = grouped(members, lambda each: (_place(each.estimate), each.estimate.state))
-        most = [max(alike, key=lambda each: int(each.estimate.params[order])) for alike in places.values()]
+        most = [max(group, key=lambda each: int(each.estimate.params[order])) for group in places.values()]
         if len({each.estimate.params[order] for each in most}) > 1:
-            largest = {each.estimate.case for each in most}
-            of_them = tuple(each for each in members if each.estimate.case in largest)
-            found[(order, _LARGEST), *problem] = of_them
+            cases = {each.estimate.case for each in most}
+            found[(order, _LARGEST), *problem] = tuple(each for each in members if each.estimate.case in cases)
     return found
 
 
@@ -285,25 +285,25 @@ def _place(estimate: Estimate) -> Hashable:
 
 
 def _several(rates: Sequence[Measured], computed: Iterable[str]) -> set[str]:
-    """Computed axes of which one placement has several values."""
+    """Return the computed axes of which one placement has several values."""
     places = grouped((each.estimate for each in rates), _place)
     return {name for name in computed for each in places.values() if len({e.params.get(name) for e in each}) > 1}
 
 
 def _problem(estimate: Estimate, chosen: set[str]) -> _Problem:
     params = ((name, value) for name, value in estimate.params.items() if name in chosen)
-    usual = estimate.placement.memory
-    return (*params, *((("memory", usual),) if usual != "first-touch" else ()))
+    memory = estimate.placement.memory
+    return (*params, *((("memory", memory),) if memory != "first-touch" else ()))
 
 
 def _members(rates: Sequence[Measured], copies: str) -> Iterator[_Member]:
-    """Each placement once; of programs that stand alone on each host the first host, and all hosts together."""
-    for alike in grouped(rates, lambda each: each.estimate.case).values():
-        first = alike[0]
+    """Yield each placement; for programs that run separately on each host the first host, and all together."""
+    for by_host in grouped(rates, lambda each: each.estimate.case).values():
+        first = by_host[0]
         independent = first.estimate.params.get(copies) == INDEPENDENT
         yield _member((first,), copies=independent)
-        if len(alike) > 1:
-            yield _member(alike, copies=independent)
+        if len(by_host) > 1:
+            yield _member(by_host, copies=independent)
 
 
 def _member(measured: Sequence[Measured], *, copies: bool) -> _Member:
@@ -320,7 +320,7 @@ def _member(measured: Sequence[Measured], *, copies: bool) -> _Member:
 
 
 def _sum(measured: Sequence[Measured]) -> Measured:
-    """The rates of several hosts together, block by block."""
+    """Return the sum of the rates of several hosts, block by block."""
     first = measured[0]
     if len(measured) == 1:
         return first
@@ -336,7 +336,7 @@ def _sum(measured: Sequence[Measured]) -> Measured:
 
 
 def _base(members: Sequence[_Member]) -> _Member | None:
-    """The fewest cores on the fewest nodes, working together."""
+    """Return the member on the fewest cores and nodes, of those that are no copies."""
     together = [each for each in members if not each.copies]
     return min(together, key=lambda each: (each.cores, len(each.hosts)), default=None)
 
@@ -344,13 +344,13 @@ def _base(members: Sequence[_Member]) -> _Member | None:
 def _steps(
     members: Sequence[_Member], base: _Member, seconds: Mapping[tuple[str, str | None], Quantity], *, same: bool
 ) -> Iterator[Ratio]:
-    """Every step of a curve; `same`: all solve one problem."""
+    """Yield every step of a curve; `same`: whether all solve one problem."""
     copies = {each.place: each for each in members if each.copies}
     for each in sorted(members, key=lambda each: (each.cores, len(each.hosts), each.copies)):
         if each.cores > base.cores and each.ids != base.ids:
             step = _step(each, base, copies, same=same)
             if step:
-                step = msgspec.structs.replace(step, seconds=_of(seconds, each))
+                step = msgspec.structs.replace(step, seconds=_member_seconds(seconds, each))
                 yield ratio(step, each.measured, base.measured)
 
 
@@ -377,12 +377,12 @@ def _step(member: _Member, base: _Member, copies: Mapping[Hashable, _Member], *,
         serial=serial_fraction(found.value, factor) if same and not member.copies else None,
         shared=shared,
         messages=messages,
-        as_full=_as_full(member, base),
+        as_full=_is_as_full(member, base),
     )
 
 
-def _as_full(member: _Member, base: _Member) -> bool:
-    """Whether each node, a machine of its own, runs as many cores as the base."""
+def _is_as_full(member: _Member, base: _Member) -> bool:
+    """Whether each node, a separate machine, runs as many cores as the base."""
     one_machine = member.measured.estimate.placement.is_one_machine
     return member.most_of_a_node == base.most_of_a_node and not one_machine
 
@@ -390,14 +390,14 @@ def _as_full(member: _Member, base: _Member) -> bool:
 def _factors(
     member: _Member, base: _Member, copies: Mapping[Hashable, _Member], efficiency: Quantity
 ) -> tuple[Quantity | None, Quantity | None]:
-    """What cores leave without messages, and what messages leave of that: their product is the efficiency."""
+    """Return the factors of sharing a node and of messages, whose product is the efficiency; None if unknown."""
     if member.copies:
         return efficiency, None
-    here, before = copies.get(member.place), copies.get(base.place, base)  # messages of the base are no loss
-    beside = compare(here.measured, before.measured) if here else None
-    if here is None or beside is None:
-        return (exact(1.0), efficiency) if _as_full(member, base) else (None, None)
-    shared = beside.value.over(member.cores / base.cores)
-    over = compare(member.measured, here.measured) if before is base else None
-    # Copies that were launched in other blocks stand against the base in those.
+    here, reference = copies.get(member.place), copies.get(base.place, base)  # messages of the base are no loss
+    of_copies = compare(here.measured, reference.measured) if here else None
+    if here is None or of_copies is None:
+        return (exact(1.0), efficiency) if _is_as_full(member, base) else (None, None)
+    shared = of_copies.value.over(member.cores / base.cores)
+    over = compare(member.measured, here.measured) if reference is base else None
+    # Copies that were launched in other blocks are compared with the base in those.
     return shared, over.value if over else efficiency.times(shared.inverse(""), "")

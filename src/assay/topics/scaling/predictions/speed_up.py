@@ -1,4 +1,4 @@
-"""The rate on more cores or nodes before it is measured: from fewer of them, from copies, and from messages."""
+"""Predictions of the rate on more cores or nodes: from fewer of them, from copies, and from messages."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -23,10 +23,10 @@ from assay.topics.scaling.message_laws import message_law
 from assay.topics.scaling.models.scaling import as_rate, is_speed
 
 LAW = "speed-up"
-#: Where a law of another topic predicts a case, that counts.
+#: A prediction of this case by a law of another topic replaces it.
 GENERAL = True
-#: How far a law may be wrong beside the noise of launches: where nothing on several cores has tried it, and where
-#: such figures have. Both are assumed; the ledger says how often they hold.
+#: Assumed error of a law, in addition to the noise of launches: without and with a figure on several cores that
+#: tests it. The ledger shows how often they hold.
 _UNTRIED, _TRIED = 0.05, 0.02
 
 
@@ -42,22 +42,22 @@ class _Member(NamedTuple):
         return roles.level(self.case.benchmark, self.case.params, "copies") == INDEPENDENT
 
 
-class _Said(NamedTuple):
-    """What is expected of a case: a rate with its ends, and the estimates that it follows from."""
+class _Expected(NamedTuple):
+    """The expectation for a case: a rate with its ends, and the ids of the estimates that it follows from."""
 
     rate: Quantity
     of: tuple[str, ...]
 
 
 class _Work(NamedTuple):
-    """A unit of work on some cores, in s.
+    """The time of a unit of work on some cores, s.
 
     Attributes:
-        value: expected.
-        draws: what it might be by the launches that it follows from.
-        basis: what the ends of the draws are.
-        of: ids of these.
-        stopped: what it may take beyond that: ranks wait for those that are stopped, and messages take longer.
+        value: expected time.
+        draws: replicates of it, by the launches that it follows from.
+        basis: basis of the ends of the draws.
+        of: ids of the estimates that it follows from.
+        stopped: longest additional time: ranks wait for stopped ranks, and messages take longer.
     """
 
     value: float
@@ -67,8 +67,8 @@ class _Work(NamedTuple):
     stopped: float
 
 
-class _Place(NamedTuple):
-    """A case that is predicted, what is known of the same problem, and what is counted: cores, or nodes."""
+class _Target(NamedTuple):
+    """A predicted case, its base, the known cases between both, and whether nodes are counted, or cores."""
 
     case: Case
     base: _Member
@@ -76,28 +76,32 @@ class _Place(NamedTuple):
     by_nodes: bool
 
     def factor(self, of: Case) -> float:
-        """Of cores or nodes, over the base."""
+        """Return the number of cores or nodes over that of the base."""
         one, other = (len(each.placement.hosts) if self.by_nodes else each.cores for each in (of, self.base.case))
         return one / other
 
 
 def expect(known: RunEstimates, cases: Sequence[Case]) -> Iterable[record.Prediction]:
-    """The figure of each case whose problem is known on fewer cores; from all states where these differ."""
-    every = _members(known)
-    states = states_of(each.rate.estimate for each in every)
+    """Predict the figure of each case whose problem is known on fewer cores; the ends are those of all states."""
+    members = _members(known)
+    states = states_of(each.rate.estimate for each in members)
     for case in cases:
-        here = [
-            said
+        by_state = [
+            expected
             for state in states
-            if (said := _said(known, [e for e in every if e.rate.estimate.state in {None, state}], case, state))
+            if (
+                expected := _expected(
+                    known, [e for e in members if e.rate.estimate.state in {None, state}], case, state
+                )
+            )
         ]
         metric = next(iter(benchmarks.get(case.benchmark).metrics), None)
-        if not here or metric is None:
+        if not by_state or metric is None:
             continue
-        low, high = min(each.rate.lo for each in here), max(each.rate.hi for each in here)
-        middle = here[0].rate.value if len(here) == 1 else (low + high) / 2
+        low, high = min(each.rate.lo for each in by_state), max(each.rate.hi for each in by_state)
+        middle = by_state[0].rate.value if len(by_state) == 1 else (low + high) / 2
         parts = (middle, low, high) if metric.better == "higher" else (1 / middle, 1 / high, 1 / low)
-        sources = dict.fromkeys(source for each in here for source in each.of)
+        sources = dict.fromkeys(source for each in by_state for source in each.of)
         yield record.Prediction(
             *parts, metric.unit, "derived", of=case.id, metric=metric.name, models=tuple(sources), law=LAW
         )
@@ -112,17 +116,17 @@ def _members(known: RunEstimates) -> list[_Member]:
     ]
 
 
-def _said(known: RunEstimates, members: Sequence[_Member], case: Case, state: str | None) -> _Said | None:
-    if over := _over_network(known, members, case, state):
+def _expected(known: RunEstimates, members: Sequence[_Member], case: Case, state: str | None) -> _Expected | None:
+    if over := _from_network(known, members, case, state):
         return over
-    place = _place(known, members, case)
-    if place is None:
+    target = _target(known, members, case)
+    if target is None:
         return None
-    return _by_copies(known, place, members, state) or (_by_fewer(place) if place.more else None)
+    return _from_copies(known, target, members, state) or (_from_fewer(target) if target.more else None)
 
 
-def _place(known: RunEstimates, members: Sequence[_Member], case: Case) -> _Place | None:
-    """The same problem on fewer cores, or the one that grew to it; None where nothing near enough is known."""
+def _target(known: RunEstimates, members: Sequence[_Member], case: Case) -> _Target | None:
+    """Return the target with the same problem on fewer cores, or one that grows to it; None if none is near."""
     declared = benchmarks.get(case.benchmark)
     fewer = [
         each
@@ -148,20 +152,22 @@ def _place(known: RunEstimates, members: Sequence[_Member], case: Case) -> _Plac
     if not same or case.cores > known.farthest * same[-1].case.cores:
         return None
     base_cores = same[0].case.cores
-    return _Place(case, same[0], tuple(each for each in same if each.case.cores > base_cores), by_nodes)
+    return _Target(case, same[0], tuple(each for each in same if each.case.cores > base_cores), by_nodes)
 
 
-def _over_network(known: RunEstimates, members: Sequence[_Member], case: Case, state: str | None) -> _Said | None:
-    """The same case over another network: what its messages take there in place of what they take here."""
+def _from_network(
+    known: RunEstimates, members: Sequence[_Member], case: Case, state: str | None
+) -> _Expected | None:
+    """Expect the rate of the same case over another network, with the time of messages replaced."""
     networks = {factor.name for factor in known.run.plan.factors if factor.kind == "network"}
 
-    def but_networks(of: Case) -> object:
+    def key(of: Case) -> object:  # equal for cases that differ only in the network
         factors = frozenset((name, level) for name, level in of.factors.items() if name not in networks)
         return of.benchmark, tuple(of.params.items()), factors, of.placement.hosts, of.placement.host_ranks
 
     if len(case.placement.hosts) == 1:
         return None
-    there = next((e for e in members if e.case.id != case.id and but_networks(e.case) == but_networks(case)), None)
+    there = next((e for e in members if e.case.id != case.id and key(e.case) == key(case)), None)
     exchange = benchmarks.get(case.benchmark).growth.exchange(case.params, case.placement)
     if there is None or exchange is None or not exchange.messages:
         return None
@@ -169,19 +175,19 @@ def _over_network(known: RunEstimates, members: Sequence[_Member], case: Case, s
     if before is None or after is None:
         return None
     draws, basis = replicates([there.rate])
-    less, more = (_passing(exchange, law) for law in (before, after))
+    old, new = (_message_time(exchange, law) for law in (before, after))
     low, high = ends(draws[:, 0], basis)
-    # What messages take is a part of the time: no case is faster than its messages alone.
-    changed = _UNTRIED * abs(more.value - less.value)
-    middle = max(1 / figure(there.rate.estimate).value + more.value - less.value, more.value)
-    slow = max(1 / low + more.hi - less.lo + changed, middle)
-    fast = min(max(1 / high + more.lo - less.hi - changed, more.lo), middle)
+    # The time of messages is a part of the whole: no case is faster than its messages alone.
+    changed = _UNTRIED * abs(new.value - old.value)
+    middle = max(1 / figure(there.rate.estimate).value + new.value - old.value, new.value)
+    slow = max(1 / low + new.hi - old.lo + changed, middle)
+    fast = min(max(1 / high + new.lo - old.hi - changed, new.lo), middle)
     rate = Quantity(1 / middle, 1 / slow, 1 / fast, "", "derived")
-    return _Said(rate, (there.rate.estimate.id, *before.of[:1], *after.of[:1]))
+    return _Expected(rate, (there.rate.estimate.id, *before.of[:1], *after.of[:1]))
 
 
-def _passing(exchange: Exchange, law: MessageLaw) -> Quantity:
-    """Seconds of messages for a unit of work."""
+def _message_time(exchange: Exchange, law: MessageLaw) -> Quantity:
+    """Return the time of messages for a unit of work."""
     numbers = np.array([each.number for each in exchange.messages])
     sizes = np.array([float(each.bytes) for each in exchange.messages])
     value, low, high = (float(numbers @ law.seconds(sizes, end)) / exchange.work for end in range(3))
@@ -192,71 +198,73 @@ def _is_grown(case: Case, base: Case) -> bool:
     return benchmarks.get(case.benchmark).is_grown(case.params, base.params, case.cores / base.cores)
 
 
-def _by_copies(known: RunEstimates, place: _Place, members: Sequence[_Member], state: str | None) -> _Said | None:
-    """What copies on the same cores leave, nodes sharing nothing, and messages; tried by the most cores known."""
-    alone = _seconds_of_work(known, place, place.case, members, state)
+def _from_copies(
+    known: RunEstimates, target: _Target, members: Sequence[_Member], state: str | None
+) -> _Expected | None:
+    """Expect the rate from copies on the same cores, or separate nodes, and messages; tested on fewer cores."""
+    alone = _seconds_of_work(known, target, target.case, members, state)
     if alone is None:
         return None
     scale, of, form = 1.0, alone.of, _UNTRIED
-    slower, at, trend = 1.0, 1.0, 0.0  # than the law, on so many times the cores or nodes of the base
-    for tried in place.more:
-        if place.factor(tried.case) > at and (
-            before := _seconds_of_work(known, place, tried.case, members, state)
+    slower, at, trend = 1.0, 1.0, 0.0  # measured time over the law's, at this factor of cores or nodes
+    for tried in target.more:
+        if target.factor(tried.case) > at and (
+            before := _seconds_of_work(known, target, tried.case, members, state)
         ):
-            factor, measured = place.factor(tried.case), 1 / (figure(tried.rate.estimate).value * before.value)
+            factor, measured = target.factor(tried.case), 1 / (figure(tried.rate.estimate).value * before.value)
             trend = float(np.log(measured / slower) / np.log(factor / at))
             slower, at, of = measured, factor, (*of, tried.rate.estimate.id, *before.of)
     if at > 1:
-        # As it has gone on since the number before: of more nodes the slowest is slower.
-        further = float((place.factor(place.case) / at) ** trend)
+        # The last trend continues: the slowest of more nodes is slower.
+        further = float((target.factor(target.case) / at) ** trend)
         scale = slower * further
-        # Nodes that nobody has measured may differ more than those of one number of them did.
-        least = _UNTRIED if place.by_nodes and len(place.more) == 1 else _TRIED
+        # Nodes that were not measured may differ more than those of one measured number of nodes.
+        least = _UNTRIED if target.by_nodes and len(target.more) == 1 else _TRIED
         form = max(least, abs(slower - 1), abs(further - 1))
     low, high = ends(scale * alone.draws, alone.basis)
     slowest = (1 + form) * high + scale * alone.stopped
     rate = Quantity(1 / (scale * alone.value), 1 / slowest, (1 + form) / low, "", "derived")
-    return _Said(rate, tuple(dict.fromkeys(of)))
+    return _Expected(rate, tuple(dict.fromkeys(of)))
 
 
 def _seconds_of_work(
-    known: RunEstimates, place: _Place, case: Case, members: Sequence[_Member], state: str | None
+    known: RunEstimates, target: _Target, case: Case, members: Sequence[_Member], state: str | None
 ) -> _Work | None:
-    """A unit of work on a case's cores, from copies there, else from the base where nodes share nothing."""
+    """Return the time of a unit of work on a case's cores, from copies there, else on nodes from the base."""
     exchange = benchmarks.get(case.benchmark).growth.exchange(case.params, case.placement)
     if exchange is None:
         return None
     law = message_law(known, case, state) if exchange.messages else None
     if exchange.messages and law is None:
         return None
-    copies = _copies(members, place.base, case)
-    if copies is None and not place.by_nodes:
+    copies = _copies(members, target.base, case)
+    if copies is None and not target.by_nodes:
         return None
-    sharing = copies or [place.base]
-    factor = 1.0 if copies else place.factor(case)
+    sharing = copies or [target.base]
+    factor = 1.0 if copies else target.factor(case)
     draws, basis = replicates([each.rate for each in sharing])
     middles = [float(medians([one.value for one in each.rate.launches])) for each in sharing]
-    # Copies tell by how much less they do than fewer of them, or that problem alone.
+    # Of another problem, the ratio of copies here to copies on the base's cores scales the base's rate.
     value, drawn = (
         each[0] if len(sharing) == 1 else each[0] * each[1] / each[2] for each in (np.array(middles), draws.T)
     )
-    passing = _passing(exchange, law) if law else exact(0.0, "s")
+    messages = _message_time(exchange, law) if law else exact(0.0, "s")
     of = tuple(each.rate.estimate.id for each in sharing) + (law.of[:1] if law else ())
     working = float(1 / (factor * value))
     return _Work(
-        value=working + passing.value,
-        draws=1 / (factor * drawn) + passing.value,
+        value=working + messages.value,
+        draws=1 / (factor * drawn) + messages.value,
         basis=basis,
         of=of,
-        stopped=passing.hi - passing.value + working * _waiting_for_stops(known, case) if law else 0.0,
+        stopped=messages.hi - messages.value + working * _waiting_for_stops(known, case) if law else 0.0,
     )
 
 
 def _waiting_for_stops(known: RunEstimates, case: Case) -> float:
-    """The largest share of its time for which a rank waits for others that were stopped.
+    """Return the largest share of its time for which a rank waits for stopped ranks.
 
-    Who passes messages waits whenever another one is stopped, at worst never for two at a time. A copy, and what
-    this is a share of, has only its own stops.
+    Ranks that pass messages wait whenever another one is stopped, at worst for one after the other. A copy has its
+    own stops only.
     """
     stopped = stops(known.run)
     if not stopped.number:
@@ -266,11 +274,10 @@ def _waiting_for_stops(known: RunEstimates, case: Case) -> float:
 
 
 def _copies(members: Sequence[_Member], base: _Member, case: Case) -> list[_Member] | None:
-    """Copies of the base's problem on the cores of a case; else the base, copies there, and what these add to.
+    """Return copies of the base's problem on the cores of a case; else the base, and two cases of another problem.
 
-    Copies on the cores of a case stand beside those on the cores of the base, or one that is alone where these are
-    one rank's. The other problem is the largest of those that fit: copies of smaller ones share caches, and not
-    memory.
+    These two are copies on the cores of the case, and copies on the cores of the base, or one rank alone if the
+    base is one rank. The other problem is the largest one: copies of smaller ones share caches, not memory.
     """
     declared = benchmarks.get(case.benchmark)
     axis = roles.axis(case.benchmark, "copies")
@@ -299,41 +306,41 @@ def _copies(members: Sequence[_Member], base: _Member, case: Case) -> list[_Memb
     return next(others, None) or ([own] if own else None)
 
 
-def _by_fewer(place: _Place) -> _Said:
-    """All that the laws of Amdahl and of scalability, a power of the cores, and a full node allow."""
-    known = (place.base, *place.more)
+def _from_fewer(target: _Target) -> _Expected:
+    """Expect the range of the laws of Amdahl and of scalability, of a power of the cores, and of a full node."""
+    known = (target.base, *target.more)
     draws, basis = replicates([each.rate for each in known])
     values = np.array([[float(medians([one.value for one in each.rate.launches])) for each in known]])
-    factors, at = np.array([place.factor(each.case) for each in place.more]), place.factor(place.case)
+    factors, at = np.array([target.factor(each.case) for each in target.more]), target.factor(target.case)
     found = []
     for rates in (values, draws):
         speed_ups = rates[:, 1:] / rates[:, :1]
-        told = [usl(factors, speed_ups, coherent=False).speed_up(at)]
-        if len(place.more) > 1:
-            told.append(usl(factors, speed_ups).speed_up(at))
-        told.append(np.exp(np.log(speed_ups[:, -1]) / np.log(factors[-1]) * np.log(at)))
-        if len(place.more) == 1 and not place.by_nodes:  # a node that is full gives no more
-            told.append(speed_ups[:, -1])
-        found.append(np.array(told) * rates[:, 0])
+        by_law = [usl(factors, speed_ups, coherent=False).speed_up(at)]
+        if len(target.more) > 1:
+            by_law.append(usl(factors, speed_ups).speed_up(at))
+        by_law.append(np.exp(np.log(speed_ups[:, -1]) / np.log(factors[-1]) * np.log(at)))
+        if len(target.more) == 1 and not target.by_nodes:  # more cores of a full node are no faster
+            by_law.append(speed_ups[:, -1])
+        found.append(np.array(by_law) * rates[:, 0])
     middle, drawn = found
     low = min(ends(each, basis)[0] for each in drawn) * (1 - _TRIED)
     high = max(ends(each, basis)[1] for each in drawn) * (1 + _TRIED)
     rate = Quantity(float(np.exp(np.log(middle).mean())), low, high, "", "derived")
-    return _Said(rate, tuple(each.rate.estimate.id for each in known))
+    return _Expected(rate, tuple(each.rate.estimate.id for each in known))
 
 
 def predict(known: RunEstimates) -> Iterable[Prediction]:
-    """What was stated before the launches of each case, held against its figure in each state."""
+    """Compare the prediction before the launches of each case with its figure in each state."""
     stated = {(each.of, each.metric): each for each in known.run.predictions if each.law == LAW}
     names = known.run.plan.names
     for measured in known.measured if stated else ():
         estimate = measured.estimate
         before = stated.get((estimate.case, estimate.metric))
         if before and estimate.value and is_speed(estimate):
-            yield _held(known, measured, before, names[estimate.case])
+            yield _compared(known, measured, before, names[estimate.case])
 
 
-def _held(known: RunEstimates, measured: Measured, before: record.Prediction, case: str) -> Prediction:
+def _compared(known: RunEstimates, measured: Measured, before: record.Prediction, case: str) -> Prediction:
     estimate, value = measured.estimate, figure(measured.estimate)
     predicted = Quantity(*before.parts, before.unit, before.basis)
     sources = tuple(known.estimates[each] for each in before.models if each in known.estimates)

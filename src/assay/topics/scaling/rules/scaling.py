@@ -1,4 +1,4 @@
-"""A parallel efficiency that falls, and why: the node is shared, or messages cost time."""
+"""A parallel efficiency that falls, and its cause: the shared node, or messages."""
 
 from collections.abc import Iterable
 
@@ -11,9 +11,9 @@ from assay.report import selection
 from assay.topics.scaling.models.scaling import Scaling
 from assay.topics.scaling.steps import Step
 
-#: Below this share of what so many cores would do without loss.
+#: A lower efficiency is a finding.
 _LEAST = 0.8
-#: A factor of the efficiency that leaves so much is no reason.
+#: A higher factor of the efficiency is no reason.
 _HARMLESS = 0.95
 
 
@@ -86,8 +86,8 @@ def _reason(step: Step) -> Text:
             "Independent copies on the same cores reach {shared}, which is the cost of sharing the node. Ranks "
             "that share the problem reach {gain} of the copies' rate, a cache effect: their parts are smaller. "
             "This hides the cost of messages.",
-            shared=_told(step.shared),
-            gain=_told(step.messages),
+            shared=_ends(step.shared),
+            gain=_ends(step.messages),
         )
     return text(
         "Sharing the node costs {shared}, as independent copies show; messages cost {messages}."
@@ -99,13 +99,13 @@ def _reason(step: Step) -> Text:
 
 
 def _has_ends(step: Step) -> bool:
-    """Whether both factors rest on more than one pair of launches; nodes as full as the base share no more."""
+    """Whether both factors have ends; on nodes as full as the base nothing more is shared."""
     shared = step.shared is not None and (step.as_full or step.shared.has_ends)
     return shared and bool(step.messages and step.messages.has_ends)
 
 
 def _waits_for_memory(step: Step) -> bool:
-    """Whether more is lost by what cores of a node share than by messages."""
+    """Whether sharing the node costs more than messages."""
     return bool(step.shared and step.messages and step.shared.value < min(_HARMLESS, step.messages.value))
 
 
@@ -113,20 +113,20 @@ def _loss(left: float) -> str:
     return f"{max(0.0, 100 * (1 - left)):.1f} %"
 
 
-def _told(figure: Quantity) -> str:
-    """`0.66 (0.64 to 0.69)`."""
+def _ends(figure: Quantity) -> str:
+    """Return `0.66 (0.64 to 0.69)`."""
     return f"{digits(figure.value)} ({digits(figure.lo)} to {digits(figure.hi)})"
 
 
 def _next(model: Scaling, step: Step, benchmark: str) -> str:
-    if (other := model.instead(step)) and step.ranks == other.ranks:
+    if (other := model.faster(step)) and step.ranks == other.ranks:
         better = text(
             "use {where}, which gives a speed-up of {gain} in place of {own}",
             where=other.where,
             gain=digits(other.speed_up.value),
             own=digits(step.speed_up.value),
         )
-        if other.nodes == step.nodes:  # which cores of a node, no line says for every launcher
+        if other.nodes == step.nodes:  # no command chooses cores of a node with every launcher
             return better
         ranks = other.ranks // other.nodes
         return text(

@@ -1,4 +1,4 @@
-"""What more cores and nodes make of a rate: speed-ups over a named base, efficiencies, and what is lost where."""
+"""Speed-ups over a base by number of cores and nodes, efficiencies, and causes of the losses."""
 
 from collections.abc import Iterable, Iterator
 
@@ -22,32 +22,34 @@ from assay.topics.scaling.models.scaling import Scaling
 from assay.topics.scaling.predictions.speed_up import LAW as EXPECTED
 from assay.topics.scaling.steps import Step
 
-#: A curve has so many numbers of cores at least; fewer are points beside each other.
+#: Fewest numbers of cores that are drawn as a curve; fewer are points with whiskers.
 _FEWEST = 3
-_Each = Fitted[Scaling]
+_Curve = Fitted[Scaling]
 
 
-def _name(each: _Each) -> str:
-    """`Himeno over MPI (stencil), size L`: benchmark, what tells the problem from others of it, state."""
+def _name(each: _Curve) -> str:
+    """Return `Himeno over MPI (stencil), size L`: benchmark, problem and state."""
     base = _base(each)
     units = selection.units(base.benchmark)
-    told = (f"{name} {formatting.param(value, units.get(name, ''))}" for name, value in each.model.problem.items())
+    problem = (
+        f"{name} {formatting.param(value, units.get(name, ''))}" for name, value in each.model.problem.items()
+    )
     growing = text("weak scaling") if each.model.weak else ""
-    return joined(", ", (selection.title(base.benchmark), *told, growing, each.state))
+    return joined(", ", (selection.title(base.benchmark), *problem, growing, each.state))
 
 
-def _base(each: _Each) -> Estimate:
+def _base(each: _Curve) -> Estimate:
     return next(e for e in each.estimates if e.id == each.model.base)
 
 
 def _kind(step: Step) -> Text:
-    """What its cores are to each other."""
+    """Return whether its cores run copies, are on one node, or how many are on each node."""
     if step.copies:
         return text("independent copies")
-    return text("on one node") if step.nodes == 1 else text("{cores} a node", cores=_of_node(step))
+    return text("on one node") if step.nodes == 1 else text("{cores} a node", cores=_cores_per_node(step))
 
 
-def _of_node(step: Step) -> Text:
+def _cores_per_node(step: Step) -> Text:
     return text("{count} core|{count} cores", count=step.cores // step.nodes)
 
 
@@ -56,7 +58,7 @@ def _shown(figure: Quantity, step: Step) -> formatting.Shown:
 
 
 def _charts(scene: Scene) -> Iterator[Figure]:
-    wide = [each for each in scene.found if _numbers(each) >= _FEWEST]
+    wide = [each for each in scene.found if _core_counts(each) >= _FEWEST]
     if wide:
         yield _curves(wide)
     few = [each for each in scene.found if each not in wide]
@@ -64,12 +66,12 @@ def _charts(scene: Scene) -> Iterator[Figure]:
         yield _points(few)
 
 
-def _numbers(each: _Each) -> int:
+def _core_counts(each: _Curve) -> int:
     return 1 + len({step.cores for step in each.model.steps if not step.copies})
 
 
-def _curves(found: list[_Each]) -> Figure:
-    """Speed-up by cores, both axes logarithmic, with the line of no loss."""
+def _curves(found: list[_Curve]) -> Figure:
+    """Draw the speed-up by cores, both axes logarithmic, with the line without loss."""
     points = [point for each in found for point in _drawn(each)]
     least = min(found, key=lambda each: each.model.base_cores).model.base_cores
     cores = sorted({point.x for point in points})
@@ -80,14 +82,14 @@ def _curves(found: list[_Each]) -> Figure:
     caption = text(
         "Speed-up by number of cores; both axes are logarithmic. The base is {base}. Whiskers: interval or range "
         "of the ratio, paired by block. The line without loss grows as the cores do.",
-        base=_base_told(found[0]),
+        base=_base_name(found[0]),
     )
     titles = text("cores"), text("speed-up")
     return Figure("figure-scaling", caption, _result(found), curve(points, titles, sizes=False))
 
 
-def _drawn(each: _Each) -> Iterator[CurvePoint]:
-    """The base and the steps of each kind, which make a line."""
+def _drawn(each: _Curve) -> Iterator[CurvePoint]:
+    """Yield the points of a line for each kind of step: the base and these steps."""
     for kind in dict.fromkeys(_kind(step) for step in each.model.steps):
         series = joined(", ", (_name(each), kind))
         one = Quantity(1.0, 1.0, 1.0)
@@ -104,38 +106,31 @@ def _point(cores: float, series: str, figure: Quantity, basis: str) -> CurvePoin
     return CurvePoint(float(cores), series, "", value, lo, hi, shown.short, basis, size)
 
 
-def _points(found: list[_Each]) -> Figure:
-    """Speed-ups of few placements beside each other."""
+def _points(found: list[_Curve]) -> Figure:
+    """Draw the speed-ups of few placements."""
     points = []
     for each in found:
         for step in each.model.steps:
             shown = _shown(step.speed_up, step)
             value, lo, hi = step.speed_up
-            told = text(
-                "{figure}; {cores} would be without loss", figure=shown.short, cores=f"{_factor(each, step):g}"
-            )
-            points.append(
-                Point(_name(each), _kind(step), value, lo, hi, _factor(each, step), told, shown.plain, shown.basis)
-            )
+            factor = step.cores / each.model.base_cores
+            words = text("{figure}; {cores} would be without loss", figure=shown.short, cores=f"{factor:g}")
+            points.append(Point(_name(each), _kind(step), value, lo, hi, factor, words, shown.plain, shown.basis))
     caption = text(
         "Speed-up over the base, {base}. Whiskers: interval or range of the ratio, paired by block. The vertical "
         "line is the factor of cores, a speed-up without loss.",
-        base=_base_told(found[0]),
+        base=_base_name(found[0]),
     )
     return Figure("figure-speed-ups", caption, _result(found), intervals(points, text("speed-up")))
 
 
-def _factor(each: _Each, step: Step) -> float:
-    return step.cores / each.model.base_cores
-
-
-def _base_told(each: _Each) -> Text:
+def _base_name(each: _Curve) -> Text:
     cores = formatting.count(each.model.base_cores, "core", "cores")
     return text("{cores} ({label})", cores=cores, label=each.model.base_label)
 
 
-def _result(found: Iterable[_Each]) -> str:
-    told = [
+def _result(found: Iterable[_Curve]) -> str:
+    figures = [
         text(
             "{name}, {cores} {kind}: {figure}",
             name=_name(each),
@@ -144,13 +139,13 @@ def _result(found: Iterable[_Each]) -> str:
             figure=_shown(step.speed_up, step).short,
         )
         for each in found
-        for step in _told(each)
+        for step in _shown_steps(each)
     ]
-    return joined("; ", told)
+    return joined("; ", figures)
 
 
-def _told(each: _Each) -> Iterator[Step]:
-    """Doublings of the base and the most cores of each kind; the curve has all."""
+def _shown_steps(each: _Curve) -> Iterator[Step]:
+    """Yield the doublings of the base, and the most cores of each kind; the curve has all steps."""
     for step in each.model.steps:
         last = max(other.cores for other in each.model.steps if _kind(other) == _kind(step))
         doublings = step.cores // each.model.base_cores
@@ -165,7 +160,7 @@ def _rows(scene: Scene) -> Iterator[tuple[str, ...]]:
         cores = str(each.model.base_cores)
         first = str(base.placement.nodes), cores, _rate(base), _seconds(each.model.base_seconds)
         yield _name(each), base.placement.label, *first, text("base"), "", "", "", _node_time(each, None)
-        for step in _told(each):
+        for step in _shown_steps(each):
             rate = by_id[step.estimates[0]] if len(step.estimates) == 1 else None
             speed_up = _shown(step.speed_up, step)
             counted = str(step.nodes), str(step.cores), _rate(rate), _seconds(step.seconds)
@@ -176,7 +171,7 @@ def _rows(scene: Scene) -> Iterator[tuple[str, ...]]:
 
 
 def _rate(estimate: Estimate | None) -> str:
-    """The figure, where it is not the time that has a column of its own."""
+    """Return the rate; empty for a time, which has its own column."""
     return "" if estimate and estimate.unit == "s" else formatting.shown(estimate).plain
 
 
@@ -184,8 +179,8 @@ def _seconds(value: Quantity | None) -> str:
     return format_quantity(value.value, "s") if value else ""
 
 
-def _node_time(each: _Each, step: Step | None) -> str:
-    """Nodes times time over the base's, where nodes differ and all placements solve one problem."""
+def _node_time(each: _Curve, step: Step | None) -> str:
+    """Return nodes times time over the base's, where numbers of nodes differ and all solve one problem."""
     nodes = {other.nodes for other in each.model.steps} | {_base(each).placement.nodes}
     if len(nodes) == 1 or not each.model.advice or (step and step.copies):
         return ""
@@ -200,15 +195,16 @@ def _advice(scene: Scene) -> Iterator[tuple[str, ...]]:
     for each in scene.found:
         known = each.model.advice
         if known:
-            of = {step.estimates[0]: step.label for step in each.model.steps}
-            of[each.model.base] = each.model.base_label
-            as_fast = formatting.listed([of[one] for one in known.as_fast]) if known.as_fast else ""
-            sure = str(known.worth) if known.worth_is_sure else text("{cores}, not certain", cores=known.worth)
-            yield _name(each), of[known.fastest], as_fast, of[known.cheapest], sure, _courses()[each.model.serial]
+            labels = {step.estimates[0]: step.label for step in each.model.steps}
+            labels[each.model.base] = each.model.base_label
+            as_fast = formatting.listed([labels[one] for one in known.as_fast]) if known.as_fast else ""
+            worth = str(known.worth) if known.worth_is_sure else text("{cores}, not certain", cores=known.worth)
+            course = _courses()[each.model.serial]
+            yield _name(each), labels[known.fastest], as_fast, labels[known.cheapest], worth, course
 
 
 def _courses() -> dict[str, str]:
-    """What the course of the serial fraction means."""
+    """Return the meaning of each course of the serial fraction."""
     return {
         "": "",
         "constant": text("constant within its interval: a part of the work is serial"),
@@ -236,14 +232,10 @@ def _reasons(scene: Scene) -> Iterator[tuple[str, ...]]:
         for step in each.model.steps:
             if step.shared and step.messages:
                 efficiency, shared, messages = (
-                    _share(figure, step) for figure in (step.efficiency, step.shared, step.messages)
+                    _shown(figure, step).short for figure in (step.efficiency, step.shared, step.messages)
                 )
                 factors = ("", messages) if step.by_caches else (messages, "")
                 yield _name(each), step.label, efficiency, shared, *factors
-
-
-def _share(figure: Quantity, step: Step) -> str:
-    return _shown(figure, step).short
 
 
 def _sentences(scene: Scene) -> str:
@@ -251,7 +243,7 @@ def _sentences(scene: Scene) -> str:
     if not steps:
         return text("Nothing was measured on several numbers of cores.")
     each, worst = min(steps, key=lambda pair: pair[1].efficiency.value)
-    said = [
+    sentences = [
         text(
             "The lowest efficiency is {efficiency}: {name} on {cores} {kind}.",
             efficiency=_shown(worst.efficiency, worst).short,
@@ -261,17 +253,17 @@ def _sentences(scene: Scene) -> str:
         )
     ]
     if any(step.shared is not None and not step.copies for _, step in steps):
-        said.append(
+        sentences.append(
             text(
                 "Efficiency is the product of two factors: sharing the node (the rate of independent copies on "
                 "the same cores), and messages (waiting included)."
             )
         )
-    return joined(" ", (*said, *_beyond(steps)))
+    return joined(" ", (*sentences, *_cache_effect(steps)))
 
 
-def _beyond(steps: Iterable[tuple[_Each, Step]]) -> Iterator[Text]:
-    """That what is more than the cores are is the caches' doing, and no message's."""
+def _cache_effect(steps: Iterable[tuple[_Curve, Step]]) -> Iterator[Text]:
+    """Explain the largest superlinear speed-up, or rate above that of copies, by caches."""
     above = [(each, step) for each, step in steps if step.is_superlinear or step.by_caches]
     if above:
         each, most = max(above, key=lambda pair: pair[1].efficiency.value)
@@ -288,15 +280,15 @@ def _beyond(steps: Iterable[tuple[_Each, Step]]) -> Iterator[Text]:
         )
 
 
-def _of_ledger(estimate: Estimate) -> str:
+def _ledger_name(estimate: Estimate) -> str:
     units = selection.units(estimate.benchmark)
     names = (name for name in benchmarks.of(estimate.benchmark).growth.problem if name in estimate.params)
-    told = (f"{name} {formatting.param(estimate.params[name], units.get(name, ''))}" for name in names)
-    name = selection.title(estimate.benchmark)
-    return joined(", ", (name, *told, estimate.placement.label, estimate.state or ""))
+    problem = (f"{name} {formatting.param(estimate.params[name], units.get(name, ''))}" for name in names)
+    title = selection.title(estimate.benchmark)
+    return joined(", ", (title, *problem, estimate.placement.label, estimate.state or ""))
 
 
-_LEDGER = Ledger(EXPECTED, _of_ledger, "figure-scaling-ledger")
+_LEDGER = Ledger(EXPECTED, _ledger_name, "figure-scaling-ledger")
 
 
 declared = Declared(

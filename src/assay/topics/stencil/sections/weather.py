@@ -26,7 +26,7 @@ def _of(head: str, metric: str) -> Column:
 
 def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:
     yield text("The best rate is {figure}: {name}.", figure=formatting.shown(best).short, name=_name(best))
-    yield solution.most(scene, "halo", _name)
+    yield solution.largest_share(scene, "halo", _name)
 
 
 declared = Solutions(
