@@ -48,7 +48,7 @@ PATTERNS = {
         directions=2,
         pairs="all",
     ),
-    "ping-pong": Pattern(text("Bandwidth, both ways in turn")),
+    "ping-pong": Pattern(text("Bandwidth of a ping-pong")),
     "pingping": Pattern(text("Time with a message in the opposite direction"), figure="time"),
     "sendrecv": Pattern(text("Time to send and receive (Sendrecv)"), figure="time"),
     "exchange": Pattern(text("Exchange with both neighbours"), figure="time"),

@@ -42,7 +42,7 @@ def _model(of: Solutions, *, several: bool = False) -> Model:
     law, name = orders.fitted(of), named(LAW, solutions.NAME, of.marks)
     g, f, b = law.coefficients(of.members[-1].steps)
     if not g.lo:
-        why = text("updates take no longer as n grows: no rate follows")
+        why = text("the time of updates does not grow with n: it gives no rate")
         return Unfitted(id=name, of=of.sources, state=of.state, wanted=LAW, reason=why)
     points = tuple(
         point(
