@@ -70,9 +70,9 @@ def test_an_absent_figure_and_a_wrong_number_exit_1_and_say_what_was_sought(
     output = files / "heat.out"
     output.write_text(shown("heat 1.2").replace("solved in", "took"))
     assert assay("check", files / "heat.toml", output) == 1
-    said = capsys.readouterr().err
-    assert "'time' was sought as '^solved in (\\S+) s', which matches nothing" in said
-    assert "residual 3.0e-09 / took 0.45 s" in said
+    printed = capsys.readouterr().err
+    assert "'time' was sought as '^solved in (\\S+) s', which matches nothing" in printed
+    assert "residual 3.0e-09 / took 0.45 s" in printed
     output.write_text(shown("heat 1.2").replace("3.0e-09", "3.0e-05"))
     assert assay("check", files / "heat.toml", output) == 1
     assert "it is 3e-05, and 0.0 within 1e-08 is right" in capsys.readouterr().err
@@ -81,9 +81,9 @@ def test_an_absent_figure_and_a_wrong_number_exit_1_and_say_what_was_sought(
 def test_a_slip_of_the_pen_exits_2_with_the_nearest_key(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (files / "heat.toml").write_text(shown("[application]").replace('take = "mean"', 'takes = "mean"'))
     assert assay("check", files / "heat.toml") == 2
-    said = capsys.readouterr().err
-    assert "unknown key 'application.figures.step.takes' in" in said
-    assert "did you mean 'take'?" in said
+    printed = capsys.readouterr().err
+    assert "unknown key 'application.figures.step.takes' in" in printed
+    assert "did you mean 'take'?" in printed
 
 
 def test_without_an_output_it_says_whether_the_program_is_here(
@@ -92,10 +92,10 @@ def test_without_an_output_it_says_whether_the_program_is_here(
     monkeypatch.setenv("PATH", str(files))
     monkeypatch.setenv("ASSAY_CACHE", str(files))
     assert assay("check", files / "heat.toml") == 4
-    said = capsys.readouterr().err
-    assert "the program heat is not here; as root: apt-get install heat; without root: mkdir -p" in said
-    assert "apt-get download" in said
-    assert 'dpkg -x "$file"' in said
+    printed = capsys.readouterr().err
+    assert "the program heat is not here; as root: apt-get install heat; without root: mkdir -p" in printed
+    assert "apt-get download" in printed
+    assert 'dpkg -x "$file"' in printed
     (files / "heat").write_text("#!/bin/sh\n")
     (files / "heat").chmod(0o755)
     assert assay("check", files / "heat.toml") == 0
@@ -106,8 +106,10 @@ def test_an_absent_program_has_others_that_solve_the_same_problem(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
-    said = toolchain.applications.absent(application_files.named("nwchem-benzene"))
-    assert "the same problem by another program: assay run pyscf-benzene; as root: apt-get install nwchem" in said
+    remedy = toolchain.applications.absent(application_files.named("nwchem-benzene"))
+    assert (
+        "the same problem by another program: assay run pyscf-benzene; as root: apt-get install nwchem" in remedy
+    )
     known = application_files.stored().keys()
     assert {other for name in known for other in application_files.named(name).needs.instead} <= known
 

@@ -58,9 +58,9 @@ def test_a_failure_is_told_as_what_why_and_the_next_command(
         raise UsageError("there is no study 'quik'", why="known: quick", remedy="assay list studies")
 
     run_with(fail, monkeypatch)
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err == "assay: there is no study 'quik'\n  why:  known: quick\n  next: assay list studies\n"
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == "assay: there is no study 'quik'\n  why:  known: quick\n  next: assay list studies\n"
 
 
 def test_a_threshold_that_a_command_returns_is_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,9 +81,9 @@ def test_a_file_that_cannot_be_used_is_named_with_the_systems_reason(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert run_with((tmp_path / "absent").read_text, monkeypatch) == 4
-    told = capsys.readouterr().err
-    assert str(tmp_path / "absent") in told
-    assert "No such file or directory" in told
+    printed = capsys.readouterr().err
+    assert str(tmp_path / "absent") in printed
+    assert "No such file or directory" in printed
 
 
 def test_a_fault_of_ours_leaves_its_traceback_in_a_file_and_not_on_the_screen(
@@ -96,11 +96,11 @@ def test_a_fault_of_ours_leaves_its_traceback_in_a_file_and_not_on_the_screen(
         return 1 / 0
 
     assert run_with(divide, monkeypatch) == 1
-    told = capsys.readouterr().err
-    assert "internal error, ZeroDivisionError" in told
-    assert "Traceback" not in told
+    printed = capsys.readouterr().err
+    assert "internal error, ZeroDivisionError" in printed
+    assert "Traceback" not in printed
     (log,) = tmp_path.glob("assay-error-*.log")
-    assert str(log) in told
+    assert str(log) in printed
     assert "Traceback" in log.read_text()
 
 
@@ -114,10 +114,10 @@ def test_clicks_own_complaints_have_the_same_form(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli._run(arguments) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("assay: ")
-    assert "next: assay" in told
-    assert "--help" in told
+    printed = capsys.readouterr().err
+    assert printed.startswith("assay: ")
+    assert "next: assay" in printed
+    assert "--help" in printed
 
 
 def test_help_of_every_command_imports_nothing_heavy() -> None:

@@ -106,9 +106,9 @@ def test_no_figure_of_the_study_rests_on_an_experiment(tmp_path: Path) -> None:
     after = store.load(path)
     assert after.launches == before.launches
     assert after.trials
-    told = [analyse(each) for each in (before, after)]
+    analyses = [analyse(each) for each in (before, after)]
     for part in ("estimates", "comparisons", "models", "noise", "outcomes"):
-        assert getattr(told[0], part) == getattr(told[1], part)
+        assert getattr(analyses[0], part) == getattr(analyses[1], part)
     assert after.ending
     assert before.ending
     assert after.ending.status == before.ending.status

@@ -55,17 +55,17 @@ def reach(tmp_path: Path) -> deploying.Reach:
 
 
 def test_programs_are_copied_once_and_found_again(build: Build, reach: deploying.Reach, tmp_path: Path) -> None:
-    said: list[str] = []
-    toolchain.deploy([build], ["n1", "n2"], reach, said.append)
-    assert sorted(said) == ["n1: 2 programs copied, all checked", "n2: 2 programs copied, all checked"]
+    sentences: list[str] = []
+    toolchain.deploy([build], ["n1", "n2"], reach, sentences.append)
+    assert sorted(sentences) == ["n1: 2 programs copied, all checked", "n2: 2 programs copied, all checked"]
     for copy in (
         tmp_path / "hosts" / host / place for host in ("n1", "n2") for place in ("one/stream", "two/pt2pt")
     ):
         assert copy.read_text() == PROGRAM
         assert copy.stat().st_mode & 0o777 == 0o755
-    said.clear()
-    toolchain.deploy([build], ["n1"], reach, said.append)
-    assert said == ["n1: has them already"]
+    sentences.clear()
+    toolchain.deploy([build], ["n1"], reach, sentences.append)
+    assert sentences == ["n1: has them already"]
     assert sorted(path.name for path in (tmp_path / "hosts" / "n1").iterdir()) == ["one", "two"]
 
 
@@ -90,13 +90,13 @@ def test_a_program_that_does_not_start_there_is_named_with_what_it_says(
 def test_hosts_that_fail_are_told_apart_from_those_that_do_not(
     build: Build, reach: deploying.Reach, tmp_path: Path
 ) -> None:
-    said: list[str] = []
+    sentences: list[str] = []
     with pytest.raises(UnfitEnvironmentError) as caught:
-        toolchain.deploy([build], ["n1", "down1", "down2"], reach, said.append)
+        toolchain.deploy([build], ["n1", "down1", "down2"], reach, sentences.append)
     assert caught.value.exit_code == 4
     assert "2 of 3 hosts" in caught.value.what
     assert "down2: ssh: connect to host down2 port 22: No route to host" in caught.value.why
-    assert len(said) == 1
+    assert len(sentences) == 1
     assert (tmp_path / "hosts" / "n1" / "one" / "stream").exists()
 
 

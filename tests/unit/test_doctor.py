@@ -60,7 +60,7 @@ SOUND: dict[str, dict[str, Any]] = {
 }
 
 
-def told(machine: Machine, **changed: dict[str, Any]) -> dict[str, Check]:
+def checks_of(machine: Machine, **changed: dict[str, Any]) -> dict[str, Check]:
     """The checks by name of a machine without fault, but for the facts that are changed."""
     facts = {
         section: {
@@ -79,13 +79,13 @@ def sound(make_machine: MakeMachine) -> Machine:
 
 
 def test_a_machine_without_fault_has_no_warning_and_nothing_unknown(sound: Machine) -> None:
-    assert {name: check.state for name, check in told(sound).items()} == dict.fromkeys(
+    assert {name: check.state for name, check in checks_of(sound).items()} == dict.fromkeys(
         [rule.name for rule in RULES], "ok"
     )
 
 
 def test_nothing_that_is_fine_has_a_remedy(sound: Machine) -> None:
-    assert [check.name for check in told(sound).values() if check.remedy] == []
+    assert [check.name for check in checks_of(sound).values() if check.remedy] == []
 
 
 FAULTS = [
@@ -141,7 +141,7 @@ FAULTS = [
 def test_a_setting_that_spoils_figures_is_a_warning_with_the_command_that_changes_it(
     name: str, changed: dict[str, dict[str, Any]], found: str, remedy: str, sound: Machine
 ) -> None:
-    checks = told(sound, **changed)
+    checks = checks_of(sound, **changed)
     assert [check.name for check in checks.values() if check.state != "ok"] == [name]
     assert checks[name].state == "warning"
     assert found in checks[name].found
@@ -161,7 +161,7 @@ PREVENTING = [
 def test_what_prevents_measuring_is_a_problem_with_a_remedy(
     name: str, changed: dict[str, dict[str, Any]], sound: Machine
 ) -> None:
-    checks = told(sound, **changed)
+    checks = checks_of(sound, **changed)
     assert [check.name for check in checks.values() if check.state != "ok"] == [name]
     assert checks[name].state == "problem"
     assert checks[name].remedy
@@ -171,28 +171,28 @@ def test_what_prevents_measuring_is_a_problem_with_a_remedy(
 def test_what_only_some_studies_need_is_a_warning_with_what_installs_it(
     name: str, installs: str, sound: Machine
 ) -> None:
-    checks = told(sound, tools={name: unavailable("there is none")})
+    checks = checks_of(sound, tools={name: unavailable("there is none")})
     assert [check.name for check in checks.values() if check.state != "ok"] == [name]
     assert (checks[name].state, checks[name].found) == ("warning", "there is none")
     assert installs in checks[name].remedy
 
 
 def test_what_nobody_could_find_out_is_unknown_with_its_reason(sound: Machine) -> None:
-    check = told(sound, frequency={"governor": unavailable("the kernel drives no frequency")})[
+    check = checks_of(sound, frequency={"governor": unavailable("the kernel drives no frequency")})[
         "frequency governor"
     ]
     assert (check.state, check.found) == ("unknown", "the kernel drives no frequency")
 
 
 def test_every_check_says_why_it_matters_and_shows_what_it_read(sound: Machine) -> None:
-    for check in told(sound).values():
+    for check in checks_of(sound).values():
         assert check.why
         assert check.read
         assert all(fact.known for fact in check.read), check.name
 
 
 def test_settings_of_several_memory_nodes_do_not_matter_with_one(make_machine: MakeMachine) -> None:
-    checks = told(make_machine(cores=8), memory={"NUMA balancing": True, "zone reclaim": True})
+    checks = checks_of(make_machine(cores=8), memory={"NUMA balancing": True, "zone reclaim": True})
     assert checks["NUMA balancing"].found == checks["zone reclaim"].found == "on, with one memory node"
     assert {checks["NUMA balancing"].state, checks["zone reclaim"].state} == {"ok"}
 
@@ -200,29 +200,29 @@ def test_settings_of_several_memory_nodes_do_not_matter_with_one(make_machine: M
 def test_a_part_of_the_machine_is_said_with_its_numbers(make_machine: MakeMachine) -> None:
     machine = make_machine(2, 1, 1, 4)
     topology = msgspec.structs.replace(machine.topology, allowed_cpus=(2, 3), allowed_nodes=(0,))
-    checks = told(msgspec.structs.replace(machine, topology=topology))
+    checks = checks_of(msgspec.structs.replace(machine, topology=topology))
     assert checks["cpus that may be used"].found == "2 of 8 (2-3)"
     assert checks["memory nodes that may be used"].found == "1 of 2 (0)"
     assert {checks[name].state for name in ("cpus that may be used", "memory nodes that may be used")} == {
         "warning"
     }
     nowhere = msgspec.structs.replace(topology, allowed_cpus=())
-    checks = told(msgspec.structs.replace(machine, topology=nowhere))
+    checks = checks_of(msgspec.structs.replace(machine, topology=nowhere))
     assert checks["cpus that may be used"].state == "problem"
 
 
 def test_a_quota_that_covers_the_allowed_cpus_takes_nothing(sound: Machine) -> None:
-    assert told(sound, now={"cpu quota": 8.0})["cpu quota"].state == "ok"
+    assert checks_of(sound, now={"cpu quota": 8.0})["cpu quota"].state == "ok"
 
 
 def test_little_lockable_memory_matters_only_beside_infiniband(sound: Machine) -> None:
     card = Device("mlx5_0", "infiniband", {})
     with_card = msgspec.structs.replace(sound, devices=(card,))
-    assert told(with_card)["lockable memory"].state == "warning"
-    assert told(with_card, now={"lockable memory": "unlimited"})["lockable memory"].state == "ok"
-    assert told(sound)["lockable memory"].state == "ok"
+    assert checks_of(with_card)["lockable memory"].state == "warning"
+    assert checks_of(with_card, now={"lockable memory": "unlimited"})["lockable memory"].state == "ok"
+    assert checks_of(sound)["lockable memory"].state == "ok"
 
 
 def test_a_shared_file_system_is_named(sound: Machine) -> None:
-    found = told(sound, folders={"file system of runs": "lustre"})["folder of runs"].found
+    found = checks_of(sound, folders={"file system of runs": "lustre"})["folder of runs"].found
     assert found == "1 TiB free on lustre, over the network"

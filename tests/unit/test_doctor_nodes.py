@@ -82,7 +82,7 @@ FAULTS: list[tuple[str, str, dict[str, object], str, str]] = [
         "LD_LIBRARY_PATH",
     ),
     ("launcher", "problem", {"files": ()}, "openmpi-5 has no /opt/mpiexec there", "same path"),
-    ("lockable memory", "warning", {"lockable": "64"}, "64 KiB, beside mlx5_0:1", "ulimit -l unlimited"),
+    ("lockable memory", "warning", {"lockable": "64"}, "64 KiB, with mlx5_0:1", "ulimit -l unlimited"),
     (
         "UCX",
         "warning",

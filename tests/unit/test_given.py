@@ -63,13 +63,13 @@ def planted(root: Path) -> Machine:
 
 def test_driver_firmware_and_release_of_cards_are_read(tmp_path: Path) -> None:
     machine = planted(tmp_path)
-    told = {
+    facts = {
         device.name: [device.facts[name].value for name in ("driver", "driver version", "firmware")]
         for device in machine.devices
         if device.name != "cxi0"
     }
     assert next(each.facts["link layer"].value for each in machine.devices if each.name == "cxi0") == "Slingshot"
-    assert told == {
+    assert facts == {
         "mlx5_0:1": ["mlx5_core", "5.8-1.1.2", "16.35.2000"],
         "eth0": ["mlx5_core", "5.8-1.1.2", "16.35.2000 (MT_0000000008)"],
     }

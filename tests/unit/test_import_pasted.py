@@ -58,7 +58,7 @@ PEERS = ("memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)", [["N/A", "276.952
 LATENCY = ("Device to Device Latency SM GPU(row) <-> GPU(column) (ns)", [["N/A", "1220.52"], ["1210.61", "N/A"]])
 
 
-def nvbandwidth(tests: dict[str, tuple[str, list[list[str]]] | str], **said: object) -> str:
+def nvbandwidth(tests: dict[str, tuple[str, list[list[str]]] | str], **fields: object) -> str:
     """What --json prints, as jsoncpp styles it."""
     cases = [
         {"name": name, "status": held}
@@ -66,7 +66,7 @@ def nvbandwidth(tests: dict[str, tuple[str, list[list[str]]] | str], **said: obj
         else {"bandwidth_description": held[0], "bandwidth_matrix": held[1], "name": name, "status": "Passed"}
         for name, held in tests.items()
     ]
-    return json.dumps({"nvbandwidth": {"git_version": "", "testcases": cases, **said}}, indent="\t") + "\n"
+    return json.dumps({"nvbandwidth": {"git_version": "", "testcases": cases, **fields}}, indent="\t") + "\n"
 
 
 NVBANDWIDTH = [
@@ -367,12 +367,12 @@ def test_a_kernel_s_check_stands_before_its_rates() -> None:
 
 def test_what_nvbandwidth_could_not_measure_is_listed_with_its_own_words() -> None:
     """SpareCores/sc-inspector-data, p4d.24xlarge: version 0.8 without the fabric manager."""
-    said = "[CUDA_ERROR_SYSTEM_NOT_READY] system not yet initialized"
-    dead = json.dumps({"nvbandwidth": {"error": said, "version": "v0.8"}}, indent="\t") + "\n"
+    error = "[CUDA_ERROR_SYSTEM_NOT_READY] system not yet initialized"
+    dead = json.dumps({"nvbandwidth": {"error": error, "version": "v0.8"}}, indent="\t") + "\n"
     torn = nvbandwidth({"host_to_device_memcpy_ce": HOST, "all_to_one_read_sm": "Error"})
     found = importing.read("", [Text.of("out.json", (dead + torn).encode())])
     assert [each.reason for each in found.skipped] == [
-        f"nvbandwidth says: {said}",
+        f"nvbandwidth says: {error}",
         "nvbandwidth says: all_to_one_read_sm: Error",
     ]
     assert [len(each.figures) for each in found.tables] == [2]

@@ -42,11 +42,11 @@ def test_each_difference_is_told_with_the_nodes_most_first() -> None:
         "n4": msgspec.structs.replace(node(), topology=described("core:4 pu:1").topology),
     }
     assert [each.hosts for each in kinds(machines)] == [("n1", "n2", "n3"), ("n4",)]
-    told = {
+    facts = {
         (each.section, each.name): [(fact.value, hosts) for fact, hosts in each.values]
         for each in differences(machines)
     }
-    assert told == {
+    assert facts == {
         ("processor", "microcode"): [("0x1", ("n2", "n3", "n4")), ("0x2", ("n1",))],
         ("memory", "total"): [(256 * 2**30, ("n2", "n3", "n4")), (128 * 2**30, ("n1",))],
         ("mlx5_0:1", "rate"): [(1e11, ("n1", "n2", "n4")), (None, ("n3",))],

@@ -33,15 +33,15 @@ def test_slurm_names_its_nodes_as_a_set(nodes: str, hosts: tuple[str, ...]) -> N
 
 
 @pytest.mark.parametrize(
-    ("told", "cpus"), [("2(x3),1", (2, 2, 2, 1)), ("1(x4)", (1, 1, 1, 1)), ("", ()), ("8(x2)", ()), ("all", ())]
+    ("counts", "cpus"), [("2(x3),1", (2, 2, 2, 1)), ("1(x4)", (1, 1, 1, 1)), ("", ()), ("8(x2)", ()), ("all", ())]
 )
-def test_slurm_tells_how_many_cpus_it_gave_of_each_node(told: str, cpus: tuple[int, ...]) -> None:
-    assert found(SLURM_JOB_NODELIST="n[1-4]", SLURM_JOB_CPUS_PER_NODE=told).cpus == cpus
+def test_slurm_tells_how_many_cpus_it_gave_of_each_node(counts: str, cpus: tuple[int, ...]) -> None:
+    assert found(SLURM_JOB_NODELIST="n[1-4]", SLURM_JOB_CPUS_PER_NODE=counts).cpus == cpus
 
 
 def test_pbs_names_each_node_once_for_each_slot_in_a_file() -> None:
-    told = {"PBS_JOBID": "7.server", "PBS_NODEFILE": "/spool/nodes"}
-    assert found(**told) == Allocation("pbs", ("n1.site", "n2.site"), "7.server")
+    variables = {"PBS_JOBID": "7.server", "PBS_NODEFILE": "/spool/nodes"}
+    assert found(**variables) == Allocation("pbs", ("n1.site", "n2.site"), "7.server")
 
 
 def test_this_host_keeps_its_own_name_with_or_without_a_domain() -> None:
@@ -51,8 +51,8 @@ def test_this_host_keeps_its_own_name_with_or_without_a_domain() -> None:
 
 @pytest.mark.parametrize("variable", ["FLUX_JOB_ID", "FLUX_ENCLOSING_ID"])
 def test_flux_is_asked_and_is_the_inner_one(variable: str) -> None:
-    told = {variable: "ƒ7", "SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n[1-9]"}
-    assert found(**told) == Allocation("flux", ("n2", "n1"), "ƒ7")
+    variables = {variable: "ƒ7", "SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n[1-9]"}
+    assert found(**variables) == Allocation("flux", ("n2", "n1"), "ƒ7")
 
 
 def test_lsf_names_its_nodes_in_a_file() -> None:

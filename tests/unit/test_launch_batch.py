@@ -117,8 +117,8 @@ def test_the_command_takes_the_shells_place_and_gets_its_words_whole(name: str, 
     script = tmp_path / "job.sh"
     script.write_text(batch.get(name).script(Job("n", words, str(tmp_path), "/o", 1, 60)))
     with subprocess.Popen(["sh", script], stdout=subprocess.PIPE, text=True) as shell:
-        said, _ = shell.communicate()
-    assert said == f"{shell.pid}\na b|$HOME|it's|"
+        printed, _ = shell.communicate()
+    assert printed == f"{shell.pid}\na b|$HOME|it's|"
 
 
 @pytest.mark.parametrize("name", batch.names())

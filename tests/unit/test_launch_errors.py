@@ -90,7 +90,7 @@ def test_what_assay_found_out_goes_first_and_what_it_ended_afterwards_never() ->
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reason"),
     [
         (NOTICED, "rank 1 on node02 ended by signal 9"),
         (HYDRA_KILLED, "a rank on node02 ended by signal 9"),
@@ -100,11 +100,11 @@ def test_what_assay_found_out_goes_first_and_what_it_ended_afterwards_never() ->
         ("srun: error: node02: task 1: Exited with exit code 17", ""),
     ],
 )
-def test_a_rank_that_was_ended_is_told_with_its_host(words: str, told: str) -> None:
-    assert death_of(words) == told
+def test_a_rank_that_was_ended_is_told_with_its_host(words: str, reason: str) -> None:
+    assert death_of(words) == reason
     assert not lost_nodes(words)
 
 
 def test_a_node_that_slurm_gave_up_is_named_once() -> None:
-    said = "srun: error: Node failure on node02\nsrun: Job step aborted\nsrun: error: Node failure on node02\n"
-    assert lost_nodes(said) == ("node02",)
+    printed = "srun: error: Node failure on node02\nsrun: Job step aborted\nsrun: error: Node failure on node02\n"
+    assert lost_nodes(printed) == ("node02",)

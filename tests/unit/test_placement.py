@@ -207,7 +207,7 @@ def test_memory_that_is_not_allowed_is_never_bound_to(make_machine: MakeMachine)
     assert caught.value.why == "memory of node 1 is not allowed"
     with pytest.raises(AbsentPlacementError) as caught:
         memory("bind:local", "all:socket:1", topology)
-    assert caught.value.why == "all:socket:1 runs beside memory node 1, which is not allowed"
+    assert caught.value.why == "all:socket:1 runs next to memory node 1, which is not allowed"
 
 
 def test_an_unknown_memory_word_is_refused(make_machine: MakeMachine) -> None:
@@ -339,7 +339,7 @@ def test_remote_memory_is_absent_where_there_is_none(make_machine: MakeMachine) 
     assert caught.value.why == "this machine has one memory node"
     with pytest.raises(AbsentPlacementError) as caught:
         memory("bind:remote", "all", make_machine(1, 2, 1, 2).topology)
-    assert caught.value.why == "all runs beside every memory node"
+    assert caught.value.why == "all runs next to every memory node"
     with pytest.raises(AbsentPlacementError) as caught:
         memory("bind:remote", "one-core", with_topology(make_machine(1, 2, 1, 2), allowed_nodes=(0,)))
     assert caught.value.why == "no other node may be used"

@@ -414,4 +414,4 @@ def test_one_place_without_its_local_memory_leaves_the_others(make_machine: Make
     assert [case.placement.label for case in plan.cases if case.role == "measure"] == ["all:numa:0", "all:numa:2"]
     (left,) = plan.left_out
     assert left.wish == "stream at all:numa:1, bind:local"
-    assert left.reason == "all:numa:1 runs beside memory node 1, which is not allowed"
+    assert left.reason == "all:numa:1 runs next to memory node 1, which is not allowed"

@@ -125,16 +125,16 @@ def test_what_passes_messages_has_typed_parts_however_old_the_record() -> None:
         '"clock":{"name":"c","resolution_s":1e-9,"overhead_s":2e-8},"ranks":[],"mpi":%s}'
     )
 
-    def told(words: str) -> Transport:
+    def transport(words: str) -> Transport:
         record = decode_record(header % words)
         assert isinstance(record, Header)
         assert words in encode_record(record).decode()  # as it stood
         return record.mpi
 
     variables = {"OMPI_MCA_btl": "tcp,self"}
-    assert told('{"library":"Open MPI v4.1.4","threads":"single","OMPI_MCA_btl":"tcp,self"}') == Transport(
+    assert transport('{"library":"Open MPI v4.1.4","threads":"single","OMPI_MCA_btl":"tcp,self"}') == Transport(
         "Open MPI v4.1.4", threads="single", variables=variables
     )
-    assert told('{"way":"0-3 1-2","segment":"1448"}') == Transport(pairs=((0, 3), (1, 2)), segment_bytes=1448)
-    assert told('{"way":"127.0.0.1 -> 127.0.0.1"}') == Transport(way="127.0.0.1 -> 127.0.0.1")
-    assert told("{}") == Transport()
+    assert transport('{"way":"0-3 1-2","segment":"1448"}') == Transport(pairs=((0, 3), (1, 2)), segment_bytes=1448)
+    assert transport('{"way":"127.0.0.1 -> 127.0.0.1"}') == Transport(way="127.0.0.1 -> 127.0.0.1")
+    assert transport("{}") == Transport()

@@ -95,9 +95,9 @@ def test_a_launch_that_stands_twice_or_is_of_another_run_is_named_and_does_not_c
     (run / "records.jsonl").write_bytes(b"\n".join([*content, *added, b""]))
     after = store.load(run)
     assert ids(run) == [records.launch.id for records in before.launches]
-    (told,) = after.damage
-    assert "counts as not made" in told
-    assert ("stands in the records already" if harm == "twice" else "another run") in told
+    (damage,) = after.damage
+    assert "counts as not made" in damage
+    assert ("stands in the records already" if harm == "twice" else "another run") in damage
     with store.reopen(run):
         assert store.load(run).damage == ()
     assert len(list((run / "logs").glob("torn-*.jsonl"))) == 1
@@ -270,8 +270,8 @@ except AssayError as error:
 
 def test_a_full_disk_is_told_and_what_was_measured_is_kept(run: Path) -> None:
     before = (run / "records.jsonl").read_bytes()
-    told = subprocess.run([sys.executable, "-c", _FILL, str(run)], capture_output=True, text=True, check=True)
-    assert told.stdout.startswith("4 no space left to write")
+    filled = subprocess.run([sys.executable, "-c", _FILL, str(run)], capture_output=True, text=True, check=True)
+    assert filled.stdout.startswith("4 no space left to write")
     assert (run / "records.jsonl").read_bytes() == before
 
 

@@ -1,4 +1,4 @@
-"""The commands: one module each, imported only when called. Nothing else prints, prompts or exits."""
+"""The commands: one module each, imported when called. No other code prints, prompts or exits."""
 
 import codecs
 import contextlib
@@ -16,31 +16,34 @@ from assay import __version__
 from assay.cli import settings
 from assay.model.errors import AssayError, InterruptedRunError, UnfitEnvironmentError, UsageError
 
-_NOT_COMMANDS = {"__init__", "hosts", "measuring", "nodes", "output", "prepare", "printed", "progress", "settings"}
-_NOT_COMMANDS |= {"plan_cost", "sharing", "site", "together"}
+#: The other modules of this package.
+_NOT_COMMANDS = {
+    *("__init__", "hosts", "measuring", "nodes", "output", "plan_cost", "prepare", "printed", "progress"),
+    *("settings", "sharing", "site", "together"),
+}
 _COMMANDS = {
     path.stem.rstrip("_"): f"assay.cli.{path.stem}"
     for path in sorted(Path(__file__).parent.glob("*.py"))
     if path.stem not in _NOT_COMMANDS
 }
-#: How characters are written where the terminal has only ASCII.
+#: Replacements of characters for terminals with ASCII only.
 _PLAIN = {"µ": "u", "·": "-", "≥": ">=", "≤": "<=", "…": "...", "“": '"', "”": '"', "½": "1/2"}
-_PLAIN |= {"–": "-", "×": "x"}  # noqa: RUF001 (characters that only look like these are what is meant)
+_PLAIN |= {"–": "-", "×": "x"}  # noqa: RUF001 (the ambiguous characters are intended)
 _PLAINLY = "assay.plainly"
-#: Allocations between two searches for cycles: imports make far more than Python's 700, and hardly any cycles.
+#: Allocations between two searches for cycles: imports make far more than Python's 700, and almost no cycles.
 _ALLOCATIONS = 50_000
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class _Commands(click.Group):
-    """The modules beside this one, by name. A module defines `command`."""
+    """The modules of this package, by name. A module defines `command`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         """The names, sorted."""
         return sorted(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command, its module imported now."""
+        """Import the module of a command and return the command."""
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = importlib.import_module(_COMMANDS[cmd_name]).command
@@ -49,7 +52,7 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names; UsageError names the nearest one, or all."""
+        """The command of the first word; UsageError names the nearest one, or all."""
         if args[0].startswith("-") or args[0] in _COMMANDS:
             return super().resolve_command(ctx, args)
         import difflib
@@ -86,7 +89,7 @@ def assay(ctx: click.Context, color: str) -> None:
 
 
 def main() -> None:
-    """Run the command line; every failure is what, why and the next command on stderr, and an exit code."""
+    """Run the command line; a failure prints what, why and the next command to stderr, and sets an exit code."""
     gc.set_threshold(_ALLOCATIONS)
     codecs.register_error(_PLAINLY, _plain)
     if sys.stderr is None:  # closed, as by `2>&-`
@@ -100,12 +103,12 @@ def main() -> None:
     code = _run(sys.argv[1:])
     for each in filter(None, (sys.__stdout__, sys.__stderr__)):
         _mute_broken(each)
-    gc.freeze()  # or Python looks through all that was imported for cycles once more: a seventh of `assay show`
+    gc.freeze()  # else Python searches all imported objects for cycles again: a seventh of `assay show`
     sys.exit(code)
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
-    """What stands for characters that the terminal does not know."""
+    """Replace characters that the terminal does not have."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(_PLAIN.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
@@ -115,7 +118,7 @@ def _run(arguments: list[str]) -> int:
     screen = sys.stdout
     try:
         code = assay.main(arguments, prog_name="assay", standalone_mode=False)
-        screen.flush()  # or what nobody reads, or a full disk does not take, would be noticed only at the very end
+        screen.flush()  # report a closed pipe or a full disk now, not at the very end
     except BrokenPipeError:
         return 0  # `assay show last | head`
     except click.exceptions.NoArgsIsHelpError as error:
@@ -124,17 +127,17 @@ def _run(arguments: list[str]) -> int:
     except SystemExit:
         if sys.stdout is screen:
             raise
-        return 0  # click has met a closed pipe and put a mute stand-in for stdout
+        return 0  # click found a closed pipe and replaced stdout by a silent one
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (no traceback ever reaches a user)
-        told = _explained(error)
+        explained = _explained(error)
         with contextlib.suppress(OSError):  # a terminal that was closed
-            _tell(told, arguments)
-        return told.exit_code
+            _tell(explained, arguments)
+        return explained.exit_code
     return code if isinstance(code, int) else 0
 
 
 def _mute_broken(stream: TextIO) -> None:
-    """What a closed pipe or a full disk does not take goes nowhere, or Python complains of it at its end."""
+    """Discard output to a closed pipe or a full disk; else Python prints an error at its end."""
     try:
         stream.flush()
     except OSError:
@@ -142,7 +145,7 @@ def _mute_broken(stream: TextIO) -> None:
 
 
 def _explained(error: BaseException) -> AssayError:
-    """Any failure in the form that users are told."""
+    """Any failure as an error for users."""
     match error:
         case AssayError():
             return error
@@ -156,7 +159,7 @@ def _explained(error: BaseException) -> AssayError:
 
 
 def _usage(error: click.ClickException) -> UsageError:
-    """Click's own complaint in our form."""
+    """An error of click as an error for users."""
     path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "assay"
     what = error.format_message().rstrip(".")
     return UsageError(what[:1].lower() + what[1:], remedy=f"{path} --help")
@@ -170,7 +173,7 @@ def _unfit(error: OSError) -> UnfitEnvironmentError:
 
 
 def _internal(error: BaseException) -> AssayError:
-    """A fault of ours: the traceback goes to a file that a report can carry."""
+    """An error in Assay: the traceback goes to a file for a report."""
     import tempfile
     import traceback
 

@@ -1,4 +1,4 @@
-"""`assay audit`: what a user's own launch line starts, and what is wrong with it."""
+"""`assay audit`: the ranks that a user's own launch line starts, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from assay.model.ranks_seen import RanksSeen
     from assay.model.toolchain import Mpi
 
-#: A scheduler may let a launch wait for its turn.
+#: Time limit; it is long because a scheduler may delay a launch.
 _PATIENCE_S = 600.0
-#: From the start of the last rank: ranks give up after 4 s, then the launcher is asked to end, then it is ended.
+#: Seconds from the start of the last rank: ranks give up after 4 s; then the launcher gets SIGTERM, then SIGKILL.
 _ANSWER_S, _GRACE_S = 4.5, 0.5
 _SHOWN_RANKS = 16
 _UNFIT = "this line does not start what it should"
-#: Launchers that name themselves; others belong to an MPI.
+#: Launchers of schedulers; others belong to an MPI.
 _SCHEDULERS = {"srun", "flux", "jsrun", "aprun"}
-#: What programs of a family load -> its kind.
+#: Library that programs load -> family of the MPI.
 _LIBRARIES = {
     "libmpi.so.40": "openmpi",
     "libmpi.so.80": "openmpi",
@@ -85,7 +85,7 @@ def command(words: tuple[str, ...], name: str, *, as_json: bool) -> None:
 
 
 def _line(words: tuple[str, ...], name: str) -> LaunchLine:
-    """The launch line, taken apart: what starts ranks, and the program that they are.
+    """The parsed launch line: the launcher with its options, and the program.
 
     Raises:
         UsageError: there is no such launcher, or no such program.
@@ -98,7 +98,7 @@ def _line(words: tuple[str, ...], name: str) -> LaunchLine:
         raise UsageError(f"there is no program '{words[0]}'", remedy="assay audit -- srun -n4 ./app")
     parsed = parse_command(shlex.join(words))
     first = max(0, parsed.launcher_at)
-    # An option that nobody knows may have left its value there: the program is the next word that can be executed.
+    # The value of an unknown option may be there: the program is the next word that can be executed.
     begins = max(len(words) - len(parsed.options) - 1, first + 1) if parsed.program else len(words)
     at = next((each for each in range(begins, len(words)) if shutil.which(words[each])), len(words))
     named = words[begins:] if parsed.launcher_at >= 0 else ()
@@ -117,7 +117,7 @@ def _line(words: tuple[str, ...], name: str) -> LaunchLine:
 
 
 def _mpi(name: str, program: str) -> Mpi:
-    """The MPI that is named, else that which the program loads, else the default."""
+    """The named MPI, else the one that the program loads, else the default."""
     from assay import toolchain
 
     tables = settings.table("mpi")
@@ -127,16 +127,16 @@ def _mpi(name: str, program: str) -> Mpi:
 
 
 def _kind(program: str) -> str:
-    """The family of the MPI that a program loads; empty where it loads none that is known."""
+    """The family of the MPI that a program loads; empty if it loads no known one."""
     from assay.launch.command import Command
     from assay.run.process import Processes
 
-    told = Processes().execute(Command(("ldd", shutil.which(program) or program), {}), 10.0).stdout.decode()
-    return next((kind for library, kind in _LIBRARIES.items() if library in told), "")
+    loaded = Processes().execute(Command(("ldd", shutil.which(program) or program), {}), 10.0).stdout.decode()
+    return next((kind for library, kind in _LIBRARIES.items() if library in loaded), "")
 
 
 def _require_ranks(seen: RanksSeen, outcome: Outcome, line: LaunchLine) -> None:
-    """UnfitEnvironmentError where no rank told of itself, with what was said instead."""
+    """UnfitEnvironmentError with the error message if no rank has reported."""
     from assay.model.errors import UnfitEnvironmentError
     from assay.model.launch_errors import pick_cause
     from assay.run.causes import NO_PMI, cause_of
@@ -151,16 +151,16 @@ def _require_ranks(seen: RanksSeen, outcome: Outcome, line: LaunchLine) -> None:
             why="MPI has not connected them in 4 s: a firewall, other networks, or ranks that are absent",
             remedy="assay doctor --hosts 'node[01-02]'",
         )
-    said = program_message(outcome.stderr + seen.others)
-    cause = cause_of(said)
-    why = "; ".join(filter(None, (pick_cause(said) or describe_exit(outcome.exit_code), cause)))
+    message = program_message(outcome.stderr + seen.others)
+    cause = cause_of(message)
+    why = "; ".join(filter(None, (pick_cause(message) or describe_exit(outcome.exit_code), cause)))
     remedy = line.with_pmi() if cause == NO_PMI else ""
     what = "no rank reports itself" if seen.began else "no rank began"
     raise UnfitEnvironmentError(what, why=why, remedy=remedy or "assay list mpis")
 
 
 def _show_ranks(seen: RanksSeen, console: Console) -> None:
-    """A row for each rank; of many the first."""
+    """Print a row for each rank, up to a maximum."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)

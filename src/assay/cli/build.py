@@ -1,4 +1,4 @@
-"""`assay build`: compile the native programs, ahead of a run or to use them alone."""
+"""`assay build`: compile the native programs, before a run or to use them alone."""
 
 import click
 

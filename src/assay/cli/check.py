@@ -1,4 +1,4 @@
-"""`assay check`: whether an application is declared well, and finds its figures in an output."""
+"""`assay check`: check the declaration of an application, and the figures that it finds in an output."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
 
 
 def _read(path: Path) -> str:
-    """A kept output, compressed or not."""
+    """Read an output, compressed or not."""
     import gzip
 
     from assay.model.errors import UsageError
@@ -89,7 +89,7 @@ def _read(path: Path) -> str:
 
 
 def _values(declared: Application, given: tuple[str, ...]) -> dict[str, str]:
-    """What stands for each name; how many ranks and threads there were is only known where it is said."""
+    """The value of each placeholder; ranks and threads only if they are given."""
     from assay.model.application import PLACED
     from assay.model.errors import UsageError
 
@@ -109,13 +109,13 @@ def _values(declared: Application, given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _show(found: Reading) -> None:
-    """A line for each figure and each check."""
+    """Print a line for each figure and each check."""
     if found.version:
         output.echo(f"version  {found.version}")
     for each in found.taken:
         values = ", ".join(f"{value:.6g}" for value in each.values)
-        of = f"   ({each.matches} matches)" if each.matches > 1 else ""
-        output.echo(f"figure   {each.name}: {values} {each.unit}{of}")
+        matches = f"   ({each.matches} matches)" if each.matches > 1 else ""
+        output.echo(f"figure   {each.name}: {values} {each.unit}{matches}")
     for why in found.missing:
         output.echo(f"missing  {why}")
     for check in found.checks:

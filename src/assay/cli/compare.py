@@ -1,4 +1,4 @@
-"""`assay compare`: levels of one run, or any number of runs against the first; and their curves in sentences."""
+"""`assay compare`: levels of one run, or any number of runs with the first one; their curves in sentences."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from assay.model.run import Run
 
 
-#: Earlier runs that are read for the variance between runs: the latest ones.
+#: Number of earlier runs, the latest ones, that are read for the variance between runs.
 _MOST_EARLIER = 8
 
 
 class _Found(NamedTuple):
-    """The runs, the base first; each other one against it (or the levels of a single one); all side by side."""
+    """The runs, the base first; their comparisons with it (or of the levels of a single one); all side by side."""
 
     runs: list[Run]
     compared: list[Compared]
@@ -91,48 +91,48 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
 
 def _document(found: _Found) -> Compared | ComparedToFirst:
-    """For JSON: with what curves show, in numbers and in sentences."""
+    """The document for JSON, with the curves in numbers and in sentences."""
     import msgspec
 
     from assay.compare.records import ComparedRuns, ComparedToFirst
     from assay.compare.statements import statements
     from assay.model.result import RESULT_SCHEMA
 
-    told = tuple(each.text for each in statements(found.sides))
+    sentences = tuple(each.text for each in statements(found.sides))
     shown = found.sides.found if found.sides.found.curves or found.sides.found.contrasts else None
     if len(found.compared) > 1:
-        return ComparedToFirst(RESULT_SCHEMA, found.sides.found.runs, tuple(found.compared), shown, told)
-    return ComparedRuns(**msgspec.structs.asdict(found.compared[0]), side_by_side=shown, statements=told)
+        return ComparedToFirst(RESULT_SCHEMA, found.sides.found.runs, tuple(found.compared), shown, sentences)
+    return ComparedRuns(**msgspec.structs.asdict(found.compared[0]), side_by_side=shown, statements=sentences)
 
 
 def _print(found: _Found, *, everything: bool) -> None:
-    """Sentences and tables of the curves, and the rows of each run; of two runs after what is not the same."""
+    """Print sentences and tables of the curves, and the rows of each run; for two runs, differences come first."""
     from assay.compare import figure_rows, terminal
 
     console = output.console()
-    sides = _untold(found.sides, found.compared)
+    sides = _uncompared(found.sides, found.compared)
     if len(found.compared) == 1:
         figure_rows.render(
             found.compared[0], console, everything=everything, curves=lambda: terminal.render(sides, console)
         )
         return
-    said = terminal.render(sides, console)
+    sentences = terminal.render(sides, console)
     for compared in found.compared:
         console.print()
-        figure_rows.render(compared, console, everything=everything, curves=lambda: said)
+        figure_rows.render(compared, console, everything=everything, curves=lambda: sentences)
 
 
-def _untold(sides: Sides, compared: Sequence[Compared]) -> Sides:
-    """Without the figures that the comparisons tell, with a verdict beside each."""
+def _uncompared(sides: Sides, compared: Sequence[Compared]) -> Sides:
+    """The sides without the figures of the comparisons, which are shown with their verdicts."""
     import msgspec
 
-    told = {(each.run, pair.a.id) for each in compared for pair in each.pairs}
-    others = tuple(each for each in sides.found.shared if not told & set(each.of))
+    shown = {(each.run, pair.a.id) for each in compared for pair in each.pairs}
+    others = tuple(each for each in sides.found.shared if not shown & set(each.of))
     return msgspec.structs.replace(sides, found=msgspec.structs.replace(sides.found, shared=others))
 
 
 def _one(reference: str, across: str, allowed: tuple[str, ...]) -> _Found:
-    """The levels of one run."""
+    """Compare the levels of one run."""
     from assay import store
     from assay.compare.runs import within
     from assay.compare.sides import sides
@@ -157,9 +157,9 @@ def _one(reference: str, across: str, allowed: tuple[str, ...]) -> _Found:
 
 
 def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], threshold: float | None) -> _Found:
-    """Any number of runs against the first one.
+    """Compare any number of runs with the first one.
 
-    Where no figure has its like this is an error, unless curves can be compared and there is no threshold.
+    It is an error if no figure can be compared, unless curves can be and there is no threshold.
     """
     from assay import store
     from assay.compare.environment import GUARDED, differences
@@ -190,22 +190,22 @@ def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], thresho
 
 
 def _earlier(paths: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
-    """The latest runs of these machines and studies in their folders: they show how much figures vary."""
+    """The latest runs of these machines and studies in the same folders: they show the variance between runs."""
     from assay import store
 
     machines = {(run.plan.machine, run.plan.study) for run in runs if not run.imported}
     judged = {run.info.id for run in runs}
-    beside = [
+    others = [
         (each.started, folder / each.id)
         for folder in dict.fromkeys(path.resolve().parent for path in paths if path.is_dir())
         for each in store.listing(folder)
         if (each.machine, each.study) in machines and each.id not in judged and each.status in {"complete", "cut"}
     ]
-    return [store.load(path) for _, path in sorted(beside, reverse=True)[:_MOST_EARLIER]]
+    return [store.load(path) for _, path in sorted(others, reverse=True)[:_MOST_EARLIER]]
 
 
 def _judge(compared: Sequence[Compared], threshold: float) -> None:
-    """ThresholdError where a figure is certainly slower than the base by more than the threshold."""
+    """ThresholdError if a figure is certainly slower than the base by more than the threshold."""
     from assay.model.errors import ThresholdError
 
     pairs = [(each.run, pair) for each in compared for pair in each.pairs]
@@ -222,7 +222,7 @@ def _judge(compared: Sequence[Compared], threshold: float) -> None:
 
 
 def _refuse_unjudged(compared: Sequence[Compared], threshold: float, unfinished: list[Run]) -> None:
-    """PartialRunError where the base has figures that cannot be judged: they did not pass the threshold."""
+    """PartialRunError if figures of the base cannot be judged: they did not pass the threshold."""
     from assay.compare.runs import unjudged
     from assay.model.errors import PartialRunError
 
@@ -244,5 +244,5 @@ def _refuse_unjudged(compared: Sequence[Compared], threshold: float, unfinished:
 
 
 def _best(pair: ComparedPair) -> float:
-    """The end of the speed-up's interval that speaks best of it."""
+    """The best end of the speed-up's interval."""
     return pair.comparison.hi if pair.a.better == "higher" else 1 / pair.comparison.lo

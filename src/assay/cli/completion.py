@@ -1,10 +1,10 @@
-"""`assay completion`: what makes a shell complete commands, options and runs."""
+"""`assay completion`: scripts with which a shell completes commands, options and runs."""
 
 import click
 
 from assay.cli import output
 
-#: By it the shell asks for completions; click knows it by the name of the program.
+#: Variable by which the shell requests completions; click derives it from the program's name.
 _VARIABLE = "_ASSAY_COMPLETE"
 
 
@@ -19,7 +19,7 @@ def command(shell: str) -> None:
     fish  assay completion fish > ~/.config/fish/completions/assay.fish
 
     For the present shell alone: eval "$(assay completion bash)".
-    """  # noqa: D301 (click's mark for lines that stay as they are)
+    """  # noqa: D301 (click's mark for lines that are not wrapped)
     from click.shell_completion import get_completion_class
 
     root = click.get_current_context().find_root()

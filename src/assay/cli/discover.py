@@ -1,4 +1,4 @@
-"""`assay discover`: the facts of this machine, or of a saved or described one."""
+"""`assay discover`: the facts of this machine, of nodes, or of a saved or described machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _INDENT = 2
 _NAME_WIDTH = 24
 _KINDS = {"network": "network interfaces", "infiniband": "InfiniBand ports", "accelerator": "accelerators"}
-#: Facts that the first lines tell already.
+#: Facts that the first lines show.
 _SUMMED_UP = {"packages", "cores", "threads", "cpus that may be used"}
 _UNAFFECTED = "Not affected"
 
@@ -64,21 +64,18 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 
 
 def _show_nodes(hosts: tuple[str, ...], place: Site, *, as_json: bool) -> None:
-    """The inventory of nodes."""
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+    """Print the inventory of nodes."""
     from rich.text import Text
 
     from assay.launch.starter import Starter
     from assay.machine import inventory
+    from assay.model.node_sets import folded
 
     machines = {host: each for host, (each, _) in site.machines(hosts, Starter(place)).items()}
     kinds, differences = inventory.kinds(machines), inventory.differences(machines)
     if as_json:
         output.print_json({"schema": 1, "kinds": kinds, "differences": differences})
         return
-
-    def folded(names: tuple[str, ...]) -> str:
-        return str(NodeSet.fromlist(list(names), resolver=RESOLVER_NOGROUP))
 
     console = output.console()
     for kind in kinds:
@@ -165,17 +162,17 @@ def _origin(machine: Machine) -> str:
 
 
 def _summary(machine: Machine) -> Iterator[str]:
-    """Counts, and what this process may use of them."""
-    from assay.model.units import format_cpu_list
+    """Lines with the counts, and what this process may use."""
+    from assay.model.units import count_of, format_cpu_list
 
     topology = machine.topology
     model = machine.fact("processor", "model")
     threads = sum(len(core.cpus) for core in topology.cores)
     counts = [
-        _count(len(topology.packages), "package"),
-        _count(len(topology.numa_nodes), "NUMA node"),
-        _count(len(topology.cores), "core"),
-        _count(threads, "thread"),
+        count_of(len(topology.packages), "package"),
+        count_of(len(topology.numa_nodes), "NUMA node"),
+        count_of(len(topology.cores), "core"),
+        count_of(threads, "thread"),
     ]
     yield (f"{model.value}: " if model.known else "") + ", ".join(counts)
     if len(topology.allowed_cpus) < threads:
@@ -184,10 +181,6 @@ def _summary(machine: Machine) -> Iterator[str]:
     if machine.memory.known:
         now = " now" if machine.origin == "live" else ""
         yield f"may be used{now}: {_value(machine.memory)} of memory, by {machine.memory.source}"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _tree(machine: Machine) -> Tree:
@@ -206,7 +199,7 @@ def _tree(machine: Machine) -> Tree:
 
 
 def _list(title: str, rows: list[tuple[str, str, str]], console: Console) -> None:
-    """A heading, and below it name, value, and where a guess comes from."""
+    """Print a heading, and below it names, values, and the source of a guess."""
     from rich.text import Text
 
     if rows:
@@ -217,7 +210,7 @@ def _list(title: str, rows: list[tuple[str, str, str]], console: Console) -> Non
 
 
 def _say(words: str, console: Console, lead: Text, style: str = "") -> None:
-    """A paragraph after `lead`, as wide as the terminal, its next lines indented."""
+    """Print a paragraph after `lead`, wrapped at the width of the terminal, with indented further lines."""
     import textwrap
 
     from rich.text import Text
@@ -245,7 +238,7 @@ def _rows(facts: dict[str, Fact]) -> list[tuple[str, str, str]]:
 
 
 def _mitigations(facts: dict[str, Fact]) -> list[tuple[str, str, str]]:
-    """The vulnerabilities that matter here, and how many do not."""
+    """The vulnerabilities that affect this machine, and the number of others."""
     known = {name: str(fact.value) for name, fact in facts.items() if fact.known}
     rows = [
         (name, value.removeprefix("Mitigation: "), "") for name, value in known.items() if value != _UNAFFECTED
@@ -255,7 +248,7 @@ def _mitigations(facts: dict[str, Fact]) -> list[tuple[str, str, str]]:
 
 
 def _value(fact: Fact) -> str:
-    """A known fact for people."""
+    """A known fact as text."""
     from assay.model.units import format_quantity, format_size
 
     value = fact.value
@@ -276,7 +269,7 @@ def _show_devices(machine: Machine, console: Console) -> None:
     missing = []
     for kind, title in _KINDS.items():
         devices = [device for device in machine.devices if device.kind == kind]
-        virtual = [device.name + _held(device) for device in devices if _virtual(device)]
+        virtual = [device.name + _shaped(device) for device in devices if _virtual(device)]
         rows = [(device.name, _device(device), "") for device in devices if not _virtual(device)]
         _list(title, [*rows, ("virtual", ", ".join(virtual), "")] if virtual else rows, console)
         missing += [] if devices else [title]
@@ -288,26 +281,26 @@ def _virtual(device: Device) -> bool:
     return "virtual" in device.facts and device.facts["virtual"].value is True
 
 
-def _held(device: Device) -> str:
-    """` (shaped rate 1.00 Gbit/s)` where its rate is held by the kernel."""
+def _shaped(device: Device) -> str:
+    """` (shaped rate 1.00 Gbit/s)` if the kernel limits its rate."""
     rate = device.facts.get("shaped rate")
     return f" (shaped rate {_value(rate)})" if rate and rate.known else ""
 
 
 def _device(device: Device) -> str:
-    """Known facts in a line; the name stands before those that do not explain themselves."""
-    speaking = {"driver", "class", "model", "speed", "rate", "lanes", "state", "link layer"}
+    """Known facts in a line, with names for those that are not clear without."""
+    clear = {"driver", "class", "model", "speed", "rate", "lanes", "state", "link layer"}
     known = {name: _value(fact) for name, fact in device.facts.items() if fact.known and name != "virtual"}
     if "mtu" in device.facts and device.facts["mtu"].known:
         known["mtu"] = str(device.facts["mtu"].value)
     return ", ".join(
-        value if name in speaking else f"{name.upper() if name == 'mtu' else name} {value}"
+        value if name in clear else f"{name.upper() if name == 'mtu' else name} {value}"
         for name, value in known.items()
     )
 
 
 def _unknown(machine: Machine) -> Iterator[tuple[str, str]]:
-    """What could not be found out and why, together where the reason is one."""
+    """Names of unknown facts and the reason, together for equal reasons."""
     found = [(section, name, fact) for section, facts in machine.facts.items() for name, fact in facts.items()]
     for device in machine.devices:
         if not _virtual(device):
@@ -317,5 +310,7 @@ def _unknown(machine: Machine) -> Iterator[tuple[str, str]]:
         if not fact.known:
             reasons.setdefault(fact.unavailable, {}).setdefault(owner, []).append(name)
     for reason, owners in reasons.items():
-        told = (owner if names == [owner] else f"{owner} ({', '.join(names)})" for owner, names in owners.items())
-        yield ", ".join(told), reason
+        listed = (
+            owner if names == [owner] else f"{owner} ({', '.join(names)})" for owner, names in owners.items()
+        )
+        yield ", ".join(listed), reason

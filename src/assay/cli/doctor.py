@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assay.model.facts import Fact
     from assay.model.machine import Machine
 
-#: Others are watched for so long at least: 25 ticks of each cpu.
+#: Minimum time to watch other processes: 25 ticks of each cpu.
 _WATCHED_S = 0.25
 _MEASURABLE = "this machine can be measured. next: "
 _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "problem": ("problem", "red")}
@@ -54,11 +54,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 
     Exit codes: 0 this machine can be measured; 4 it cannot.
     """
-    before = _counters()  # first: others are watched while all the rest is found
+    before = _counters()  # first: other processes are watched during all further checks
     hosts = site.node_names(nodes, hostfile)
     place = site.find(launcher, ssh_config)
     if hosts and hosts != (place.host,):
-        _tell_nodes(hosts, place, mpis, networks, as_json=as_json)
+        _show_nodes(hosts, place, mpis, networks, as_json=as_json)
         return
     checks = _checks(before)
     if as_json:
@@ -68,22 +68,22 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     require_fit(checks.checks)
 
 
-def _tell_nodes(
+def _show_nodes(
     hosts: tuple[str, ...], place: Site, mpis: tuple[str, ...], networks: str | None, *, as_json: bool
 ) -> None:
-    """Whether nodes can be measured together."""
+    """Print whether nodes can be measured together."""
     import msgspec
 
     from assay import plan as planning
     from assay.launch.starter import Starter
 
     following = shlex.join(["assay", "run", "network", *output.typed({"as_json"})])
-    anew = msgspec.structs.replace(place, sockets="")  # what is open already says nothing of the next connection
-    told = examine(hosts, Starter(anew), mpis, planning.parse_networks(networks) if networks else {})
-    together = merged(told)
+    fresh = msgspec.structs.replace(place, sockets="")  # open connections do not prove that new ones work
+    checks = examine(hosts, Starter(fresh), mpis, planning.parse_networks(networks) if networks else {})
+    together = merged(checks)
     if as_json:
         output.print_json(
-            {"schema": 1, "fit": all(one.fit for one in told), "hosts": [addressed(one) for one in told]}
+            {"schema": 1, "fit": all(one.fit for one in checks), "hosts": [addressed(one) for one in checks]}
         )
     else:
         show_checks(together, output.console(), f"{_MEASURABLE}{following}", UNFIT)
@@ -91,7 +91,7 @@ def _tell_nodes(
 
 
 def _counters() -> Counters | None:
-    """What all processes of this machine have used so far."""
+    """Counters of all processes of this machine so far."""
     from pathlib import Path
 
     from assay.machine import counters
@@ -100,7 +100,7 @@ def _counters() -> Counters | None:
 
 
 def _checks(before: Counters | None) -> Checks:
-    """This machine's facts with those of this moment, judged; what others use is told since some moment before."""
+    """The checks of this machine and of its current state; use by other processes is counted since `before`."""
     import os
     import time
     from pathlib import Path
@@ -119,7 +119,7 @@ def _checks(before: Counters | None) -> Checks:
 
 
 def _found() -> Machine:
-    """This machine with its tools and folders."""
+    """The facts of this machine, with its tools and folders."""
     from threading import Thread
 
     import msgspec
@@ -138,12 +138,12 @@ def _found() -> Machine:
     def look(name: str) -> None:
         tools[name] = _of(finds[name])
 
-    # Most of the time other programs say what they are: all are asked at once.
+    # Most of the time goes into other programs that report their versions: they run in parallel.
     asking = [Thread(target=look, args=(name,)) for name in finds]
     for each in asking:
         each.start()
     here, _ = machine.discover()
-    output.console()  # what prints is loaded while the others answer
+    output.console()  # load the code for printing meanwhile
     for each in asking:
         each.join()
     facts = {
@@ -154,7 +154,7 @@ def _found() -> Machine:
 
 
 def _of(find: Callable[[], str]) -> Fact:
-    """What a search found, or why it failed."""
+    """The result of a search as a fact, or why it failed."""
     from assay.model.errors import AssayError
     from assay.model.facts import Fact, unavailable
 
@@ -193,7 +193,7 @@ def _blas() -> str:
 
 
 def _folder(name: str, folder: Path) -> dict[str, Fact]:
-    """Free bytes and the file system of a folder, or of the one in which it would be made."""
+    """Free bytes and the file system of a folder, or of its nearest existing parent."""
     import os
     import shutil
 
@@ -211,7 +211,7 @@ def _folder(name: str, folder: Path) -> dict[str, Fact]:
 
 
 def _file_system(folder: Path) -> str:
-    """Kind of the file system that holds a folder: of the longest mount point above it (proc(5), mountinfo)."""
+    """Type of the file system of a folder: that of the longest mount point above it (proc(5), mountinfo)."""
     from pathlib import Path
 
     from assay.machine import files
@@ -225,13 +225,13 @@ def _file_system(folder: Path) -> str:
 
 
 def show_checks(checks: Sequence[Check], console: Console, good: str, bad: str) -> None:
-    """What needs attention with its reason and remedy, then what is fine, then what is not known.
+    """Print problems and warnings with reason and remedy, then good checks, then unknown ones.
 
     Args:
         checks: in order.
-        console: to print on.
-        good: what it means that none is a problem.
-        bad: what a problem means.
+        console: where to print.
+        good: conclusion if there is no problem.
+        bad: conclusion if there is a problem.
     """
     from rich.text import Text
 
@@ -269,7 +269,7 @@ def _sum(by_state: dict[str, list[Check]], good: str, bad: str) -> str:
 
 
 def _say(line: str, console: Console, indent: str) -> None:
-    """A paragraph as wide as the terminal."""
+    """Print a paragraph, wrapped at the width of the terminal."""
     import textwrap
 
     wrapped = textwrap.fill(

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from assay.model.exports import Export, Parts
 
 _FORMS = ("png", "svg", "pdf")
-#: Form of figures and samples -> its module.
+#: Format of figures and samples -> its module.
 _EXPORTS = {name.rstrip("_"): name for name in topics.found("exports")}
 
 
 def _forms(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
-    """The forms in `svg,png,pdf`."""
+    """The formats in `svg,png,pdf`."""
     forms = tuple(dict.fromkeys(part.strip().lower() for part in value.split(",") if part.strip()))
     unknown = [form for form in forms if form not in _FORMS]
     if unknown or not forms:
@@ -109,7 +109,7 @@ def command(  # noqa: PLR0913 (each is an option)
 
 
 def _charts(run: str, folder: Path, forms: tuple[str, ...], size: str, limits: tuple[str, ...]) -> None:
-    """Write each chart in each form, named after its section and figure, and say which other forms there are."""
+    """Write each chart in each format, named after its section and figure, and print the other formats."""
     from assay.report import vega
     from assay.report.sections import sections
 
@@ -131,7 +131,7 @@ def _charts(run: str, folder: Path, forms: tuple[str, ...], size: str, limits: t
 
 
 def _parts(run: str, form: str, limits: tuple[str, ...], *, samples: bool) -> Parts:
-    """What a module of `exports` makes of the run."""
+    """The content that a module of `exports` makes from the run."""
     declared: Export = topics.modules("exports")[_EXPORTS[form]].export
     found, analysis = output.load(run, limits)
     if not samples:

@@ -1,4 +1,4 @@
-"""The option that names nodes, as node sets: `node[01-16,20]`."""
+"""The option for nodes, as node sets: `node[01-16,20]`."""
 
 import math
 import re
@@ -7,18 +7,18 @@ import click
 
 from assay.model.errors import UsageError
 
-#: A host name or an address, perhaps with a user; never an option of ssh, nor anything that a shell reads.
+#: A host name or an address, optionally with a user; never an option of ssh, and no characters special to a shell.
 _NAME = re.compile(r"([A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9_][\w.:-]*")
 _REMEDY = "--hosts 'node[01-04,07]'"
 
-#: More nodes than any cluster has; a set of them would be made in memory first.
+#: Maximum nodes; a larger set would fill memory before it is refused.
 _MOST = 100_000
 _SHOWN = 60
 _RANGE = re.compile(r"(\d+)-(\d+)")
 
 
 def _count(word: str) -> float:
-    """About how many nodes a word of a node set names: each bracket has its ranges."""
+    """Approximate number of nodes in a word of a node set, from the ranges in its brackets."""
     brackets = re.findall(r"\[([^\]]*)\]", word)
     return math.prod(sum(map(_width, bracket.split(","))) for bracket in brackets)
 
@@ -31,10 +31,10 @@ def _width(part: str) -> float:
 
 
 def read(ctx: click.Context | None, param: click.Parameter | None, text: str | None) -> tuple[str, ...]:  # noqa: ARG001
-    """Nodes in the order given, each once; empty where none are asked for.
+    """Nodes in the order given, each once; empty if none are given.
 
     Raises:
-        UsageError: no node set, or a name that no host can have.
+        UsageError: an invalid node set, or an invalid host name.
     """
     if text is None:
         return ()

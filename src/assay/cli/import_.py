@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from assay.importing import Text
 
 _STDIN = "-"
-#: So many places that could not be read are shown one by one.
+#: Number of unreadable places that are listed one by one.
 _SHOWN = 10
 
 
@@ -75,16 +75,16 @@ def command(  # noqa: PLR0913 (one parameter an option)
         return
     output.echo(kept.name)
     name = store.typed(kept)
-    told = f"{count_of(figures, 'figure')} in {count_of(len(imported.tables), 'table')}"
+    counted = f"{count_of(figures, 'figure')} in {count_of(len(imported.tables), 'table')}"
     for each in imported.skipped[:_SHOWN]:
         output.say(f"not read: {', '.join(filter(None, (each.source, each.where)))}: {each.reason}")
     if len(imported.skipped) > _SHOWN:
         output.say(f"not read: {len(imported.skipped) - _SHOWN} more places; all of them: --json")
-    output.say(f"{told}; next: assay show {name}; assay report {name}")
+    output.say(f"{counted}; next: assay show {name}; assay report {name}")
 
 
 def _read(name: str) -> Text:
-    """A file, or standard input."""
+    """Read a file, or standard input."""
     import sys
     from pathlib import Path
 

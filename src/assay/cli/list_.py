@@ -47,7 +47,7 @@ def command(what: str, runs: str | None, *, as_json: bool) -> None:
         return
     if not listed:
         output.say(f"no {what} {_NOTHING.get(what, 'yet; next: assay run quick')}")
-    _print(listed, but="title" if what == "studies" else "")  # its name says what its title says
+    _print(listed, but="title" if what == "studies" else "")  # the names repeat the titles
     if mpis:
         output.echo("\neach of them with each MPI, as gcc/mpich:")
         _print(mpis)

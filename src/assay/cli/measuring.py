@@ -1,4 +1,4 @@
-"""The parts of `assay run`: what is begun of a run, then what each stage asks for."""
+"""The parts of `assay run`: the rest of a stopped run, then each stage."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class OpenRun:
-    """A run that is measured: its directory is opened with the first launch that is missing. A context manager.
+    """A run that is measured; its directory is opened at the first missing launch. A context manager.
 
-    What was made is neither read nor analysed again as long as nothing is added to it.
+    The run is read and analysed again only after it has changed.
 
     Args:
-        run: as far as it is made; its plan, with what was asked for now, takes the place of the stored one.
-        site: where launchers start.
-        directory: of the run, where it is open already.
-        require: raises where the run cannot go on here; called before its directory is opened.
+        run: the run so far; its plan, with the current options, replaces the stored one.
+        site: the place where Assay runs.
+        directory: the run's directory, if it is open already.
+        require: raises an error if the run cannot continue here; called before its directory is opened.
     """
 
     def __init__(
@@ -47,20 +47,20 @@ class OpenRun:
 
     @property
     def run(self) -> Run:
-        """The run as far as it is made."""
+        """The run so far."""
         return self._directory.run if self._directory else self._run
 
     @property
     def is_open(self) -> bool:
-        """Whether anything was to be measured."""
+        """Whether there was anything to measure."""
         return self._directory is not None
 
     def analysis(self) -> Analysis:
-        """What may be said of the run, under the limits of the configuration."""
+        """The analysis of the run, with the limits of the configuration."""
         from assay.analyse import analyse
 
         run = self.run
-        if self._analysed is None or not _analysed_alike(self._analysed[0], run):
+        if self._analysed is None or not _has_same_analysis(self._analysed[0], run):
             self._analysed = run, analyse(run, output.given_limits(()))
         return self._analysed[1]
 
@@ -95,7 +95,7 @@ class OpenRun:
             )
 
     def _predict(self, run: Run, part: Plan) -> None:
-        """Write what the figures so far say of cases that are launched now for the first time."""
+        """Write predictions from the figures so far for cases that are launched for the first time."""
         from assay.analyse import expected
 
         now = part.launched - run.plan.launched
@@ -119,19 +119,19 @@ class OpenRun:
         return directory
 
     def __enter__(self) -> Self:
-        """The run itself."""
+        """Return the object itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give its directory back."""
+        """Release its directory."""
         if self._directory:
             self._directory.close()
 
 
-def _analysed_alike(one: Run, other: Run) -> bool:
-    """Whether two runs differ in nothing that an analysis looks at: more time, and what is left to measure."""
+def _has_same_analysis(one: Run, other: Run) -> bool:
+    """Whether two runs differ only in what an analysis ignores: the time used, and the remaining plan."""
     endings = [(each.ending.status, each.ending.cut) if each.ending else None for each in (one, other)]
     return (
         one.made == other.made
@@ -143,27 +143,27 @@ def _analysed_alike(one: Run, other: Run) -> bool:
 
 
 def measure_all(opened: OpenRun) -> None:
-    """Measure what is begun, then what each stage asks for, until it asks for no further launch."""
+    """Measure the stopped parts of a run, then each stage, until it has no further launch."""
     from assay.plan.stages import STAGES
     from assay.run.ledger import begun
 
     for part in begun(opened.run):
         opened.measure(part)
     for stage in STAGES:
-        while asked := following(opened.run, stage, opened.analysis):
+        while more := following(opened.run, stage, opened.analysis):
             made = len(opened.run.made)
-            opened.measure(asked)
+            opened.measure(more)
             if len(opened.run.made) == made:
                 break
 
 
 def following(run: Run, stage: Stage, analysis: Callable[[], Analysis]) -> Plan | None:
-    """What a stage measures next, None for nothing; prints what that is and costs.
+    """The next plan of a stage, None if there is none; prints what it measures and its cost.
 
     Args:
-        run: as far as it is made.
-        stage: that may follow.
-        analysis: what may be said of the run.
+        run: the run so far.
+        stage: stage that may follow.
+        analysis: makes the analysis of the run.
     """
     from assay.model.units import count_of
     from assay.plan.order import estimate_seconds

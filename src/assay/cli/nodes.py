@@ -1,4 +1,4 @@
-"""The doctor of many nodes: it asks all of them at once and reports for each what prevents measuring."""
+"""The doctor for several nodes: it queries all of them at once and reports what prevents measuring."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from assay.model.check import Check, Checks
     from assay.model.toolchain import Build, Mpi
 
-#: What a problem means.
+#: The consequence of a problem.
 UNFIT = "nothing can be measured here yet"
-#: How long a node may take to answer.
+#: Time limit for the answer of a node.
 _PATIENCE_S = 60.0
 
 
 def examine(
     hosts: Sequence[str], starter: Starter, mpis: tuple[str, ...], networks: Mapping[str, str]
 ) -> tuple[Checks, ...]:
-    """The checks of this machine, where commands are typed, and of every node.
+    """The checks of this machine and of every node.
 
     Args:
         hosts: nodes.
         starter: reaches them.
-        mpis: that shall work there; the default one where empty.
-        networks: name -> device that they shall have.
+        mpis: MPIs to check; empty: the default one.
+        networks: name -> device that they must have.
     """
     from assay.cli.together import Between, try_launches
     from assay.machine import cluster
@@ -54,38 +54,38 @@ def examine(
             if PROGRAM in build.programs
         ]
         here += try_launches(between, starter, lambda: any(map(problems, found.values())))
-    told = {
+    by_host = {
         starter.site.host: here,
         **{host: checks for host, checks in found.items() if host != starter.site.host},
     }
-    told[starter.site.host] += found.get(starter.site.host, ())
+    by_host[starter.site.host] += found.get(starter.site.host, ())
     return tuple(
         Checks(CHECKS_SCHEMA, host, all(one.state != "problem" for one in checks), checks)
-        for host, checks in told.items()
+        for host, checks in by_host.items()
         if checks
     )
 
 
 def merged(all_checks: Sequence[Checks]) -> list[Check]:
-    """The checks for people: equal checks of several nodes become one, which names them."""
+    """The checks for a reader: equal checks of several nodes become one, which names the nodes."""
     import msgspec
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 
-    alike: dict[tuple[str, str, str, str], list[tuple[str, Check]]] = {}
-    for checks in all_checks:
-        for one in checks.checks:
-            alike.setdefault((one.name, one.state, one.found, one.remedy), []).append((checks.host, one))
-    order = list(dict.fromkeys(one.name for checks in all_checks for one in checks.checks))
+    from assay.model import node_sets
+    from assay.model.grouping import grouped
+
+    every = [(checks.host, one) for checks in all_checks for one in checks.checks]
+    order = list(dict.fromkeys(one.name for _, one in every))
+    equal = grouped(every, lambda each: (each[1].name, each[1].state, each[1].found, each[1].remedy))
     found = []
-    for (name, _state, _found, remedy), same in sorted(alike.items(), key=lambda each: order.index(each[0][0])):
-        hosts = NodeSet.fromlist([host for host, _ in same], resolver=RESOLVER_NOGROUP)
-        meant = _for(remedy, str(hosts), hosts[0])
-        found.append(msgspec.structs.replace(same[0][1], name=f"{name} on {hosts}", remedy=meant))
+    for (name, _state, _found, remedy), same in sorted(equal.items(), key=lambda each: order.index(each[0][0])):
+        hosts = node_sets.folded(host for host, _ in same)
+        own = _for(remedy, hosts, node_sets.expanded(hosts)[0])
+        found.append(msgspec.structs.replace(same[0][1], name=f"{name} on {hosts}", remedy=own))
     return found
 
 
 def require_fit(checks: Sequence[Check], unfit: str = UNFIT) -> None:
-    """UnfitEnvironmentError, with the first remedy, where a check is a problem."""
+    """UnfitEnvironmentError, with the first remedy, if a check is a problem."""
     from assay.model.errors import UnfitEnvironmentError
 
     if found := problems(checks):
@@ -113,7 +113,7 @@ def _for(remedy: str, hosts: str, first: str) -> str:
 
 
 def _mpis(names: tuple[str, ...]) -> tuple[Mpi, ...]:
-    """The MPIs that are asked for, or the default; none where there is none."""
+    """The requested MPIs, or the default one; empty if there is none."""
     from assay import toolchain
     from assay.model.errors import UnfitEnvironmentError
 
@@ -127,7 +127,7 @@ def _mpis(names: tuple[str, ...]) -> tuple[Mpi, ...]:
 
 
 def by_hand(starter: Starter) -> str:
-    """What shows why a node cannot be reached."""
+    """The command that shows why a node cannot be reached."""
     config = ("-F", starter.site.ssh_config) if starter.site.ssh_config else ()
     return " ".join(("ssh", *config, "{host}", "true"))
 
@@ -139,7 +139,7 @@ def wanted(
     networks: Mapping[str, str],
     starter: Starter,
 ) -> Requirements:
-    """What every node must have."""
+    """The requirements of every node."""
     from assay import __version__
     from assay.machine.cluster import Requirements
     from assay.model.ranks_seen import PROGRAM
@@ -163,7 +163,7 @@ def wanted(
 
 
 def _granted(starter: Starter) -> dict[str, int]:
-    """Node -> cpus that a job of Slurm has of it; nothing outside one."""
+    """Node -> cpus of a Slurm job; empty outside a job."""
     from assay.cli import site
 
     if starter.site.scheduler != "slurm":
@@ -173,7 +173,7 @@ def _granted(starter: Starter) -> dict[str, int]:
 
 
 def _with_ports(wanted: Requirements, answers: Mapping[str, NodeReply]) -> Requirements:
-    """A card that is asked for without its port is its first one, as in a run."""
+    """A card that is named without its port becomes its first port, as in a run."""
     import msgspec
 
     from assay import plan as planning
@@ -183,7 +183,7 @@ def _with_ports(wanted: Requirements, answers: Mapping[str, NodeReply]) -> Requi
 
 
 def _builds(mpis: Sequence[Mpi]) -> list[Build]:
-    """What is built already: nothing is compiled for a check."""
+    """The builds in the cache: nothing is compiled for a check."""
     from assay import toolchain
     from assay.model.errors import UnfitEnvironmentError
 
@@ -197,7 +197,7 @@ def _builds(mpis: Sequence[Mpi]) -> list[Build]:
 
 
 def ask(hosts: Sequence[str], starter: Starter, wanted: Requirements) -> dict[str, NodeReply]:
-    """What every node tells of itself."""
+    """The answer of every node."""
     from concurrent.futures import ThreadPoolExecutor
 
     from assay.launch.remote import AT_ONCE
@@ -226,18 +226,17 @@ def _answer(host: str, starter: Starter, words: tuple[str, ...]) -> NodeReply:
     except UnfitEnvironmentError as error:
         return NodeReply(None, error.why or error.what)
     ended = time.time()
-    told = node.read(outcome.stdout.decode(errors="replace"))
-    if told:
-        return NodeReply(told, "", (began, ended))
-    said = outcome.stderr.decode(errors="replace").strip().splitlines()
+    reported = node.read(outcome.stdout.decode(errors="replace"))
+    if reported:
+        return NodeReply(reported, "", (began, ended))
     silent = (
         "no answer in time" if outcome.exit_code is None else f"exit code {outcome.exit_code}, without a message"
     )
-    return NodeReply(None, said[-1] if said else silent)
+    return NodeReply(None, outcome.last_error_line or silent)
 
 
 def _launching(mpi: Mpi, starter: Starter) -> Check:
-    """Whether something here starts programs of this MPI on nodes."""
+    """Whether a launcher here can start programs of this MPI on nodes."""
     from assay.model.check import Check
 
     why = "the launcher of another MPI starts single ranks that do not find each other"
@@ -246,7 +245,7 @@ def _launching(mpi: Mpi, starter: Starter) -> Check:
 
 
 def _own(mpi: Mpi, starter: Starter) -> Verdict:
-    """Its own launcher, or that of the scheduler which gave the nodes."""
+    """Check its own launcher, or that of the scheduler."""
     from assay import launch
     from assay.launch.command import Layout
     from assay.machine.verdicts import Verdict
@@ -261,7 +260,7 @@ def _own(mpi: Mpi, starter: Starter) -> Verdict:
 
 
 def _slurm(mpi: Mpi, starter: Starter) -> Verdict:
-    """Slurm must speak the language in which the MPI asks who its ranks are."""
+    """Check that Slurm supports the PMI of the MPI."""
     from assay.launch.command import Command
     from assay.machine.verdicts import Verdict
     from assay.model.errors import UnfitEnvironmentError
@@ -274,9 +273,9 @@ def _slurm(mpi: Mpi, starter: Starter) -> Verdict:
         outcome = Processes().execute(Command(("srun", "--mpi=list"), {}), _PATIENCE_S)
     except UnfitEnvironmentError as error:
         return Verdict("problem", error.what, "module load slurm")
-    spoken = (outcome.stdout + outcome.stderr).decode(errors="replace").split()
+    supported = (outcome.stdout + outcome.stderr).decode(errors="replace").split()
     pmi = SLURM_PMI[mpi.kind]
-    if not pmi or pmi in spoken:
+    if not pmi or pmi in supported:
         return Verdict("ok", f"srun --mpi={pmi}" if pmi else "srun, as the site has it for HPE's MPI")
     remedy = f"--launcher {mpi.kind}" if mpi.launcher else f"ask the site for Slurm with {pmi}"
     return Verdict("problem", f"srun --mpi=list has no {pmi}", remedy)

@@ -1,4 +1,4 @@
-"""The common parts of the commands that print: terminal, JSON, user limits, the file of the report."""
+"""Common parts of the commands that print: terminal, JSON, user limits, the file of the report."""
 
 import errno
 import os
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from assay.model.result import Analysis
     from assay.model.run import Run
 
-#: Where output is no terminal and COLUMNS does not say how wide it shall be.
+#: Width of output that is not a terminal, if COLUMNS is not set.
 _WIDTH = 100
-#: Narrower than this nothing reads well: then the terminal breaks the lines.
+#: Minimum width: narrower terminals wrap the lines themselves.
 _NARROWEST = 40
-#: More launches of each case than anybody waits for.
+#: Maximum launches of each case.
 _MOST_LAUNCHES = 1000
 
 
 def _whole(least: int, most: int) -> Callable[[click.Context, click.Parameter, str | None], int | None]:
-    """Reads an option as a whole number within bounds, both included."""
+    """A callback that reads an option as a whole number within bounds, both included."""
 
     def number(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
         if text is None:
@@ -46,7 +46,7 @@ def _whole(least: int, most: int) -> Callable[[click.Context, click.Parameter, s
 
 
 def each_once(ctx: click.Context, param: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
-    """The names; none is empty or given twice."""
+    """A callback that returns the names; none may be empty or repeated."""
     for name in names:
         if not name.strip():
             raise click.BadParameter("a name is empty", ctx, param)
@@ -138,7 +138,7 @@ confirm_budget_option = click.option(
 
 
 def complete_run(_ctx: click.Context, _param: click.Parameter, begun: str) -> "list[str | CompletionItem]":
-    """The ids of runs that begin so, newest first, for a shell; else files."""
+    """Completions for a shell: ids of runs with this beginning, newest first; else files."""
     from click.shell_completion import CompletionItem
 
     from assay.model.folders import runs_folder
@@ -159,35 +159,35 @@ limit_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-#: What a terminal obeys or hides instead of showing it: control characters, and those that turn the direction of
-#: text, behind which a name can look like another.
+#: Characters that a terminal executes or hides: control characters, and those that change the direction of text,
+#: with which a name can look like another one.
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _COLOURED = re.compile(rf"(?P<colour>\x1b\[[\d;]*m)|{_UNSEEN.pattern}")
 
 
 def visible(text: str) -> str:
-    """The text with each character that a terminal would obey by its number, as JSON writes it."""
+    """The text with such characters replaced by their numbers, as in JSON."""
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def coloured(page: str) -> str:
-    """The page with its colours, else as `visible` makes it."""
+    """The page with its colours; other control characters as in `visible`."""
     return _COLOURED.sub(lambda found: found["colour"] or visible(found[0]), page)
 
 
 def echo(text: object, *, err: bool = False, newline: bool = True) -> None:
-    """Print a line, made visible; every command prints by this or to a `console`."""
+    """Print a line, made visible; every command prints by this function or to a `console`."""
     click.echo(visible(str(text)), err=err, nl=newline)
 
 
 def hand_over(text: str, *, newline: bool = True) -> None:
-    """Print what other programs read, to the letter, unless a terminal would obey it."""
+    """Print text for other programs unchanged; only for a terminal, it is made visible."""
     end = "\n" if newline else ""
     sys.stdout.write((visible(text) if sys.stdout.isatty() else text) + end)
 
 
 def console(*, stderr: bool = False, markup: bool = False) -> "Console":
-    """A terminal that respects NO_COLOR, --color and COLUMNS, and shows what it would obey."""
+    """A rich console that respects NO_COLOR, --color and COLUMNS, and prints visible text."""
     from rich.console import Console, ConsoleDimensions, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
@@ -202,12 +202,12 @@ def console(*, stderr: bool = False, markup: bool = False) -> "Console":
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH
     shown = Visible(stderr=stderr, highlight=False, soft_wrap=False, width=width, markup=markup, emoji=False)
-    shown.size = ConsoleDimensions(max(shown.width, _NARROWEST), shown.height)  # or each line asks the terminal
+    shown.size = ConsoleDimensions(max(shown.width, _NARROWEST), shown.height)  # else each line asks the terminal
     return shown
 
 
 def typed(without: set[str]) -> list[str]:
-    """The options of the present command, as typed for another command that takes all but some of them."""
+    """The given options of the current command, as words for another command, without some of them."""
     from click.core import ParameterSource
 
     context = click.get_current_context()
@@ -226,8 +226,16 @@ def typed(without: set[str]) -> list[str]:
     return words
 
 
+def given_options() -> set[str]:
+    """Names of the parameters on the command line, without defaults and the configuration."""
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+    return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+
+
 def say(text: str) -> None:
-    """Print a sentence to stderr, next to the results."""
+    """Print a sentence to stderr."""
     echo(f"assay: {text}", err=True)
 
 
@@ -246,10 +254,10 @@ def print_json(value: Any) -> None:  # noqa: ANN401 (any record)
 
 
 def without_collector() -> None:
-    """Switch the garbage collector off until the end of the process, which is near.
+    """Switch the garbage collector off until the end of the process.
 
-    A run has a million lists and records; to look through all of them again and again for cycles that are not
-    there takes a third of the time of its analysis.
+    A run has a million lists and records; repeated searches for cycles, of which there are none, take a third of
+    the time of its analysis.
     """
     import gc
 
@@ -326,7 +334,7 @@ def _example(name: str) -> str:
 
 
 def _units() -> dict[str, str]:
-    """Names of limits that benchmarks declare -> their unit."""
+    """Name of each limit that benchmarks declare -> its unit."""
     from assay.model import benchmarks
 
     declared = (benchmarks.get(name) for name in benchmarks.names())
@@ -334,7 +342,7 @@ def _units() -> dict[str, str]:
 
 
 def write(path: Path, content: str | bytes) -> Path:
-    """Write the file that a user names, and return its absolute path."""
+    """Write a file named by the user, and return its absolute path."""
     from assay.store import writing
 
     path = path.absolute()
@@ -344,13 +352,13 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 def write_page(run: "Run", page: str, path: Path | None = None) -> Path:
-    """Write the report of a run to `path`, else to `report.html` beside the records."""
-    beside = Path(run.path)
-    if path is not None or not beside.is_dir():
+    """Write the report of a run to `path`, by default to `report.html` in the run's directory."""
+    folder = Path(run.path)
+    if path is not None or not folder.is_dir():
         return write(path or Path(f"{run.info.id}.html"), page)
     from assay.store import replacing
 
-    default = beside.absolute() / "report.html"  # in a run from elsewhere it may be a link
+    default = folder.absolute() / "report.html"  # in a run from elsewhere it may be a link
     with replacing(default) as file:
         file.write(page.encode())
     return default

@@ -1,4 +1,4 @@
-"""`assay plan`: what a study measures on this machine or another, in which order, and its cost."""
+"""`assay plan`: what a study measures on this machine or another, in which order, and the cost."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from assay.model.placement import Memory
     from assay.model.plan import Case, Plan
 
-#: More placements than this under one heading are shown as one line when they differ in an index only.
+#: More placements than this under one heading are one line if they differ only in an index.
 _FEW = 4
-#: More points that a benchmark chose by the machine are not listed one by one.
+#: Maximum points, chosen by the machine, that are listed one by one.
 _MOST_POINTS = 40
 
 
@@ -88,7 +88,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
         known = {host: facts for host, (facts, _) in machines.items()}
         made = plan(study, wish, machines, on_nodes(options, machines), wishes)
         _check_toolchains(made)
-    else:  # nobody knows what is installed there: what programs need is taken to be
+    else:  # the software there is unknown: assume that all programs have what they need
         known = dict.fromkeys((machine.host, *options.hosts), machine)
         there = msgspec.structs.replace(
             options,
@@ -110,7 +110,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 
 
 def _show_largest(plan: Plan, machines: Mapping[str, Machine], console: Console) -> None:
-    """The largest problems that the memory holds, which follow the study."""
+    """Print the largest problems that fit into memory, which follow the study."""
     from assay.model import benchmarks
     from assay.model.units import format_size
     from assay.plan.largest import filling
@@ -142,7 +142,7 @@ def _machine(xml: str | None, synthetic: str | None) -> Machine | None:
 
 
 def _check_toolchains(plan: Plan) -> None:
-    """UsageError or UnfitEnvironmentError for a toolchain that is not here."""
+    """UsageError or UnfitEnvironmentError for a toolchain that is not installed."""
     from assay import plan as planning
     from assay import toolchain
     from assay.cli import settings
@@ -180,14 +180,14 @@ def _show(plan: Plan, console: Console, *, every: bool) -> None:
 
 
 def _axes(benchmark: Benchmark, cases: list[Case]) -> list[str]:
-    """What is varied, a line each: `stores: ordinary, non-temporal`, `bytes: 1 B to 64 MiB`, and factors."""
+    """A line for each varied axis, `stores: ordinary, non-temporal`, `bytes: 1 B to 64 MiB`, and each factor."""
     lines = []
     for axis in benchmark.axes:
         values = _of_axis(axis.name, cases)
         if axis.default is not None and values not in ([], [axis.default]):
             lines.append(f"{axis.name}: {_by_level(axis, cases) or _values(values, axis.unit)}")
     factors: dict[str, dict[str, None]] = {}
-    for factor, level in (pair for case in cases for pair in case.factors.items()):  # inside a node no network is
+    for factor, level in (pair for case in cases for pair in case.factors.items()):  # cases may lack the network
         factors.setdefault(factor, {})[level] = None
     return lines + [f"{factor}: {', '.join(levels)}" for factor, levels in factors.items()]
 
@@ -197,12 +197,12 @@ def _of_axis(name: str, cases: list[Case]) -> list[ParamValue]:
 
 
 def _by_level(axis: Axis, cases: list[Case]) -> str:
-    """Many values of an axis, for each level of another where they differ; empty where one list says it all."""
+    """Values of an axis for each level of another axis, if there are many and they differ; else empty."""
     for other in {name: None for case in cases for name in case.params if name != axis.name}:
         levels = {
             level: [case for case in cases if case.params[other] == level] for level in _of_axis(other, cases)
         }
-        swept = {level: _of_axis(axis.name, alike) for level, alike in levels.items()}
+        swept = {level: _of_axis(axis.name, same) for level, same in levels.items()}
         many = all(len(values) > _FEW for values in swept.values())
         if 1 < len(swept) <= _FEW and many and len({frozenset(values) for values in swept.values()}) > 1:
             return "; ".join(f"{_values(values, axis.unit)} ({other}={level})" for level, values in swept.items())
@@ -231,24 +231,26 @@ def _table(*columns: str) -> Table:
 
 
 def _placements(cases: list[Case], console: Console) -> None:
-    """A row for each placement and memory policy; many that differ in their indices only share one.
+    """Print a row for each placement and memory policy; many that differ only in indices share a row.
 
-    Below it stand the cpus of each node where nodes are placed differently.
+    The cpus of each node follow if nodes have different placements.
     """
+    from assay.model.grouping import grouped
+
     by_node: list[str] = []
     table = _table("placement", "where", "cpus", "memory", "cases")
     table.columns[0].no_wrap = table.columns[3].no_wrap = True
     table.columns[2].no_wrap, table.columns[2].max_width, table.columns[2].overflow = True, 14, "ellipsis"
-    for (label, memory), alike in _alike(cases).items():
-        labels = list(dict.fromkeys(case.placement.label for case in alike))
-        memories = list(dict.fromkeys(case.placement.memory for case in alike))
-        rows: list[tuple[str, str, str, list[Case]]] = []
+    for (label, memory), similar in grouped(cases, _starred).items():
+        labels = list(dict.fromkeys(case.placement.label for case in similar))
+        memories = list(dict.fromkeys(case.placement.memory for case in similar))
+        rows: list[tuple[str, str, str, Sequence[Case]]] = []
         if len(labels) * len(memories) > _FEW:
-            rows.append((label, _many(len(labels), len(memories), alike), memory, alike))
+            rows.append((label, _many(len(labels), len(memories), similar), memory, similar))
         else:
             for one in labels:
                 for policy in memories:
-                    same = [c for c in alike if (c.placement.label, c.placement.memory) == (one, policy)]
+                    same = [c for c in similar if (c.placement.label, c.placement.memory) == (one, policy)]
                     meaning = "; ".join(dict.fromkeys(case.placement.meaning for case in same))
                     rows += [(one, meaning, _policy(policy), same)] if same else []
         for word, where, shown, group in rows:
@@ -264,7 +266,7 @@ def _placements(cases: list[Case], console: Console) -> None:
 
 
 def _cpus(cases: Sequence[Case]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The cpus that cases use of a node, and the nodes that have these."""
+    """The cpus that cases use on a node, and the nodes with these cpus."""
     from assay.model.grouping import grouped
     from assay.model.units import format_cpu_list
 
@@ -277,14 +279,13 @@ def _cpus(cases: Sequence[Case]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def _of_nodes(cpus: Sequence[tuple[str, tuple[str, ...]]]) -> str:
     """`cpus 0-1,16-17 of n1; 0-3 of n[2-8]`."""
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+    from assay.model.node_sets import folded
 
-    nodes = (NodeSet.fromlist(list(hosts), resolver=RESOLVER_NOGROUP) for _, hosts in cpus)
-    return "cpus " + "; ".join(f"{of} of {named}" for (of, _), named in zip(cpus, nodes, strict=True))
+    return "cpus " + "; ".join(f"{used} of {folded(hosts)}" for used, hosts in cpus)
 
 
 def _points(benchmark: Benchmark, cases: list[Case]) -> Table | None:
-    """What each point of a sweep is that the benchmark chose by the machine: its values, memory and time."""
+    """Values, memory and time of each point of a sweep that the benchmark chose by the machine."""
     from assay.model.units import format_size
 
     if benchmark.swept not in benchmark.computed or len(cases) > _MOST_POINTS:
@@ -305,24 +306,20 @@ def _points(benchmark: Benchmark, cases: list[Case]) -> Table | None:
     return table
 
 
-def _many(places: int, memories: int, cases: list[Case]) -> str:
+def _many(places: int, memories: int, cases: Sequence[Case]) -> str:
     if memories == 1:
         sizes = [len(case.placement.cpus) for case in cases]
         return f"{places} placements" + (f", {min(sizes)} to {max(sizes)} cpus" if min(sizes) < max(sizes) else "")
     return f"{places} x {memories} placements: each against the memory of each node"
 
 
-def _alike(cases: list[Case]) -> dict[tuple[str, str], list[Case]]:
-    """Cases by placement word and memory policy with `*` for their indices."""
+def _starred(case: Case) -> tuple[str, str]:
+    """Placement word and memory policy of a case, with `*` for their indices."""
     from assay.model.placement import parsed
 
-    alike: dict[tuple[str, str], list[Case]] = {}
-    for case in cases:
-        memory = case.placement.memory
-        bound = memory.policy == "bind" and len(memory.nodes) == 1
-        key = (parsed(case.placement.label).starred, "bind:*" if bound else _policy(memory))
-        alike.setdefault(key, []).append(case)
-    return alike
+    memory = case.placement.memory
+    bound = memory.policy == "bind" and len(memory.nodes) == 1
+    return parsed(case.placement.label).starred, "bind:*" if bound else _policy(memory)
 
 
 def _every_case(cases: list[Case], console: Console) -> None:
@@ -331,8 +328,8 @@ def _every_case(cases: list[Case], console: Console) -> None:
     for case in cases:
         console.print(f"  {_plain(case.id)}", soft_wrap=True)
         cpus = _cpus((case,))
-        of = _of_nodes(cpus) if len(cpus) > 1 else f"cpus {cpus[0][0]}"
-        console.print(f"    {of}; needs {format_size(case.memory_bytes)}", style="dim", soft_wrap=True)
+        used = _of_nodes(cpus) if len(cpus) > 1 else f"cpus {cpus[0][0]}"
+        console.print(f"    {used}; needs {format_size(case.memory_bytes)}", style="dim", soft_wrap=True)
 
 
 def _policy(memory: Memory) -> str:
@@ -349,19 +346,22 @@ def _list(heading: str, lines: list[str], console: Console) -> None:
 
 
 def _brief(lines: Sequence[tuple[tuple[str, ...], str]]) -> list[str]:
-    """Lines with what those share that differ in a number only: of many the first, and how many are like it."""
-    groups: dict[object, list[str]] = {}
-    for alike, line in lines:
-        groups.setdefault(alike or line, []).append(line)
+    """The lines; of many that differ only in a number (with an equal key) the first, and the number of others."""
+    from assay.model.grouping import grouped
+
     return [
         shown
-        for group in groups.values()
-        for shown in (group if len(group) < _FEW else [group[0], f"... and {len(group) - 1} similar ones"])
+        for group in grouped(lines, lambda each: each[0] or each[1]).values()
+        for shown in (
+            (line for _, line in group)
+            if len(group) < _FEW
+            else (group[0][1], f"... and {len(group) - 1} similar ones")
+        )
     ]
 
 
 def _say(line: str, console: Console, indent: str = "") -> None:
-    """A paragraph as wide as the terminal."""
+    """Print a paragraph, wrapped at the width of the terminal."""
     wrapped = textwrap.fill(
         line, console.width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
     )

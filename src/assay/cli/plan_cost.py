@@ -1,4 +1,4 @@
-"""The order and the cost of a plan, for people."""
+"""The order and the cost of a plan as text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from assay.model.core_rate import Clock
     from assay.model.plan import Plan
 
-#: Launches that take more of a budget than this are named.
+#: Launches are named if they take more than this share of a budget.
 _NOTICED = 0.1
-#: Where a quiet machine takes less than this share of what a noisy one takes, both are told.
+#: Both times are printed if that on a quiet machine is below this share of that on a noisy one.
 _QUIET = 0.8
 _MINUTE = 60
 _HOUR = 3600
@@ -24,7 +24,7 @@ _CLOCKS: dict[Clock, str] = {
 
 
 def order_and_cost(plan: Plan) -> list[str]:
-    """How a plan goes on, and what it takes: a line each."""
+    """Lines on the order of a plan and its cost."""
     from assay.model.units import count_of
     from assay.plan.experiments import FEWEST, MOST
     from assay.plan.later import with_every_round
@@ -84,24 +84,24 @@ def order_and_cost(plan: Plan) -> list[str]:
 
 
 def _by_operations(plan: Plan) -> list[str]:
-    """What is assumed of the rate of a core, and why, where that decides how long cases take."""
+    """A line on the assumed rate of a core, if it decides how long cases take."""
     from assay.model import benchmarks
     from assay.model.units import count_of, format_quantity
 
     names = dict.fromkeys(case.benchmark for case in plan.studied)
-    found = {name: of.share for name in names if (of := benchmarks.get(name).operations)}
+    found = {name: each.share for name in names if (each := benchmarks.get(name).operations)}
     if not found:
         return []
     core = plan.core
     peak, clock = format_quantity(core.flops, "flop/s"), format_quantity(core.hertz, "Hz")
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in found.items())
     units = f"{count_of(core.units, 'unit')} of {core.bits} bits ({core.of or 'assumed'})"
-    told = f"{units} at {clock} ({_CLOCKS[core.clock]})"
-    return [f"time of operations: assumed shares ({shares}) of the {peak} that a core can do by {told}"]
+    basis = f"{units} at {clock} ({_CLOCKS[core.clock]})"
+    return [f"time of operations: assumed shares ({shares}) of the {peak} that a core can do by {basis}"]
 
 
 def _budget(seconds: float) -> str:
-    """At least so many seconds, as --budget takes it."""
+    """The seconds, rounded up, as a value of --budget."""
     return f"{math.ceil(seconds)}s" if seconds < 2 * _MINUTE else f"{math.ceil(seconds / _MINUTE)}m"
 
 

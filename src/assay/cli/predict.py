@@ -1,4 +1,4 @@
-"""`assay predict`: what another network, or more nodes, would give, by the laws of a run."""
+"""`assay predict`: predict figures on another network, or on more nodes, from the laws of a run."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def _over(known: RunEstimates, network: str) -> tuple[WhatIf, ...]:
     return found
 
 
-def _law(network: str, of: str) -> MessageLaw:
-    """The law of a network that another run measured, or that is told by latency and bandwidth, for a run."""
+def _law(network: str, target: str) -> MessageLaw:
+    """The law of a network, from another run or from latency and bandwidth, for the run `target`."""
     from assay import store
     from assay.analyse import examine
     from assay.model.errors import UsageError
@@ -91,11 +91,11 @@ def _law(network: str, of: str) -> MessageLaw:
             raise UsageError(
                 f"run '{run}' has the networks {', '.join(laws)}" + (f", none named {name}" if name else ""),
                 why="a prediction is for one of them",
-                remedy=shlex.join(("assay", "predict", of, "--network", f"{run}:{next(iter(laws))}")),
+                remedy=shlex.join(("assay", "predict", target, "--network", f"{run}:{next(iter(laws))}")),
             )
         return laws.get(name) or next(iter(laws.values()))
-    told = dict(word.partition("=")[::2] for word in network.split())
-    values = {name: parse_quantity(text) for name, text in told.items()}
+    given = dict(word.partition("=")[::2] for word in network.split())
+    values = {name: parse_quantity(text) for name, text in given.items()}
     units = {name: unit for name, (_, unit) in values.items()}
     if units != {"latency": "s", "bandwidth": "B/s"} or min(value for value, _ in values.values()) <= 0:
         raise UsageError(
@@ -105,7 +105,7 @@ def _law(network: str, of: str) -> MessageLaw:
 
 
 def _run_and_network(text: str) -> tuple[str, str] | None:
-    """RUN, of any letters, and NETWORK, empty for none; None for a latency and a bandwidth."""
+    """RUN and NETWORK (empty for none); None for a latency and a bandwidth."""
     from pathlib import Path
 
     run, network = (text, "") if Path(text).exists() or ":" not in text else text.rpartition(":")[::2]

@@ -1,4 +1,4 @@
-"""The preparation of a run: the plan, its machines, its programs."""
+"""Prepare a run: its plan, machines and programs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Prepared(NamedTuple):
     """A prepared run.
 
     Attributes:
-        plan: what will be measured.
-        machines: on what.
+        plan: the plan.
+        machines: machines of its hosts.
         builds: toolchain -> programs.
     """
 
@@ -33,7 +33,7 @@ class Prepared(NamedTuple):
 
 
 def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
-    """The plan options of a command line, by the names of their parameters, for these nodes."""
+    """The options of the plan for these nodes, from the parameters of a command line."""
     from assay import plan as planning
     from assay.model.errors import UsageError
     from assay.model.units import parse_duration, parse_share
@@ -72,11 +72,11 @@ def prepare(
     """Read the facts of the machines, plan the study for them and build its programs.
 
     Args:
-        name: of the study, or the path of its file.
-        options: of the plan; toolchains and MPIs as the user names them.
-        wishes: what `--vary` says.
+        name: name of the study, or the path of its file.
+        options: options of the plan; toolchains and MPIs as the user names them.
+        wishes: values of `--vary`.
         starter: reaches the nodes.
-        measures: whether what the caches hold may be found out, where arrays beyond what they claim are large.
+        measures: whether the capacity of the caches may be measured, if arrays beyond their stated size are large.
     """
     import msgspec
 
@@ -95,7 +95,7 @@ def prepare(
     here = machines.get(starter.site.host)
     held = find_held(made, here[0].topology, builds, starter, Processes()) if here and measures else None
     if held:
-        output.say(_told(held))
+        output.say(_sentence(held))
         made = msgspec.structs.replace(made, prepared_s=held.seconds)
     if held and held.bytes:
         machines = _with_held(machines, starter.site.host, held)
@@ -104,8 +104,8 @@ def prepare(
     return Prepared(made, machines, builds)
 
 
-def _told(held: Held) -> str:
-    """What the passes before a run decided, and why."""
+def _sentence(held: Held) -> str:
+    """The result of the passes before a run, and the reason."""
     from assay.model.units import format_size
 
     claimed, size = format_size(held.claimed), format_size(held.bytes)
@@ -120,7 +120,7 @@ def _told(held: Held) -> str:
 
 
 def _with_held(machines: Machines, here: str, held: Held) -> Machines:
-    """The machines, of which those that are like this one are known to have no more in their caches."""
+    """The machines, with the measured capacity of caches for those that equal this one."""
     import msgspec
 
     from assay.model.facts import Fact
@@ -138,14 +138,14 @@ def _with_held(machines: Machines, here: str, held: Held) -> Machines:
 
 
 def on_nodes(options: Options, machines: Machines) -> Options:
-    """The options, with networks in the names of the nodes; says where one is the Ethernet of a faster card.
+    """The options, with networks resolved on the nodes; prints if one is the Ethernet of a faster card.
 
     Args:
-        options: as a user gives them.
-        machines: the nodes that the plan is for, as far as they are known.
+        options: options of the user.
+        machines: the known nodes of the plan.
 
     Raises:
-        UsageError: no node has a device that is asked for.
+        UsageError: no node has a requested device.
         UnfitEnvironmentError: some nodes have it and others do not.
     """
     import msgspec
@@ -165,10 +165,10 @@ def on_nodes(options: Options, machines: Machines) -> Options:
 
 
 def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: tuple[str, ...]) -> Plan:
-    """The plan of a study on machines like the first one, with the installed toolchains and MPIs.
+    """The plan of a study on these machines, with the installed toolchains and MPIs.
 
     Raises:
-        UsageError: a BLAS that is not here, that is none, or that nothing loads.
+        UsageError: a BLAS that is missing, invalid, or not used by the study.
     """
     import shutil
 
@@ -219,13 +219,13 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
 
 
 def _require_libraries(options: Options, wish: Study, machines: Machines) -> dict[str, frozenset[str]]:
-    """Load each library that the programs will load, once: file -> what it lacks of the functions that some have.
+    """Test each library that the programs will load: file -> optional functions that it lacks.
 
-    Those of other machines are not known here.
+    Libraries on other machines cannot be tested here.
 
     Raises:
-        UsageError: a file that is no library, or lacks a function.
-        UnfitEnvironmentError: a library that cannot be loaded.
+        UsageError: a file is not a library, or lacks a function.
+        UnfitEnvironmentError: a library cannot be loaded.
     """
     import os
     from pathlib import Path
@@ -245,7 +245,7 @@ def _require_libraries(options: Options, wish: Study, machines: Machines) -> dic
 
 
 def built(made: Plan) -> dict[str, Build]:
-    """Toolchain -> a build of what a plan starts; all names are checked before the first build begins."""
+    """Toolchain -> build of the programs of a plan; all names are checked before the first build starts."""
     from assay import plan as planning
     from assay import toolchain
 
@@ -256,7 +256,7 @@ def built(made: Plan) -> dict[str, Build]:
 
 
 def further_programs(builds: Mapping[str, Build], part: Plan) -> dict[str, Build]:
-    """Toolchain -> its build with those programs of a plan that it lacks; only builds that lack any."""
+    """Toolchain -> its build with the missing programs of a plan; only builds that lack any."""
     from assay import plan as planning
     from assay import toolchain
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from assay.model.run import CaseRecords, LaunchRecords
     from assay.run import Progress, Watcher
 
-#: Where there is no terminal, a line this often at most.
+#: Minimum seconds between two lines if there is no terminal.
 _LINE_EVERY_S = 15.0
 _MINUTE_S = 60
 
 
 def shown(plan: Plan) -> AbstractContextManager[Watcher]:
-    """A bar in a terminal, lines elsewhere, on stderr."""
+    """A progress bar in a terminal, else lines, on stderr."""
     console = output.console(stderr=True)
     return _Bar(console, plan) if console.is_terminal else _Lines(plan)
 
@@ -35,7 +35,7 @@ def _left(seconds: float) -> str:
 
 
 def last_figure(launch: LaunchRecords | None, plan: Plan) -> str:
-    """`triad 46.5 GB/s`: the headline of the last case of a launch that has one; empty for none."""
+    """`triad 46.5 GB/s`: the headline figure of the last case of a launch that has one; empty for none."""
     cases = {case.id: case for case in plan.studied}
     found = (
         _figure(records, cases[records.header.case])
@@ -73,7 +73,7 @@ def _launches(progress: Progress) -> str:
 
 
 def _without(progress: Progress) -> str:
-    """What the count of launches leaves out."""
+    """The part of the plan that the count of launches does not include."""
     return f" ({progress.cut} of the plan cut)" if progress.cut else ""
 
 
@@ -82,37 +82,37 @@ def _waiting(disturbed: Launch) -> str:
 
 
 class _Lines:
-    """Progress where nobody watches: a line now and then."""
+    """Progress without a terminal: a line from time to time."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._began_s, self._told_s = time.monotonic(), 0.0
+        self._began_s, self._printed_s = time.monotonic(), 0.0
         self._last: LaunchRecords | None = None
 
     def __enter__(self) -> Self:
-        """Nothing has to be drawn."""
+        """Nothing to draw."""
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Nothing has to be cleared."""
+        """Nothing to clear."""
 
     def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
-        """Say it if the last line is old."""
-        if time.monotonic() - self._told_s > _LINE_EVERY_S:
-            self._told_s = time.monotonic()
+        """Print a line if the last one is old."""
+        if time.monotonic() - self._printed_s > _LINE_EVERY_S:
+            self._printed_s = time.monotonic()
             again = " again: it was disturbed" if attempt else ""
-            counted = f"{progress.made} of {_launches(progress)} in {_left(self._told_s - self._began_s)}"
+            counted = f"{progress.made} of {_launches(progress)} in {_left(self._printed_s - self._began_s)}"
             counted += f", about {_left(progress.left_s)} left"
             figure = last_figure(self._last, self._plan)
             counted += f"; last: {figure}" if figure else ""
             output.say(f"{counted}; now {launch.program} ({launch.id}){again}")
 
     def waits(self, disturbed: Launch) -> None:
-        """Why nothing goes on."""
+        """Print why the run waits."""
         output.say(_waiting(disturbed))
 
     def ended(self, launch: LaunchRecords, progress: Progress) -> None:
-        """The next line will count it."""
+        """Keep the launch for the next line."""
         del progress
         self._last = launch
 
@@ -146,18 +146,18 @@ class _Bar:
             self._bar.stop()
 
     def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
-        """What is measured now."""
+        """Show what is measured now."""
         from assay.model.units import count_of
 
         again = " (again: disturbed)" if attempt else ""
         self._show(progress, f"{launch.program}, {count_of(len(launch.cases), 'case')}{again}")
 
     def waits(self, disturbed: Launch) -> None:
-        """Why nothing goes on."""
+        """Print why the run waits."""
         self._bar.update(self._task, description=_waiting(disturbed), refresh=True)
 
     def ended(self, launch: LaunchRecords, progress: Progress) -> None:
-        """One more, with its figure."""
+        """Count the launch and show its figure."""
         if figure := last_figure(launch, self._plan):
             self._bar.update(self._task, figure=figure)
         self._show(progress, "")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assay.model.run import Run
     from assay.report.section import Section
 
-#: A file's name is no longer than this.
+#: Maximum length of a file's name.
 _LONGEST = 120
 
 
@@ -67,7 +67,7 @@ def _single(found: list[Run], path: Path | None, limits: dict[str, float], langu
 
 
 def _own(run: Run) -> Section | None:
-    """What the curves of an import show: of what was measured here findings and comparisons tell it."""
+    """The section on the curves of an import; for measured runs, findings and comparisons cover it."""
     from assay.compare import page
     from assay.compare.sides import sides
 

@@ -101,7 +101,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
             if dry_run:
                 _print_experiments(path, options, Starter(site))
                 return
-            opened = _go_on(path, budget_s if larger else None, options, site)
+            opened = _resume(path, budget_s if larger else None, options, site)
         else:
             options = options_of(asked, where.node_names(nodes, hostfile))
             prepared = prepare(
@@ -111,16 +111,16 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
                 _print_commands(prepared.plan, prepared.builds, Starter(site))
                 return
             opened = _begin(prepared, folder, site)
-        _tell_result(opened, site)
+        _print_result(opened, site)
 
 
 @contextmanager
 def _ending_on_request() -> Iterator[None]:
-    """A batch system, or a terminal that closes, ends a run as Ctrl-C does; what is ignored (nohup) stays so."""
+    """Let SIGTERM and SIGHUP end a run as Ctrl-C does; signals that are ignored (nohup) stay ignored."""
     import signal
 
     def end(_number: int, _frame: object) -> None:
-        for each in handled:  # one is enough: the run is ending
+        for each in handled:  # ignore further signals while the run ends
             signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt
 
@@ -136,7 +136,7 @@ def _ending_on_request() -> Iterator[None]:
 
 
 def folder_of(runs: str | None) -> Path:
-    """The folder of runs that --runs names, else the usual one."""
+    """The folder of runs given by --runs, else the default one."""
     from assay import store
     from assay.model.errors import UsageError
 
@@ -146,7 +146,7 @@ def folder_of(runs: str | None) -> Path:
 
 
 def named(study: str | None, example: str) -> str:
-    """The study; UsageError where none is named, with an example of what to type."""
+    """The study; UsageError with an example if none is named."""
     from assay import studies
     from assay.model.errors import UsageError
 
@@ -156,17 +156,14 @@ def named(study: str | None, example: str) -> str:
 
 
 def _given() -> set[str]:
-    """What stands on the command line beside --resume; a configuration's defaults do not matter.
+    """The options given with --resume.
 
     Raises:
-        UsageError: what a run that goes on cannot take.
+        UsageError: an option that a resumed run cannot take.
     """
-    from click.core import ParameterSource
-
     from assay.model.errors import UsageError
 
-    context = click.get_current_context()
-    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    given = output.given_options()
     confirming = given & {"confirm", "confirm_budget"}
     shown = {"dry_run"} if confirming else set()
     if given - confirming - shown - {"resume", "runs", "budget", "launcher", "ssh_config"}:
@@ -179,7 +176,7 @@ def _given() -> set[str]:
 
 
 def _begin(prepared: Prepared, folder: Path, site: Site) -> OpenRun:
-    """Measure a plan from its first launch on."""
+    """Measure a plan from its first launch."""
     import sys
 
     from assay import store
@@ -200,8 +197,8 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> OpenRun:
     return opened
 
 
-def _go_on(path: Path, budget_s: float | None, options: Options, site: Site) -> OpenRun:
-    """Measure what is missing of a run and of its experiments; one that has all of it stays as it is."""
+def _resume(path: Path, budget_s: float | None, options: Options, site: Site) -> OpenRun:
+    """Measure the missing part of a run and of its experiments; a complete run does not change."""
     from assay.cli import measuring
 
     run = _continued(_wished(path, options, budget_s), budget_s, site)
@@ -213,10 +210,10 @@ def _go_on(path: Path, budget_s: float | None, options: Options, site: Site) -> 
 
 
 def _wished(path: Path, options: Options, budget_s: float | None = None) -> Run:
-    """The stored run, its plan with what is asked for now.
+    """The stored run, with the current options in its plan.
 
     Raises:
-        UsageError: experiments are asked for and nobody measured here.
+        UsageError: experiments are requested for an imported run.
     """
     import msgspec
 
@@ -238,9 +235,9 @@ def _wished(path: Path, options: Options, budget_s: float | None = None) -> Run:
 
 
 def _continued(run: Run, budget_s: float | None, site: Site) -> Run:
-    """The run without an ending where its study is to go on.
+    """The run, without its ending if its study continues.
 
-    A study that is through as far as its budget goes is left so where only experiments are asked for.
+    If only experiments are requested, a study that used its budget is not continued.
     """
     import msgspec
 
@@ -260,7 +257,7 @@ def _typed(run: Run) -> str:
 
 
 def confirm_s(run: Run, options: Options) -> float | None:
-    """Seconds for experiments: what is asked for now, else what the run was begun with; None for none."""
+    """Seconds for experiments: from the current options, else from the run's plan; None for no experiments."""
     from assay.plan import experiment_budget_s
 
     if options.confirm:
@@ -269,7 +266,7 @@ def confirm_s(run: Run, options: Options) -> float | None:
 
 
 def _is_missing(run: Run, budget_s: float | None, site: Site) -> bool:
-    """Whether a run has something left to measure; UsageError where it has and no time for it."""
+    """Whether a run has something left to measure; UsageError if it has but no time for it."""
     from assay.launch.remote import resume_command
     from assay.model.units import typed_duration
     from assay.run.ledger import remaining_work
@@ -289,7 +286,7 @@ def _is_missing(run: Run, budget_s: float | None, site: Site) -> bool:
 
 
 def _require_same(run: Run, site: Site) -> None:
-    """UnfitEnvironmentError where the run would go on with another machine or other programs."""
+    """UnfitEnvironmentError if the run would continue on another machine or with other programs."""
     from assay import toolchain
     from assay.launch.starter import Starter
     from assay.run.dry_run import require_same
@@ -304,7 +301,7 @@ def _require_same(run: Run, site: Site) -> None:
 
 
 def _print_experiments(path: Path, options: Options, starter: Starter) -> None:
-    """The commands of the experiments that a run would be confirmed by."""
+    """Print the commands of the experiments of a run."""
     from assay.cli import measuring, prepare
     from assay.plan.stages import CONFIRM
 
@@ -342,20 +339,20 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -
         )
 
 
-def _tell_result(opened: OpenRun, site: Site) -> None:
+def _print_result(opened: OpenRun, site: Site) -> None:
     from assay.cli import printed, show
     from assay.report import html
 
     output.without_collector()
     run, analysis = opened.run, opened.analysis()
     printed.tell(Path(run.path), ("text",), lambda console: show.page(run, analysis, console))
-    _tell_cut(run, site)
+    _print_cut(run, site)
     output.echo(output.write_page(run, html.render(run, analysis)))
     _judge(run, analysis)
 
 
-def _tell_cut(run: Run, site: Site) -> None:
-    """What a budget cut, and how to have it nevertheless."""
+def _print_cut(run: Run, site: Site) -> None:
+    """Print what a budget cut, and the command that continues."""
     from assay.launch.remote import resume_command
     from assay.model.units import typed_duration
     from assay.run.ledger import remaining_work
@@ -370,7 +367,7 @@ def _tell_cut(run: Run, site: Site) -> None:
 
 
 def _judge(run: Run, analysis: Analysis) -> None:
-    """Raise what the exit code must say; the report stands already."""
+    """Raise the error for the exit code; the report is already written."""
     from assay.model.errors import MeasurementError, PartialRunError
     from assay.report.summary import counted
 

@@ -1,7 +1,7 @@
-"""Configuration: flag > `ASSAY_*` > ./assay.toml > user's config > /etc/assay. Unknown keys are refused by name.
+"""Configuration: flag > `ASSAY_*` > ./assay.toml > user's file > /etc/assay. Unknown keys are refused by name.
 
-A file holds one table per command whose keys are its options, e.g. `[run]` with `budget = "60s"`, and the tables
-of `TABLES`, which describe a site rather than a command. In the environment the same option is `ASSAY_RUN_BUDGET`.
+A file has one table per command whose keys are its options, e.g. `[run]` with `budget = "60s"`, and the tables of
+`TABLES`, which describe a site. In the environment the same option is `ASSAY_RUN_BUDGET`.
 """
 
 import os
@@ -13,11 +13,11 @@ import click
 
 from assay.model.errors import UsageError
 
-#: Tables that are no command: `[toolchain.NAME]` and `[mpi.NAME]` declare a toolchain and an MPI, `[blas]` names
-#: libraries, `[limits]` gives what the vendor promises, `[factor.NAME]` the commands that set the levels of a
-#: factor, `[given]` facts of the site that no node can tell.
+#: Tables other than commands: `[toolchain.NAME]` and `[mpi.NAME]` declare a toolchain and an MPI, `[blas]` names
+#: libraries, `[limits]` gives limits of the vendor, `[factor.NAME]` the commands that set the levels of a factor,
+#: `[given]` facts of the site that nodes do not report.
 TABLES = ("toolchain", "mpi", "blas", "limits", "factor", "given")
-#: Variables that belong to no command.
+#: Variables that do not belong to a command.
 VARIABLES = {
     "ASSAY_RUNS": "folder of the runs, ./assay-runs when unset",
     "ASSAY_CACHE": "folder of the builds, the user's cache folder when unset",
@@ -27,12 +27,12 @@ VARIABLES = {
     "ASSAY_RUN": "run that a process belongs to, so that it can be found and ended; set by assay run",
 }
 SYSTEM_FILE = Path("/etc/assay/assay.toml")
-#: Files that cannot be read, each told once.
+#: Files that cannot be read; each is reported once.
 _left_out: set[Path] = set()
 
 
 def files() -> list[Path]:
-    """Configuration files that exist, the one that wins last."""
+    """Existing configuration files, that of the highest precedence last."""
     import platformdirs
 
     user = Path(platformdirs.user_config_dir("assay")) / "assay.toml"
@@ -40,7 +40,7 @@ def files() -> list[Path]:
 
 
 def table(name: str) -> dict[str, Any]:
-    """A site table of all files together, e.g. `limits`; the file that wins replaces single keys."""
+    """A site table merged from all files, e.g. `limits`; files of higher precedence replace single keys."""
     merged: dict[str, Any] = {}
     for path in files():
         values = _read(path).get(name, {})
@@ -51,7 +51,7 @@ def table(name: str) -> dict[str, Any]:
 
 
 def defaults(group: click.Group) -> dict[str, Any]:
-    """Click's default map from all files and the environment; UsageError names what nothing reads."""
+    """Click's default map from all files and the environment; UsageError names unknown keys."""
     merged: dict[str, dict[str, Any]] = {}
     for path in files():
         for name, values in _read(path).items():
@@ -85,7 +85,7 @@ def _from_table(group: click.Group, path: Path, name: str, values: object) -> di
 
 
 def _from_variable(group: click.Group, variable: str, text: str) -> tuple[str, dict[str, Any]]:
-    """Refuses a variable that nothing reads: a slip of the pen would change nothing, unseen."""
+    """Name and value of a variable; UsageError if it is unknown, because a typing error would have no effect."""
     name, _, key = variable.removeprefix("ASSAY_").lower().partition("_")
     options = _options(group, name)
     if key not in options:
@@ -95,7 +95,7 @@ def _from_variable(group: click.Group, variable: str, text: str) -> tuple[str, d
 
 
 def _options(group: click.Group, name: str) -> dict[str, click.Option]:
-    """The options of a command by their long names, `-` written as `_`; empty for no command."""
+    """The options of a command by their long names, `-` written as `_`; empty if there is no such command."""
     command = group.get_command(click.Context(group), name)
     found = [parameter for parameter in command.params if isinstance(parameter, click.Option)] if command else []
     return {
@@ -107,7 +107,7 @@ def _options(group: click.Group, name: str) -> dict[str, click.Option]:
 
 
 def _default(option: click.Option, value: object, where: str) -> tuple[str, object]:
-    """Name and value for click's default map; a repeatable option takes its words from one string, too."""
+    """Name and value for click's default map; a repeatable option also accepts several words in one string."""
     if option.multiple:
         words = value.split() if isinstance(value, str) else value if isinstance(value, list) else [value]
         return str(option.name), [_word(each, where) for each in words]
@@ -115,7 +115,7 @@ def _default(option: click.Option, value: object, where: str) -> tuple[str, obje
 
 
 def _word(value: object, where: str) -> str:
-    """A value as it would be typed."""
+    """A value as on the command line."""
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return str(value)
     shown = {bool: "true or false", list: "a list", dict: "a table"}.get(type(value), "a date")
@@ -125,12 +125,12 @@ def _word(value: object, where: str) -> str:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # in a folder that may not be looked into
+    except OSError:  # in a folder without permission
         return True
 
 
 def _content(path: Path) -> str:
-    """What a file holds; nothing, and one warning, where it may not be read."""
+    """The content of a file; empty, with one warning, if it cannot be read."""
     from assay.cli.output import say
 
     try:

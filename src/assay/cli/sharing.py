@@ -1,4 +1,4 @@
-"""What leaves the site: `--share` of the commands that write a file for others."""
+"""Data that leaves the site: `--share` of the commands that write a file for others."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _COUNTED: dict[Kind, str] = {
 
 @contextmanager
 def shared(runs: Sequence[Path], *, listed: bool) -> Generator[tuple[Path, ...]]:
-    """Directories of the runs as they may leave the site, while they are read; then says what was replaced."""
+    """Temporary directories of the redacted runs; prints what was replaced at the end."""
     from assay.store.shared import shared as made
     from assay.store.standins import StandIns
 
     users = []
-    with suppress(KeyError, OSError):  # of a user without a name
+    with suppress(KeyError, OSError):  # the user has no name
         users.append(getpass.getuser())
     standing = StandIns(users)
     with made(runs, standing) as folders:
@@ -56,7 +56,7 @@ def shared(runs: Sequence[Path], *, listed: bool) -> Generator[tuple[Path, ...]]
 
 @contextmanager
 def loaded(references: Sequence[str], *, share: bool, listed: bool) -> Generator[list[Run]]:
-    """The runs of these names, with `share` as they may leave the site; published references are no secret."""
+    """The runs of these names, redacted with `share`; published references are not."""
     import msgspec
 
     from assay import store
@@ -74,7 +74,7 @@ def loaded(references: Sequence[str], *, share: bool, listed: bool) -> Generator
 
 
 def _tell(replaced: Mapping[Kind, Mapping[str, str]], *, listed: bool) -> None:
-    """Say what was replaced: how many of each kind, and each where that is asked for."""
+    """Print the number of replacements of each kind, and each of them with `listed`."""
     counts = [f"{what}: {len(replaced[kind])}" for kind, what in _COUNTED.items() if replaced.get(kind)]
     output.say(f"replaced {', '.join(counts) or 'nothing'}")
     if counts and not listed:

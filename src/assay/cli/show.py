@@ -1,4 +1,4 @@
-"""`assay show`: what was found, in the terminal or as JSON."""
+"""`assay show`: figures and findings, in the terminal or as JSON."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def command(run: str, limits: tuple[str, ...], form: str, *, as_json: bool) -> N
 
 
 def page(run: Run, analysis: Analysis, console: Console) -> str:
-    """What a console prints of a run."""
+    """The page of a run for a console."""
     from assay.report import terminal
 
     with console.capture() as captured:
@@ -72,7 +72,7 @@ def page(run: Run, analysis: Analysis, console: Console) -> str:
 
 
 def _print_tables(form: str, found: Run, analysis: Analysis, name: str) -> None:
-    """As another program prints them."""
+    """Print tables in the format of another program."""
     from assay.model.errors import UsageError
 
     printer = topics.modules("formats")[form]
@@ -88,7 +88,7 @@ def _print_tables(form: str, found: Run, analysis: Analysis, name: str) -> None:
 
 
 def _show_ledger(*, as_json: bool) -> None:
-    """Every prediction of every run in the folder."""
+    """Print every prediction of every run in the folder."""
     from assay import store
     from assay.analyse import analyse
     from assay.analyse.scores import scores, together

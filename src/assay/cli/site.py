@@ -1,4 +1,4 @@
-"""Where a run happens: hosts named, an allocation found, or this machine; and what is known of them."""
+"""The place of a run: named hosts, an allocation, or this machine; and the facts of the hosts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from assay.cli.hosts import hosts_option
 from assay.cli.output import say
 from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.node_sets import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
     from assay.launch.starter import Starter
     from assay.model.machine import Machine
 
-    #: Host -> its facts, and hwloc's XML where there is one.
+    #: Host -> its facts, and hwloc's XML if there is one.
     Machines = dict[str, tuple[Machine, str]]
-    #: Of a host: the same, or why there is none.
+    #: The same for one host, or why there are none.
     _Answer = tuple[Machine, str] | str
 
-#: How long a node may take to tell its facts.
+#: Time limit for a node to report its facts.
 _PATIENCE_S = 60.0
 
-#: What ssh exits with where it is itself that fails.
+#: Exit code of ssh if ssh itself fails.
 _OF_SSH = 255
 
 _LONGEST_FOLDER = 48
@@ -46,17 +47,17 @@ _OPTIONS = (
 
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say where, for a command that takes `nodes`, `hostfile`, `launcher`, `ssh_config`."""
+    """Add the options of the place, for a command with `nodes`, `hostfile`, `launcher`, `ssh_config`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def find(launcher: str | None = None, ssh_config: str | None = None, run: str = "") -> Site:
-    """The place where commands are typed: this machine, and the scheduler whose allocation it is in.
+    """The place where Assay runs: this machine, and the scheduler of the current allocation.
 
     Raises:
-        UsageError: the configuration of ssh is no file, or there is no such launcher.
+        UsageError: the configuration of ssh is not a file, or there is no such launcher.
     """
     import shutil
 
@@ -83,14 +84,14 @@ def find(launcher: str | None = None, ssh_config: str | None = None, run: str = 
 
 
 def allocated() -> Allocation:
-    """The allocation of a scheduler that this process runs in."""
+    """The scheduler's allocation in which this process runs."""
     from assay.launch.allocation import allocation
 
     return allocation(os.environ, _content, _answer, os.uname().nodename)
 
 
 def _content(path: str) -> str:
-    """What a file holds; nothing where it cannot be read."""
+    """The content of a file; empty if it cannot be read."""
     from pathlib import Path
 
     try:
@@ -100,7 +101,7 @@ def _content(path: str) -> str:
 
 
 def _answer(argv: tuple[str, ...]) -> str:
-    """What a command prints; nothing where it fails."""
+    """The output of a command; empty if it fails."""
     from assay.launch.command import Command
     from assay.run.process import Processes
 
@@ -112,7 +113,7 @@ def _answer(argv: tuple[str, ...]) -> str:
 
 
 def _sockets() -> str:
-    """A folder of this user alone, for the connections that ssh keeps open; empty where there can be none."""
+    """A private folder for the connections that ssh keeps open; empty if it cannot be made."""
     import stat
     import tempfile
     from pathlib import Path
@@ -124,7 +125,7 @@ def _sockets() -> str:
     except OSError:
         return ""
     private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
-    # The path of a socket may have 107 characters, of which ssh's own name takes 41 and 17 while it is made.
+    # The path of a socket may have 107 characters; ssh's name needs 41, and 17 more while it is made.
     return str(folder) if private and len(str(folder)) < _LONGEST_FOLDER else ""
 
 
@@ -132,8 +133,8 @@ def node_names(hosts: tuple[str, ...], hostfile: str | None) -> tuple[str, ...]:
     """The nodes that a user names, else those of the allocation; empty for this machine alone.
 
     Raises:
-        UsageError: both options, a node set that is none, or a file that cannot be read.
-        UnfitEnvironmentError: the scheduler does not tell its nodes.
+        UsageError: both options, an invalid node set, or a file that cannot be read.
+        UnfitEnvironmentError: the scheduler does not report its nodes.
     """
     return named_nodes(hosts, hostfile) or _allocated_nodes()
 
@@ -142,7 +143,7 @@ def named_nodes(hosts: tuple[str, ...], hostfile: str | None) -> tuple[str, ...]
     """The nodes that a user names; empty for none.
 
     Raises:
-        UsageError: both options, a node set that is none, or a file that cannot be read.
+        UsageError: both options, an invalid node set, or a file that cannot be read.
     """
     from pathlib import Path
 
@@ -175,10 +176,10 @@ def _allocated_nodes() -> tuple[str, ...]:
 
 
 def machines(hosts: Sequence[str], starter: Starter) -> Machines:
-    """What every host is, with the cpus that a job has of it; one that cannot tell is taken to be like another.
+    """The machine of every host, limited to the cpus of a job; a host without facts is assumed to equal another.
 
     Raises:
-        UnfitEnvironmentError: some cannot be reached, all of which it names, or none of them can tell.
+        UnfitEnvironmentError: some hosts cannot be reached (all are named), or none gives facts.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -190,29 +191,29 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
         return _granted({here[0].host: here}, starter)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = dict(zip(hosts, pool.map(lambda host: _ask(host, starter), hosts), strict=True))
-    told = _reached(answers)
-    known = {host: answer for host, answer in told.items() if not isinstance(answer, str)}
+    reached = _reached(answers)
+    known = {host: answer for host, answer in reached.items() if not isinstance(answer, str)}
     if not known:
-        host, why = next(iter(told.items()))
+        host, why = next(iter(reached.items()))
         raise UnfitEnvironmentError(
             f"node '{host}' gives no facts",
             why=str(why),
             remedy=doctor_command(hosts, starter.site),
         )
     first = next(iter(known))
-    for host, why in ((host, answer) for host, answer in told.items() if isinstance(answer, str)):
+    for host, why in ((host, answer) for host, answer in reached.items() if isinstance(answer, str)):
         say(f"{host} gives no facts ({why}); the plan assumes that it is like {first}")
     _tell_unlike(known, first)
     return _granted(known, starter)
 
 
 def _granted(known: Machines, starter: Starter) -> Machines:
-    """Hosts with what the configuration says of them, and no more cpus than a job has; a part of those is said."""
+    """Hosts with the facts of the configuration, limited to the cpus of a job; a limit is printed."""
     from assay.cli import settings
     from assay.machine import given, job_limits
 
-    told = given.facts(settings.table("given"))
-    known = {host: (given.with_given(each, told), document) for host, (each, document) in known.items()}
+    configured = given.facts(settings.table("given"))
+    known = {host: (given.with_given(each, configured), document) for host, (each, document) in known.items()}
     if not starter.site.scheduler:
         return known
     job = allocated()
@@ -233,7 +234,7 @@ def _granted(known: Machines, starter: Starter) -> Machines:
 
 
 def _wider(job: Allocation) -> str:
-    """How to have whole nodes; that they are whole already where the rest is kept from every job."""
+    """How to get whole nodes; or that the job has them, because the rest is reserved."""
     if job.scheduler != "slurm":
         return ""
     if "OverSubscribe=NO" in _answer(("scontrol", "show", "job", "--oneliner", job.job)):
@@ -242,18 +243,16 @@ def _wider(job: Allocation) -> str:
 
 
 def _reached(answers: dict[str, _Answer | UnfitEnvironmentError]) -> dict[str, _Answer]:
-    """The answers; where hosts cannot be reached, what the first of them says, with the names of all."""
+    """The answers; if hosts cannot be reached, an error with the names of all and the reason of the first."""
     lost = {host: each for host, each in answers.items() if isinstance(each, UnfitEnvironmentError)}
     if lost:
-        from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
-
-        first, names = next(iter(lost.values())), NodeSet.fromlist(list(lost), resolver=RESOLVER_NOGROUP)
-        raise UnfitEnvironmentError(f"'{names}' cannot be reached", why=first.why, remedy=first.remedy)
+        first = next(iter(lost.values()))
+        raise UnfitEnvironmentError(f"'{folded(lost)}' cannot be reached", why=first.why, remedy=first.remedy)
     return {host: each for host, each in answers.items() if not isinstance(each, UnfitEnvironmentError)}
 
 
 def _ask(host: str, starter: Starter) -> _Answer | UnfitEnvironmentError:
-    """Facts of a host by `assay discover` there, why there are none, or that it cannot be reached."""
+    """Facts of a host by `assay discover` there, why there are none, or an error if it cannot be reached."""
     import shlex
 
     import msgspec
@@ -271,9 +270,8 @@ def _ask(host: str, starter: Starter) -> _Answer | UnfitEnvironmentError:
     except UnfitEnvironmentError as error:
         return error.why or error.what
     if outcome.exit_code != 0:
-        said = outcome.stderr.decode(errors="replace").strip().splitlines()
         ended = "it did not answer in time" if outcome.exit_code is None else f"exit {outcome.exit_code}"
-        why = said[-1].strip() if said else ended
+        why = outcome.last_error_line or ended
         if not starter.site.scheduler and outcome.exit_code in {None, _OF_SSH}:
             config = ("-F", starter.site.ssh_config) if starter.site.ssh_config else ()
             by_hand = shlex.join(("ssh", *config, host, "true"))
@@ -288,7 +286,7 @@ def _ask(host: str, starter: Starter) -> _Answer | UnfitEnvironmentError:
 
 
 def _tell_unlike(known: Machines, first: str) -> None:
-    """Nodes that are unlike the first are named: each kind is planned for by its own topology."""
+    """Print the nodes that differ from the first: each kind is planned by its own topology."""
     shape = _shape(known[first][0])
     for host, (other, _) in known.items():
         if _shape(other) != shape:

@@ -1,4 +1,4 @@
-"""`assay status`: how submitted jobs stand, and how far their runs are."""
+"""`assay status`: the state of submitted jobs, and the progress of their runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LOOK_EVERY_S = 5.0
 _PATIENCE_S = 30.0
-#: A scheduler that does not answer may be busy for a moment; then nobody knows what became of the job.
+#: Number of attempts while a scheduler, which may be busy, does not answer; then the state is unknown.
 _SILENT_LOOKS = 12
 _MINUTE_S = 60
 _STYLES = {"running": "cyan", "complete": "green", "failed": "red", "cancelled": "yellow", "timed-out": "yellow"}
@@ -57,7 +57,7 @@ def command(reference: str | None, runs: str | None, *, watch: bool, as_json: bo
 
 
 def _chosen(reference: str | None, folder: Path) -> tuple[Submitted, ...]:
-    """The jobs that a user means, oldest first.
+    """The jobs that a user names, oldest first.
 
     Raises:
         UsageError: there are none.
@@ -84,7 +84,7 @@ def _chosen(reference: str | None, folder: Path) -> tuple[Submitted, ...]:
 
 
 def _look(chosen: Sequence[Submitted], folder: Path) -> tuple[JobStatus, ...]:
-    """How each stands now."""
+    """The current status of each job."""
     from assay import store
     from assay.model.errors import AssayError
     from assay.store.jobs import runs_of
@@ -94,7 +94,7 @@ def _look(chosen: Sequence[Submitted], folder: Path) -> tuple[JobStatus, ...]:
     for job in chosen:
         try:
             run = store.load(paths[job.name]) if job.name in paths else None
-        except AssayError:  # it is being written, or damaged; assay list says which
+        except AssayError:  # it is being written, or damaged, which assay list shows
             run = None
         status, why = _ask(job)
         found.append(judged(job, status, why, run))
@@ -102,7 +102,7 @@ def _look(chosen: Sequence[Submitted], folder: Path) -> tuple[JobStatus, ...]:
 
 
 def _ask(job: Submitted) -> tuple[Status | None, str]:
-    """What the scheduler says of a job, or why it says nothing."""
+    """The status of a job from the scheduler, or why there is none."""
     from assay.launch import batch
     from assay.launch.command import Command
     from assay.model.errors import UnfitEnvironmentError
@@ -119,19 +119,18 @@ def _ask(job: Submitted) -> tuple[Status | None, str]:
         status = scheduler.read(outcome.stdout.decode(errors="replace")) if outcome.exit_code == 0 else None
         if status:
             return status, ""
-        said = outcome.stderr.decode(errors="replace").strip().splitlines()
-        why = why or (said[-1] if said else "")
+        why = why or outcome.last_error_line
     return None, why
 
 
 def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> JobStatus:
-    """How a job stands, by what its scheduler says and by how its run ended.
+    """The status of a job, from its scheduler and from the ending of its run.
 
     Args:
-        job: as it was submitted.
-        status: None where the scheduler does not know it (any more).
-        why: what the scheduler said instead.
-        run: None where none has begun.
+        job: the submitted job.
+        status: status from the scheduler; None if it does not know the job (any more).
+        why: error of the scheduler in that case.
+        run: run of the job; None if it has not begun.
     """
     from assay.model.errors import InterruptedRunError
     from assay.model.job import JobStatus
@@ -143,7 +142,7 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
         state = "complete" if ended in {"complete", "cut"} else "ended" if ended else "unknown"
         reason = {"complete": "", "ended": ended}.get(state, why)
     elif status.state == "failed" and status.exit_code == InterruptedRunError.exit_code:
-        # Of those that are not cancelled, nobody else asks a job to end.
+        # It was not cancelled, so only the scheduler can have sent SIGTERM.
         state, reason = "timed-out", "asked to end before its time limit"
     else:
         state, reason = status.state, status.reason
@@ -165,7 +164,7 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
 
 
 def _left_s(run: Run, missing: RemainingWork | None) -> float:
-    """Seconds for what a run has not made: no more than its budget leaves while it goes on."""
+    """Estimated seconds for the rest of a run, within its budget while it runs."""
     if missing is None:
         return 0.0
     whole_s, budget_s = missing.needed_s - missing.used_s, run.plan.budget_s
@@ -173,7 +172,7 @@ def _left_s(run: Run, missing: RemainingWork | None) -> float:
 
 
 def _watched(chosen: Sequence[Submitted], folder: Path, *, quiet: bool) -> tuple[JobStatus, ...]:
-    """Look until all have ended: a table that is drawn anew in a terminal, a line for each change elsewhere."""
+    """Repeat until all jobs have ended: a table that is updated in a terminal, else a line for each change."""
     from contextlib import nullcontext
 
     from rich.live import Live
@@ -181,14 +180,14 @@ def _watched(chosen: Sequence[Submitted], folder: Path, *, quiet: bool) -> tuple
     console = output.console()
     found = _look(chosen, folder)
     live = Live(console=console, auto_refresh=False) if console.is_terminal and not quiet else None
-    told: dict[str, str] = {}
+    printed: dict[str, str] = {}
     silent = 0
     with live or nullcontext():
         while True:
             if live:
                 live.update(_table(found), refresh=True)
             elif not quiet:
-                _tell_changes(found, told)
+                _print_changes(found, printed)
             silent = silent + 1 if any(one.state == "unknown" for one in found) else 0
             if not any(one.goes_on for one in found) and not 0 < silent < _SILENT_LOOKS:
                 return found
@@ -196,14 +195,14 @@ def _watched(chosen: Sequence[Submitted], folder: Path, *, quiet: bool) -> tuple
             found = _look(chosen, folder)
 
 
-def _tell_changes(found: Sequence[JobStatus], told: dict[str, str]) -> None:
-    """A line for each job that stands otherwise than it was told last."""
+def _print_changes(found: Sequence[JobStatus], printed: dict[str, str]) -> None:
+    """Print a line for each job whose status has changed."""
     for one in found:
         line = f"{one.job} {one.state}" + (f" ({one.reason})" if one.reason else "")
         line += f", {_progress(one)}" if one.run else ""
-        if told.get(one.name) != line:
+        if printed.get(one.name) != line:
             output.echo(line)
-        told[one.name] = line
+        printed[one.name] = line
 
 
 def _table(found: Sequence[JobStatus]) -> Table:
@@ -232,7 +231,7 @@ def _progress(one: JobStatus) -> str:
 
 
 def _judge(one: JobStatus, job: Submitted) -> None:
-    """Raise what the exit code must say."""
+    """Raise the error for the exit code."""
     from assay.model.errors import MeasurementError, PartialRunError
 
     if one.state == "failed":

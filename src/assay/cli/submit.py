@@ -23,41 +23,43 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
 
 _MINUTE = 60
-#: The request to end comes a minute before the limit: less than this leaves no time to measure.
+#: Minimum time limit: SIGTERM comes a minute before it, and there must be time to measure.
 _LEAST_S = 2 * _MINUTE
 _USUAL_S = 60 * _MINUTE
-#: A job is given this much more than its plan shall take: programs may have to be built in it.
+#: Time limit of a job, relative to the estimate of its plan; and seconds to build programs in it.
 _ROOM, _BUILDING_S = 1.5, 10 * _MINUTE
-#: Of a time limit a run does not get the minute before its end, a share for starting and reporting, and where the
-#: programs could not be built here, time to build them: at most a third of the limit.
-_ENDING_S, _BESIDE, _BUILDING_SHARE = _MINUTE, 0.05, 1 / 3
+#: Parts of a time limit that are not for measuring: the minute before its end; a share for starting and reporting;
+#: and time to build programs that could not be built here, at most a third of the limit.
+_ENDING_S, _OVERHEAD, _BUILDING_SHARE = _MINUTE, 0.05, 1 / 3
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)")
-#: A scheduler that does not answer for so long is not waited for.
+#: Time limit for an answer of the scheduler.
 _PATIENCE_S = 60.0
-#: What is of the job; everything else is of the run in it.
-_OF_JOB = {"study", "count", "queue", "time", "account", "cpus", "words", "scheduler", "resume", "runs", "dry_run"}
-_OF_JOB |= {"prologue"}
+#: Parameters of the job; all others are for the run in it.
+_OF_JOB = {
+    *("study", "count", "queue", "time", "account", "cpus", "words", "scheduler", "prologue", "resume", "runs"),
+    "dry_run",
+}
 _OF_NODES = {"nodes", "hostfile"}
-#: What a run that goes on takes.
+#: Parameters of a resumed run.
 _RESUMING = {"budget", "confirm", "confirm_budget", "launcher", "ssh_config"}
-#: Variables that mean something to one process only.
+#: Variables that are for a single process.
 _OF_PROCESS = ("ASSAY_PARENT", "ASSAY_RUN", "ASSAY_JOB", "ASSAY_RUNS")
 
 
 class _Wanted(NamedTuple):
-    """What the job is for.
+    """The work of a job.
 
     Attributes:
-        study: what it measures.
-        run: that it goes on with; empty where it begins one.
+        study: name of the study.
+        run: run that it resumes; empty if it begins one.
         command: words after `assay`.
-        hosts: nodes by name; any where empty.
-        nodes: how many.
-        needs_s: what it will take, as far as it is known.
-        used_s: seconds of its budget that the run took so far; None where nothing of its study is missing.
-        experiments_s: for experiments beyond the budget; None where they may take as long as the study.
+        hosts: names of the nodes; empty: any nodes.
+        nodes: number of nodes.
+        needs_s: estimated seconds; None if unknown.
+        used_s: seconds of its budget that the run used so far; None if its study is complete.
+        experiments_s: seconds for experiments beyond the budget; None if they may take as long as the study.
         built: whether its programs are built, or can be built here.
-        before: the job that made the run so far.
+        before: the previous job of the run.
     """
 
     study: str
@@ -156,7 +158,7 @@ def _scheduler(name: str | None) -> Scheduler:
 
 
 def _nodes(asked: Mapping[str, Any]) -> tuple[tuple[str, ...], int]:
-    """The nodes by name, where some are named, and how many."""
+    """The names of the nodes, if given, and their number."""
     from assay.model.errors import UsageError
 
     hosts = where.named_nodes(asked["nodes"], asked["hostfile"])
@@ -171,9 +173,9 @@ def _nodes(asked: Mapping[str, Any]) -> tuple[tuple[str, ...], int]:
 
 
 def _require_nodes(study: str, nodes: int, asked: Mapping[str, Any], scheduler: Scheduler) -> None:
-    """UnfitEnvironmentError where the job's queue has fewer nodes: schedulers may let such a job wait for ever.
+    """UnfitEnvironmentError if the job's queue has fewer nodes: such a job may wait forever.
 
-    Nothing is said where the scheduler does not tell, or where its own options may choose another queue.
+    There is no error if the scheduler does not list its queues, or if its own options may choose another queue.
     """
     from assay.launch.command import Command
     from assay.model.errors import UnfitEnvironmentError
@@ -204,7 +206,7 @@ def _require_nodes(study: str, nodes: int, asked: Mapping[str, Any], scheduler: 
 
 
 def _whole(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], nodes: int, *, build: bool) -> _Wanted:
-    """A study from its beginning, planned here once so that what is wrong is said before anybody waits."""
+    """A whole study. It is planned here once, so that errors are reported before the job waits in the queue."""
     words = output.typed(_OF_JOB | _OF_NODES)
     options = prepare.options_of(asked, hosts)
     experiments_s = options.confirm_s if options.confirm else 0.0
@@ -215,7 +217,7 @@ def _whole(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], nodes: 
 
 
 def _planned(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], *, build: bool) -> Plan | None:
-    """The plan as if the nodes were like this machine, its programs built; None where this machine cannot."""
+    """The plan as if the nodes equalled this machine, with its programs built; None if that is impossible here."""
     from assay import machine, studies
     from assay.model.errors import UnfitEnvironmentError
 
@@ -233,20 +235,17 @@ def _planned(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], *, bu
 
 
 def _rest(path: Path, study: str | None, asked: Mapping[str, Any]) -> _Wanted:
-    """What is missing of a run, on the same nodes.
+    """The rest of a run, on the same nodes.
 
     Raises:
         UsageError: it is complete, or options would change its plan.
     """
-    from click.core import ParameterSource
-
     from assay import store
     from assay.model.errors import UsageError
     from assay.run.ledger import remaining_work
     from assay.store.jobs import jobs, runs_of
 
-    context = click.get_current_context()
-    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    given = output.given_options()
     if study or given - _RESUMING - _OF_JOB or "count" in given:
         raise UsageError(
             "--resume takes neither a study nor nodes nor options of a plan",
@@ -280,7 +279,7 @@ def _rest(path: Path, study: str | None, asked: Mapping[str, Any]) -> _Wanted:
 
 
 def _order(wanted: _Wanted, limit_s: int | None, asked: Mapping[str, Any], scheduler: Scheduler) -> Submitted:
-    """The record of the job, still without an id; what is not asked for is as in the run's last job."""
+    """The record of the job, without an id; options that are not given are those of the run's last job."""
     from datetime import UTC, datetime
     from pathlib import Path
 
@@ -311,11 +310,11 @@ def _order(wanted: _Wanted, limit_s: int | None, asked: Mapping[str, Any], sched
 
 
 def _budget(wanted: _Wanted, limit_s: int, asked: Mapping[str, Any]) -> tuple[str, ...]:
-    """The words that give the run the time of its job; none where its user has given a budget."""
+    """The option --budget for the time of the job; empty if the user has given a budget."""
     if wanted.used_s is None or asked["budget"] is not None:
         return ()
     building_s = 0.0 if wanted.built else min(_BUILDING_S, _BUILDING_SHARE * limit_s)
-    left_s = (1 - _BESIDE) * limit_s - _ENDING_S - building_s
+    left_s = (1 - _OVERHEAD) * limit_s - _ENDING_S - building_s
     left_s = left_s / 2 if wanted.experiments_s is None else left_s - wanted.experiments_s
     budget_s = wanted.used_s + max(1.0, left_s)
     output.say(
@@ -329,7 +328,7 @@ def _seconds(text: str) -> int:
     """Seconds of a time limit, `30m`, `2h`, `1:30:00` or `1-12:00:00`.
 
     Raises:
-        UsageError: it is none, has no unit, or leaves no time to measure.
+        UsageError: it is invalid, has no unit, or leaves no time to measure.
     """
     from assay.model.errors import UsageError
     from assay.model.units import parse_duration
@@ -354,20 +353,20 @@ def _seconds(text: str) -> int:
 
 
 def _minutes(seconds: float) -> int:
-    """Seconds rounded up to whole minutes, which is what schedulers count in."""
+    """Seconds rounded up to whole minutes, the unit of schedulers."""
     return int(-(-seconds // _MINUTE)) * _MINUTE
 
 
 def _job(order: Submitted, cpus: int, folder: Path) -> Job:
-    """The job that runs Assay as it is here, with all that its environment says to it."""
+    """The job that runs this Assay with its environment variables."""
     from pathlib import Path
 
     from assay.launch.batch import Job
     from assay.store.jobs import job_file
 
-    told = {name: value for name, value in os.environ.items() if name.startswith("ASSAY_")}
-    own = {"ASSAY_JOB": order.name, "ASSAY_RUNS": str(folder)}
-    variables = {name: value for name, value in told.items() if name not in _OF_PROCESS} | own
+    own = {name: value for name, value in os.environ.items() if name.startswith("ASSAY_")}
+    variables = {name: value for name, value in own.items() if name not in _OF_PROCESS}
+    variables |= {"ASSAY_JOB": order.name, "ASSAY_RUNS": str(folder)}
     assay = (sys.executable, "-P", "-m", "assay", *order.command[1:])
     return Job(
         name=f"assay-{order.study}",
@@ -386,7 +385,7 @@ def _job(order: Submitted, cpus: int, folder: Path) -> Job:
 
 
 def _submit(order: Submitted, job: Job, scheduler: Scheduler, folder: Path) -> str:
-    """Hand the job's script over and keep the job's record; its id.
+    """Submit the job's script, write the job's record, and return its id.
 
     Raises:
         UnfitEnvironmentError: the scheduler refuses.
@@ -402,10 +401,10 @@ def _submit(order: Submitted, job: Job, scheduler: Scheduler, folder: Path) -> s
     argv = scheduler.submit(str(path), job)
     outcome = Processes().execute(Command(argv, {}), _PATIENCE_S)
     if outcome.exit_code != 0:
-        said = (outcome.stderr or outcome.stdout).decode(errors="replace").strip().splitlines()
+        lines = (outcome.stderr or outcome.stdout).decode(errors="replace").strip().splitlines()
         silent = f"{argv[0]} did not answer" if outcome.exit_code is None else f"{argv[0]} gives no reason"
         raise UnfitEnvironmentError(
-            f"{scheduler.name} refuses the job", why="; ".join(said[-3:]) or silent, remedy=shlex.join(argv)
+            f"{scheduler.name} refuses the job", why="; ".join(lines[-3:]) or silent, remedy=shlex.join(argv)
         )
     job_id = scheduler.job_id(outcome.stdout.decode(errors="replace"))
     save_job(msgspec.structs.replace(order, id=job_id), folder)

@@ -1,4 +1,4 @@
-"""What is tried before anything is measured between nodes: a launch over each network, and every program."""
+"""Tests before anything is measured between nodes: a launch over each network, and every program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Between(NamedTuple):
-    """A launch that is tried: of the MPI of a build, over a network (its device), a rank on each host."""
+    """A test launch: with the MPI of a build, over a network (its device), a rank on each host."""
 
     build: Build
     network: str
@@ -27,10 +27,10 @@ class Between(NamedTuple):
 
 
 def require_together(plan: Plan, builds: Mapping[str, Build], starter: Starter) -> None:
-    """Try the nodes of a plan before its first launch between them; a plan of one node needs no try.
+    """Test the nodes of a plan before its first launch between them; a plan for one node needs no test.
 
     Raises:
-        UnfitEnvironmentError: a launch fails, or a node lacks a program; with what the nodes say of the cause.
+        UnfitEnvironmentError: a launch fails, or a node lacks a program; with the cause if nodes report it.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -58,14 +58,14 @@ def require_together(plan: Plan, builds: Mapping[str, Build], starter: Starter) 
     mpis = tuple({mpi.name: mpi for build in own_builds if (mpi := build.toolchain.mpi)}.values())
     wanted = nodes.wanted(hosts, mpis, own_builds, {}, starter)
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(nodes.ask, hosts, starter, wanted)
+        answered = pool.submit(nodes.ask, hosts, starter, wanted)
 
         def found(*, failed: bool) -> list[Check]:
-            """Problems of nodes; where launches end well only programs that were not tried may be missing."""
-            answers = {host: answer for host, answer in asked.result().items() if failed or answer.node}
-            lacks = wanted if failed else msgspec.structs.replace(wanted, mpis={}, launchers={})
-            told = cluster.examine(answers, lacks, nodes.by_hand(starter))
-            every = [Checks(CHECKS_SCHEMA, host, fit=False, checks=each) for host, each in told.items()]
+            """Problems of nodes; if launches succeed, only programs that were not tested may be missing."""
+            answers = {host: answer for host, answer in answered.result().items() if failed or answer.node}
+            needed = wanted if failed else msgspec.structs.replace(wanted, mpis={}, launchers={})
+            by_host = cluster.examine(answers, needed, nodes.by_hand(starter))
+            every = [Checks(CHECKS_SCHEMA, host, fit=False, checks=each) for host, each in by_host.items()]
             return nodes.problems(nodes.merged(every))
 
         @cache
@@ -73,10 +73,13 @@ def require_together(plan: Plan, builds: Mapping[str, Build], starter: Starter) 
             return bool(found(failed=False))
 
         tried = try_launches(
-            list(between.values()), starter, lambda: bool(found(failed=True)), lambda: asked.done() and lacking()
+            list(between.values()),
+            starter,
+            lambda: bool(found(failed=True)),
+            lambda: answered.done() and lacking(),
         )
         for each in tried:
-            if each.state == "warning":  # the run finds out what it is
+            if each.state == "warning":  # the run will show its cause
                 output.say(f"{each.name}: {each.found}; next: {each.remedy}")
         failed = nodes.problems(tried)
         nodes.require_fit(found(failed=bool(failed)) or failed)
@@ -88,13 +91,13 @@ def try_launches(
     explained: Callable[[], bool],
     hopeless: Callable[[], bool] = lambda: False,
 ) -> tuple[Check, ...]:
-    """A check for each launch; one that waits is told at once, and tried for longer where nothing explains it.
+    """A check for each test launch; one that waits is reported, and repeated with more time if unexplained.
 
     Args:
-        between: what is launched.
+        between: test launches.
         starter: makes the commands.
-        explained: whether a fault of a node is known, which a longer launch would meet, too.
-        hopeless: whether a node is known to lack a program, so that nothing can be measured however a launch ends.
+        explained: whether a fault of a node is known, which a longer launch would have, too.
+        hopeless: whether a node is known to lack a program, so that nothing can be measured in any case.
     """
     from assay.run.trial import LONG, SHORT
 
@@ -119,7 +122,7 @@ def try_launches(
 def _attempts(
     between: Sequence[Between], starter: Starter, patience: Patience, hopeless: Callable[[], bool]
 ) -> list[Trial]:
-    """All at once."""
+    """Make all test launches at once."""
     from concurrent.futures import ThreadPoolExecutor
 
     from assay.run.process import Processes
@@ -138,7 +141,7 @@ def _attempt(
 
 
 def _broken(each: Between, starter: Starter, patience: Patience) -> tuple[Check, ...]:
-    """Hosts on which a single rank fails; Slurm starts ranks otherwise than a shell there does."""
+    """Checks of hosts on which a single rank fails; not with a scheduler, which starts ranks in another way."""
     from concurrent.futures import ThreadPoolExecutor
 
     from assay.launch.remote import AT_ONCE

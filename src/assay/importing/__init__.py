@@ -1,4 +1,4 @@
-"""Reading what other benchmarks printed, so that it can be shown and compared as runs are."""
+"""Read the output of other benchmarks, so that it can be shown and compared like runs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -30,7 +30,7 @@ from assay.model.errors import UsageError
 from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Imported, Skipped, Source, Table, case_of
 from assay.model.units import count_of
 
-#: Name of a tool -> what reads its output.
+#: Name of a tool -> format of its output.
 FORMATS: dict[str, Format] = {
     each.name: each
     for each in (
@@ -45,11 +45,11 @@ class ImportOptions(msgspec.Struct, frozen=True):
     """The options of an import that its files do not state.
 
     Attributes:
-        title: for headings; made from the tool and files where empty.
-        machine: what was measured, in words.
+        title: for headings; empty: made from the tool and files.
+        machine: description of the measured machine.
         test: program that printed rows without a heading.
-        placement: of figures whose source does not say it.
-        strict: refuse files of which a place cannot be read.
+        placement: placement of figures whose source does not state it.
+        strict: refuse files with an unreadable part.
     """
 
     title: str = ""
@@ -60,13 +60,13 @@ class ImportOptions(msgspec.Struct, frozen=True):
 
 
 def tables_of(text: Text, tool: str = "", test: str = "") -> list[Table | Skipped]:
-    """Every table of a text in the order it stands there, and each place that could not be read.
+    """Every table of a text in order, and each part that could not be read.
 
-    Where there is none, it may be set in a comment, or in from the left.
+    If there is no table, the text is tried again without indentation and comment marks.
 
     Args:
-        text: of a file.
-        tool: that printed it; found where empty, also several.
+        text: text of a file.
+        tool: tool that printed it; empty: found automatically, also several.
         test: program that printed rows without a heading.
     """
     found = list(_tables_of(text, tool, test))
@@ -83,21 +83,21 @@ def _tables_of(text: Text, tool: str, test: str) -> Iterator[Table | Skipped]:
 
 
 def found_in(text: Text) -> list[Format]:
-    """The formats that a text holds output of."""
+    """The formats of the output in a text."""
     lines = [line[:LONGEST] for line in text.lines]
     return [form for form in FORMATS.values() if any(map(form.marks.search, lines))]
 
 
 def read(tool: str, texts: Sequence[Text], wanted: ImportOptions | None = None) -> Imported:
-    """All tables of some files as one import. What cannot be read is listed; the rest is kept.
+    """All tables of some files as one import. Unreadable parts are listed; the rest is kept.
 
     Args:
-        tool: that printed them; found where empty.
+        tool: tool that printed them; empty: found automatically.
         texts: the files.
-        wanted: what a user says of them.
+        wanted: options of the user.
 
     Raises:
-        UsageError: nothing can be read; or, where the options say strict, a place cannot: file, line and reason.
+        UsageError: nothing can be read, or, with `strict`, a part cannot: with file, line and reason.
     """
     wanted = wanted or ImportOptions()
     tables: list[Table] = []
@@ -133,13 +133,13 @@ def _first_line(table: Table) -> int:
 
 def _without_output(text: Text, tool: str) -> Skipped:
     others = ", ".join(form.name for form in found_in(text) if tool)
-    of = tool or f"a tool that is known ({', '.join(FORMATS)})"
+    wanted = tool or f"a tool that is known ({', '.join(FORMATS)})"
     hint = f", but of {others}" if others else ""
-    return Skipped(text.name, "", f"it holds no output of {of}{hint}")
+    return Skipped(text.name, "", f"it holds no output of {wanted}{hint}")
 
 
 def _refusal(skipped: Sequence[Skipped]) -> UsageError:
-    """What the first place is and how many others cannot be read."""
+    """The error for the first unreadable part, with the number of others."""
     first, others = skipped[0], len(skipped) - 1
     more = f"; and {count_of(others, 'more place')}" if others else ""
     return UsageError(
@@ -159,7 +159,7 @@ def _hosts(tables: Sequence[Table]) -> str:
 
 
 def _with_factor_levels(tables: Sequence[Table]) -> Iterator[Table]:
-    """Choices that are not the same in all tables of a benchmark as factors; where none was made: `default`."""
+    """Tables with their factors: choices that differ between tables of a benchmark; `default` if not made."""
     levels: dict[str, dict[str, set[str]]] = {}
     for table in tables:
         for name in table.factors:
@@ -173,8 +173,8 @@ def _with_factor_levels(tables: Sequence[Table]) -> Iterator[Table]:
 
 
 def _number_repeats(tables: Iterable[Table]) -> Iterator[Table | Skipped]:
-    """With figures that were printed several times told apart: tables of a kind are `repeat` 1, 2 and so on."""
-    told: list[tuple[Table, set[tuple[str, str, str]], int]] = []
+    """Number tables with equal figures by the param `repeat`: 1, 2 and so on."""
+    numbered: list[tuple[Table, set[tuple[str, str, str]], int]] = []
     times: dict[tuple[str, str, str], int] = {}
     for table in tables:
         keys = _keys(table)
@@ -183,8 +183,8 @@ def _number_repeats(tables: Iterable[Table]) -> Iterator[Table | Skipped]:
             continue
         repeat = 1 + max(times.get(key, 0) for key in keys)
         times |= dict.fromkeys(keys, repeat)
-        told.append((table, keys, repeat))
-    for table, keys, repeat in told:
+        numbered.append((table, keys, repeat))
+    for table, keys, repeat in numbered:
         several = max(times[key] for key in keys) > 1
         yield msgspec.structs.replace(table, params=table.params | {"repeat": repeat}) if several else table
 

@@ -1,4 +1,4 @@
-"""The output of a declared application: its figures, its version, and whether it is right."""
+"""Read the output of a declared application: its figures, its version, and whether it is right."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from assay.model.application import Application, Check, Wanted, filled
 from assay.model.record import Checked
 from assay.model.units import printed_unit
 
-#: Lines of an output that are shown where something is sought in vain.
+#: Number of last lines of an output that an error message shows.
 _LAST = 3
 _LONGEST = 120
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?", re.ASCII)
@@ -18,14 +18,14 @@ _SPOKEN = re.compile(r"(?:(\d+) ?h ?)?(?:(\d+) ?m ?)?(?:(\d+(?:\.\d*)?) ?s)?", r
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """A figure as it was found.
+    """A figure that was found.
 
     Attributes:
-        name: of the figure.
+        name: name of the figure.
         unit: SI base unit, or as printed.
-        values: in that unit; one, or each of several.
-        matches: how often the pattern matched, warm-up included.
-        steps: the matches that a mean or a sum is of; empty for others.
+        values: one value in that unit, or several.
+        matches: number of matches of the pattern, including warm-up.
+        steps: the matches behind a mean or a sum; empty for others.
     """
 
     name: str
@@ -36,13 +36,13 @@ class Taken(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """An output as its declaration reads it.
+    """The content of an output, read by its declaration.
 
     Attributes:
-        version: of the program; empty where none is found.
+        version: version of the program; empty if not found.
         taken: figures.
-        missing: what was sought in vain, each in words.
-        checks: in their order.
+        missing: a text for each missing figure.
+        checks: results of the checks, in order.
     """
 
     version: str
@@ -57,19 +57,19 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def read(application: Application, output: str, values: Mapping[str, str]) -> Reading:
-    """What the declaration finds in an output.
+    """Read an output by its declaration.
 
     Args:
         application: the declaration.
-        output: whole.
-        values: what stands for each `{name}`; parameters that nobody knows are absent.
+        output: the whole output.
+        values: value of each placeholder; unknown parameters are absent.
     """
     found = {name: _numbers(each.pattern, output) for name, each in application.figures.items()}
     wanted = application.figures
     missing = [_in_vain(name, wanted[name], each) for name, each in found.items()]
     taken = [_taken(name, wanted[name], each) for name, each in found.items() if _counted(wanted[name], each)]
-    said = re.search(application.version, output, re.MULTILINE) if application.version else None
-    version = said[1].strip() if said else ""
+    match = re.search(application.version, output, re.MULTILINE) if application.version else None
+    version = match[1].strip() if match else ""
     return Reading(
         version,
         tuple(taken),
@@ -79,18 +79,18 @@ def read(application: Application, output: str, values: Mapping[str, str]) -> Re
 
 
 def last_lines(output: str) -> str:
-    """The end of an output, on one line."""
+    """The end of an output in one line."""
     lines = [line.strip()[:_LONGEST] for line in output.splitlines() if line.strip()]
     return " / ".join(lines[-_LAST:]) or "nothing"
 
 
 def _numbers(pattern: str, output: str) -> list[float | None]:
-    """What the pattern's group holds at each match; None for what is no number."""
+    """The number in the pattern's group at each match; None if it is not a number."""
     return [_number((match[1] or "").strip()) for match in re.finditer(pattern, output, re.MULTILINE)]
 
 
 def _number(word: str) -> float | None:
-    """A number as programs print it: `-1.5`, `1.5D+02`; durations as seconds: `1h 2m3.4s`, `0:01:02`."""
+    """A number in the formats of programs: `-1.5`, `1.5D+02`; durations in seconds: `1h 2m3.4s`, `0:01:02`."""
     if _NUMBER.fullmatch(word):
         return float(word.replace("D", "e").replace("d", "e"))
     match = _CLOCK.fullmatch(word) or _SPOKEN.fullmatch(word)
@@ -129,18 +129,18 @@ def _checked(check: Check, output: str, values: Mapping[str, str], version: str)
     if check.present:
         pattern = _escaped(check.present, values)
         found = re.search(pattern, output, re.MULTILINE)
-        said = f"'{pattern}' " + ("is there" if found else "was sought, and is not there")
-        return Checked(check.about, "right" if found else "wrong", said, 0.0 if found else 1.0)
+        text = f"'{pattern}' " + ("is there" if found else "was sought, and is not there")
+        return Checked(check.about, "right" if found else "wrong", text, 0.0 if found else 1.0)
     if check.absent:
         pattern = _escaped(check.absent, values)
         found = re.search(pattern, output, re.MULTILINE)
-        said = f"'{found[0].strip()[:_LONGEST]}' is there" if found else f"'{pattern}' is not there"
-        return Checked(check.about, "wrong" if found else "right", said, 1.0 if found else 0.0)
+        text = f"'{found[0].strip()[:_LONGEST]}' is there" if found else f"'{pattern}' is not there"
+        return Checked(check.about, "wrong" if found else "right", text, 1.0 if found else 0.0)
     return _compared(check, output, values, version)
 
 
 def _compared(check: Check, output: str, values: Mapping[str, str], version: str) -> Checked:
-    """A number against its value, where that is known for the version and the parameters."""
+    """Compare a number with its right value, if that is known for the version and the parameters."""
     assert check.value is not None  # noqa: S101 (the declaration was checked)
     if check.versions and not re.search(check.versions, version):
         return Checked(check.about, "unknown", f"its value is known for '{check.versions}', not for '{version}'")
@@ -150,11 +150,11 @@ def _compared(check: Check, output: str, values: Mapping[str, str], version: str
         return Checked(check.about, "unknown", f"its value is known for {known} only")
     numbers = [each for each in _numbers(check.pattern, output) if each is not None]
     if not numbers:
-        said = f"it was sought as '{check.pattern}', which matches no number"
-        return Checked(check.about, "wrong", said, 1.0, check.tolerance)
+        text = f"it was sought as '{check.pattern}', which matches no number"
+        return Checked(check.about, "wrong", text, 1.0, check.tolerance)
     error = abs(numbers[-1] - check.value)
-    said = f"it is {numbers[-1]!r}, and {check.value!r} within {check.tolerance:g} is right"
-    return Checked(check.about, "right" if error <= check.tolerance else "wrong", said, error, check.tolerance)
+    text = f"it is {numbers[-1]!r}, and {check.value!r} within {check.tolerance:g} is right"
+    return Checked(check.about, "right" if error <= check.tolerance else "wrong", text, error, check.tolerance)
 
 
 def _escaped(pattern: str, values: Mapping[str, str]) -> str:

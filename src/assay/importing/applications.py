@@ -1,4 +1,4 @@
-"""Applications' own logs: steps of WRF, performance of GROMACS."""
+"""Logs of applications: steps of WRF, performance of GROMACS."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ GROMACS = Declared(
     marks=r"^\s*:-\) GROMACS\b|^GROMACS version:|^\s+\(ns/day\)\s+\(hour/ns\)|^Performance:\s+[\d.]+\s+[\d.]+",
     programs=r"^(?:gmx|mdrun)",
     begins=re.compile(r"^\s*:-\) GROMACS\b.*\(-:|^Log file opened on"),
-    said={
+    facts={
         "version": re.compile(r"^GROMACS version:\s+(?:VERSION )?(\S+)"),
         "ranks": re.compile(r"^Using (\d+) MPI (?:process|thread)"),
         "threads": re.compile(r"^Using (\d+) OpenMP thread"),
@@ -51,7 +51,7 @@ _WRF_SIZE = re.compile(r"^\s*Ntasks in X\s+(\d+)\s*,\s*ntasks in Y\s+(\d+)")
 
 
 class _Steps(msgspec.Struct):
-    """What the log of a domain says."""
+    """The timings of a domain."""
 
     first: int
     last: int
@@ -59,15 +59,15 @@ class _Steps(msgspec.Struct):
 
 
 def _read_wrf(source: Lines) -> Iterator[Table]:
-    """Steps and output of each domain in a WRF rsl file: how many, their mean and their sum.
+    """Steps and output of each domain in a WRF rsl file: their number, mean and sum.
 
     Raises:
-        UsageError: a time that cannot be read.
+        UsageError: a time cannot be read.
     """
     text, started = source.text, CommandLine()
     params: dict[str, ParamValue] = {}
     held: dict[tuple[str, int], _Steps] = {}
-    seen: set[tuple[str, ...]] = set()  # several ranks may have written into one file
+    seen: set[tuple[str, ...]] = set()  # several ranks may write into one file
     for number, line in source:
         if size := _WRF_SIZE.match(line):
             if held:

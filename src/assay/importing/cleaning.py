@@ -1,4 +1,4 @@
-"""A file's bytes as the lines that a program printed, without what pages, letters, launchers and logs add."""
+"""Clean a file: the lines that a program printed, without the additions of pages, mails, launchers and logs."""
 
 import gzip
 import html
@@ -8,42 +8,42 @@ import zlib
 
 from assay.model.errors import UsageError
 
-#: Nobody pastes more; a core dump is no text.
+#: Maximum size of a file.
 MOST_BYTES = 64 * 2**20
 _GZIP = b"\x1f\x8b"
 _UTF_16 = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-#: Colours, movements of the cursor, titles of windows.
+#: Escape sequences: colours, movements of the cursor, titles of windows.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B])")
-#: Blanks that do not break, blanks without width.
+#: Non-breaking spaces, spaces without width.
 _BLANKS = str.maketrans({"\xa0": " ", "\u2007": " ", "\u202f": " ", **dict.fromkeys("\u200b\u2060\ufeff")})
 _PAGE = re.compile(r"<(?:!doctype html|html|body|pre|code|table|div|span|p|br)\b[^<>]{0,2000}>", re.IGNORECASE)
 _HIDDEN = re.compile(r"<(script|style)\b(?:(?!<(?:script|style)\b).)*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _ENDS_LINE = re.compile(r"<(?:br|/p|/div|/tr|/li|/h\d)\b[^<>]{0,2000}>\n?", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z!][^<>\n]{0,2000}>")
-#: What stands before each line, outermost first: `> ` of letters, `(head, rank=0, pid=7)` of Ray, times of logs.
+#: Prefixes of lines, outermost first: `> ` of mails, `(head, rank=0, pid=7)` of Ray, times of logs.
 _QUOTES = re.compile(r"\s{0,3}(?:>+\s?)+")
 _RAY = re.compile(r"\([\w.-]{1,40},(?: \w{2,8}=[\w.:-]{1,60},?)+\)\s?")
 _TIME = re.compile(
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?(?::\s|\s?\|\s?|\s|$)", re.ASCII
 )
-#: `[1,0]<stdout>:` of Open MPI's --tag-output, with the date of --timestamp-output: where a program flushes,
-#: in the middle of a line, too.
+#: `[1,0]<stdout>:` of Open MPI's --tag-output, with the date of --timestamp-output; also in the middle of a line,
+#: if the program flushed there.
 _TAGGED = re.compile(
     r"(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?\[\d{1,9},\d{1,9}\]<std(?:out|err)>:\s?",
     re.ASCII,
 )
-#: `srun --label`, and the time of day of Jenkins: only where a line that a benchmark begins with carries it;
-#: `0: 10 21` is a row of distances.
+#: Prefixes of `srun --label`, and Jenkins' time of day. They count only if a benchmark's first line has them,
+#: because `0: 10 21` may be a row of distances.
 _LABELS = (re.compile(r"\s*\d{1,7}:\s?", re.ASCII), re.compile(r"\d\d:\d\d:\d\d\s", re.ASCII))
 _BEGINS = re.compile(r"\s*(?:#|-{9}|={9}|T/V|STREAM\b|HPLinpack\b|\[ ?ID\])", re.ASCII)
 _MARKDOWN = re.compile(r"\\([#_*\[\]|<>`~-])")
 
 
 def lines_of(name: str, content: bytes) -> tuple[str, ...]:
-    """The lines of a file, cleaned. Of a page in HTML they are those of its text.
+    """The cleaned lines of a file; for an HTML page, the lines of its text.
 
     Raises:
-        UsageError: what is compressed cannot be unpacked, or is too large.
+        UsageError: a compressed file cannot be unpacked, or is too large.
     """
     if content.startswith(_GZIP):
         content = _unpacked(name, content)

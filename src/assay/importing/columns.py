@@ -1,4 +1,4 @@
-"""Comma-separated values with a heading: anything else, and what `assay export` writes."""
+"""Comma-separated values with a heading: for any other tool, and the output of `assay export`."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ from assay.model.imported import UNSTATED, Figure, Skipped, Table
 
 _NEEDED = ("benchmark", "metric", "unit", "value")
 _KNOWN = {*_NEEDED, "kernel", "placement", "hosts", "memory", "better", "remark", "params", "factors"}
-#: Columns of an export that say what an imported figure does not have.
+#: Columns of an export that imported figures do not have.
 _EXPORTED = {
     *("id", "case", "state", "cpus", "as_asked", "proven_cpus", "page_nodes", "lo", "hi", "basis", "confidence"),
     "method",  # name of `basis` before schema 2
@@ -25,13 +25,13 @@ _TIMES = {"s"}
 
 
 def _read(source: Lines) -> Iterator[Table | Skipped]:
-    """A figure for each row. Columns that are no known word are parameters, `factor:NAME` are factors.
+    """A figure for each row. Unknown columns are parameters, `factor:NAME` are factors.
 
     Raises:
         UsageError: a column is missing, or a quote is not closed.
     """
     text = source.text
-    for _ in source:  # to its end, so that nobody goes on behind a quote that is not closed
+    for _ in source:  # to its end, so that reading does not continue after an unclosed quote
         pass
     reader = csv.reader(text.lines, strict=True)
     names: list[str] = []
@@ -108,7 +108,7 @@ def _table(text: Text, line: int, row: Mapping[str, str]) -> Table:
 
 
 def _object(text: Text, line: int, cell: str) -> dict[str, ParamValue]:
-    """Params as an export writes them: a JSON object, or `name=value` words."""
+    """Params in the format of an export: a JSON object, or `name=value` words."""
     if not cell.startswith("{"):
         pairs = (word.partition("=") for word in cell.split())
         return {name: _value(value) for name, equals, value in pairs if equals}
@@ -122,11 +122,11 @@ def _object(text: Text, line: int, cell: str) -> dict[str, ParamValue]:
 
 
 def _value(cell: str) -> ParamValue:
-    """A whole number where it is one."""
+    """The cell as a whole number if it is one, else unchanged."""
     return int(cell) if re.fullmatch(r"\d{1,18}", cell, re.ASCII) else cell
 
 
-#: A heading: all four words that it needs, in any order.
+#: A heading: the four required words, in any order.
 _MARKS = re.compile(
     "".join(rf"(?=(?:.*,)?\s*{name}\s*(?:,|$))" for name in _NEEDED[:3]) + r".*\b(?:value|median)\b"
 )

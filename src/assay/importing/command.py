@@ -1,4 +1,4 @@
-"""What a command line says: which program, on which nodes, placed how, with which choices."""
+"""Parse a command line: program, nodes, placement, and choices."""
 
 import re
 import shlex
@@ -11,18 +11,18 @@ import msgspec
 from assay.model.imported import UNSTATED, Table
 
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=.*")
-#: `mpiexec.hydra` and the like count as what stands before the dot; `flux run` is two words.
+#: Names are compared without the part after a dot, as in `mpiexec.hydra`; `flux run` is two words.
 _LAUNCHERS = {"mpirun", "mpiexec", "srun", "prun", "orterun", "mpirun_rsh", "flux", "jsrun", "aprun"}
-#: They start what follows and say nothing of it.
+#: Programs that start another one, without effect on placement.
 _WRAPPERS = {"sudo", "time", "nohup", "env", "exec", "run", "stdbuf", "chrt", "nice"}
-#: Of a rank: `flux run` is one launcher.
+#: Programs that start the program of a rank, without the `run` of `flux run`.
 _STARTERS = (_WRAPPERS - {"run"}) | {"numactl", "taskset"}
 _HOSTS = {"-H", "-host", "--host", "-hosts", "--hosts", "-w", "--nodelist"}
 _RANKS = {"-np", "--np", "-n", "--ntasks", "-c"}
-#: Of those that count nodes; of others -N is ranks a node.
+#: Launchers whose -N is the number of nodes; for others it is ranks per node.
 _COUNTS_NODES = {"srun", "flux"}
 _NODES = {"-N", "--nodes"}
-#: Resource sets of jsrun: their number, ranks of each, sets a host.
+#: Options of jsrun's resource sets: their number, ranks per set, sets per host.
 _SETS = {
     **dict.fromkeys(("-n", "--nrs"), "sets"),
     **dict.fromkeys(("-a", "--tasks_per_rs"), "each"),
@@ -37,10 +37,10 @@ _NUMBERED = {
         "per_node",
     ),
 }
-#: Where ranks go: so many a node.
+#: Options that give the ranks per node.
 _MAPPED = {"--map-by", "-map-by"}
 _EACH_NODE = re.compile(r"ppr:(\d{1,6}):node\b.*", re.ASCII)
-#: Options with a value that says nothing about where or what.
+#: Options with a value that does not matter.
 _SKIPPED = {
     *("-num-sockets", "--num-sockets", "--bind-to", "-bind-to", "--cpu-bind", "--hostfile", "-hostfile"),
     *("-machinefile", "--machinefile", "-f", "-rf", "--rankfile", "--report-bindings-to", "-wdir", "--wdir"),
@@ -64,15 +64,15 @@ class CommandLine(msgspec.Struct, frozen=True):
     """A parsed command line: program, options and placement, as far as they are recognised.
 
     Attributes:
-        line: as it stood there, without the prompt.
-        program: name of the benchmark's executable, without folders; empty where none is recognised.
-        options: of the program.
-        hosts: nodes named.
-        placement: portable word, `not stated` where it says too little.
+        line: the line without the prompt.
+        program: name of the benchmark's executable, without folders; empty if none is recognised.
+        options: options of the program.
+        hosts: named nodes.
+        placement: portable word, `not stated` if unknown.
         memory: policy.
-        factors: option -> level: of `-mca`, variables that are set, nodes that ranks are bound to.
-        launcher_at: number of the word that starts the ranks, from 0; -1 without one that is known.
-        wrapper_at: of the word between it and the program that starts the program, `env`; -1 without.
+        factors: option -> level: of `-mca`, variables that are set, nodes to which ranks are bound.
+        launcher_at: index of the launcher; -1 without a known one.
+        wrapper_at: index of a program between it and the program that starts the program, `env`; -1 without one.
     """
 
     line: str = ""
@@ -97,7 +97,7 @@ class CommandLine(msgspec.Struct, frozen=True):
         )
 
     def option(self, name: str) -> str:
-        """The value behind an option of the program; empty without."""
+        """The value after an option of the program; empty without the option."""
         words = dict(zip(self.options, self.options[1:], strict=False))
         return words.get(name, "")
 
@@ -108,16 +108,16 @@ def parse_command(line: str, exported: Mapping[str, str] | None = None) -> Comma
         words = shlex.split(line)
     except ValueError:  # a quote that is not closed
         words = line.split()
-    said = _Words(chosen=dict(exported or {}))
+    found = _Words(chosen=dict(exported or {}))
     rest = iter(words)
     for word in rest:
         at = len(words) - length_hint(rest) - 1
-        if not _option(word, rest, said):
+        if not _option(word, rest, found):
             break
-        if said.launcher and said.launcher_at < 0:
-            said.launcher_at = at
-        elif said.launcher_at >= 0 > said.wrapper_at and PurePosixPath(word).name in _STARTERS:
-            said.wrapper_at = at
+        if found.launcher and found.launcher_at < 0:
+            found.launcher_at = at
+        elif found.launcher_at >= 0 > found.wrapper_at and PurePosixPath(word).name in _STARTERS:
+            found.wrapper_at = at
     else:
         word = ""
     program = PurePosixPath(word).name
@@ -125,20 +125,20 @@ def parse_command(line: str, exported: Mapping[str, str] | None = None) -> Comma
         line=line,
         program=program,
         options=tuple(rest),
-        hosts=said.hosts,
-        placement=_placement(said),
-        memory=_memory(said),
-        factors=_factors(said),
-        launcher_at=said.launcher_at,
-        wrapper_at=said.wrapper_at,
+        hosts=found.hosts,
+        placement=_placement(found),
+        memory=_memory(found),
+        factors=_factors(found),
+        launcher_at=found.launcher_at,
+        wrapper_at=found.wrapper_at,
     )
 
 
 class _Words(msgspec.Struct):
-    """What the words before the program say.
+    """Data from the words before the program.
 
     Attributes:
-        unlisted: hosts that mpirun_rsh still names, one a rank, before the program.
+        unlisted: number of hosts, one per rank, that still follow in a command line of mpirun_rsh.
     """
 
     hosts: tuple[str, ...] = ()
@@ -152,66 +152,68 @@ class _Words(msgspec.Struct):
     wrapper_at: int = -1
 
 
-def _option(word: str, rest: Iterator[str], said: _Words) -> bool:
-    """Take a word and its values from a command line; False where it is the program."""
+def _option(word: str, rest: Iterator[str], found: _Words) -> bool:
+    """Read a word and its values; False if it is the program."""
     name = PurePosixPath(word).name.partition(".")[0]
     if name == "numactl":
-        said.within = True
+        found.within = True
     elif name in _LAUNCHERS:
-        said.launcher = name
+        found.launcher = name
     elif name == "taskset":
-        said.numactl["cpus"] = next(rest, "") if (first := next(rest, "")) in {"-c", "--cpu-list"} else first
-    elif said.within and word.startswith("-"):
-        return _numactl_option(word, rest, said)
+        found.numactl["cpus"] = next(rest, "") if (first := next(rest, "")) in {"-c", "--cpu-list"} else first
+    elif found.within and word.startswith("-"):
+        return _numactl_option(word, rest, found)
     elif _ASSIGNED.fullmatch(word):
-        _assign(word, said)
-    elif said.launcher and word.startswith("-"):
-        _launcher_option(word, rest, said)
-    elif said.unlisted:
-        said.hosts, said.unlisted = tuple(dict.fromkeys((*said.hosts, word))), said.unlisted - 1
+        _assign(word, found)
+    elif found.launcher and word.startswith("-"):
+        _launcher_option(word, rest, found)
+    elif found.unlisted:
+        found.hosts, found.unlisted = tuple(dict.fromkeys((*found.hosts, word))), found.unlisted - 1
     else:
         return word.startswith("-") or name in _WRAPPERS
     return True
 
 
-def _numactl_option(word: str, rest: Iterator[str], said: _Words) -> bool:
+def _numactl_option(word: str, rest: Iterator[str], found: _Words) -> bool:
     name, equals, value = word.partition("=")
     if name in _NUMACTL:
-        said.numactl[_NUMACTL[name]] = value if equals else next(rest, "")
+        found.numactl[_NUMACTL[name]] = value if equals else next(rest, "")
     elif re.fullmatch(r"-[NmiC](\d[\d,-]*|all)", word, re.ASCII):
-        said.numactl[_NUMACTL[word[:2]]] = word[2:]
+        found.numactl[_NUMACTL[word[:2]]] = word[2:]
     else:
         return word.startswith("-")
     return True
 
 
-def _launcher_option(word: str, rest: Iterator[str], said: _Words) -> None:
+def _launcher_option(word: str, rest: Iterator[str], found: _Words) -> None:
     name, equals, value = word.partition("=")
     if glued := re.fullmatch(r"-([Nn])(\d{1,6})", word, re.ASCII):  # srun -N2 -n8
         name, equals, value = f"-{glued[1]}", "=", glued[2]
-    if number := _number_of(name, said.launcher):
-        told = (value if equals else next(rest, "")).partition("-")[0]
-        if re.fullmatch(r"\d{1,6}", told, re.ASCII):
-            said.numbers[number] = int(told)
-            said.unlisted = int(told) if said.launcher == "mpirun_rsh" and number == "ranks" else said.unlisted
+    if number := _number_of(name, found.launcher):
+        digits = (value if equals else next(rest, "")).partition("-")[0]
+        if re.fullmatch(r"\d{1,6}", digits, re.ASCII):
+            found.numbers[number] = int(digits)
+            found.unlisted = (
+                int(digits) if found.launcher == "mpirun_rsh" and number == "ranks" else found.unlisted
+            )
     elif name in _MAPPED:
         each = _EACH_NODE.fullmatch(value if equals else next(rest, ""))
-        said.numbers |= {"per_node": int(each[1])} if each else {}
+        found.numbers |= {"per_node": int(each[1])} if each else {}
     elif name in _HOSTS:
         listed = (value if equals else next(rest, "")).split(",")
-        said.hosts = tuple(dict.fromkeys(each.partition(":")[0] for each in listed if each))
+        found.hosts = tuple(dict.fromkeys(each.partition(":")[0] for each in listed if each))
     elif name in _CHOSEN:
         chosen = next(rest, "")
-        _assign(chosen if "=" in chosen else f"{chosen}={next(rest, '')}", said)
+        _assign(chosen if "=" in chosen else f"{chosen}={next(rest, '')}", found)
     elif name == "-x":
-        _assign(next(rest, ""), said)
-    elif word in _SKIPPED or word in _SKIPPED_OF.get(said.launcher, ()):
-        said.unlisted = 0 if "hostfile" in word else said.unlisted
+        _assign(next(rest, ""), found)
+    elif word in _SKIPPED or word in _SKIPPED_OF.get(found.launcher, ()):
+        found.unlisted = 0 if "hostfile" in word else found.unlisted
         next(rest, None)
 
 
 def _number_of(option: str, launcher: str) -> str:
-    """What an option with a number counts, `ranks`; empty for others."""
+    """The quantity of an option with a number, `ranks`; empty for others."""
     if launcher == "jsrun":
         return _SETS.get(option, "")
     if option in _SKIPPED_OF.get(launcher, ()):
@@ -221,55 +223,57 @@ def _number_of(option: str, launcher: str) -> str:
     return "ranks" if option in _RANKS else _NUMBERED.get(option, "")
 
 
-def _assign(word: str, said: _Words) -> None:
+def _assign(word: str, found: _Words) -> None:
     name, _, value = word.partition("=")
-    said.chosen[name] = value
+    found.chosen[name] = value
 
 
-def _placement(said: _Words) -> str:
-    ranks, each = _ranks(said)
-    hosts = len(said.hosts) or said.numbers.get("nodes", 0) or (ranks // each if each and not ranks % each else 0)
+def _placement(found: _Words) -> str:
+    ranks, each = _ranks(found)
+    hosts = (
+        len(found.hosts) or found.numbers.get("nodes", 0) or (ranks // each if each and not ranks % each else 0)
+    )
     ranks = ranks or each * hosts
-    if not said.launcher:
-        return _threads(said)
+    if not found.launcher:
+        return _threads(found)
     if not hosts or not ranks or ranks % hosts:
         return UNSTATED
     each = ranks // hosts
     if hosts == 1 and each == _PAIR:
-        beside = {1: "pair:other-socket", _PAIR: "pair:same-socket"}
-        return beside.get(said.numbers.get("per_socket", 0), UNSTATED)
+        pairs = {1: "pair:other-socket", _PAIR: "pair:same-socket"}
+        return pairs.get(found.numbers.get("per_socket", 0), UNSTATED)
     word = f"cores:{each}"
     if each == 1:
-        word = f"one-core:numa:{said.numactl['node']}" if _is_node(said) else "one-core"
+        word = f"one-core:numa:{found.numactl['node']}" if _is_node(found) else "one-core"
     return f"{word}@{hosts}" if hosts > 1 else word
 
 
-def _ranks(said: _Words) -> tuple[int, int]:
-    """Ranks in all and of each node; 0 where nothing says it."""
-    number = said.numbers.get
-    if "sets" in said.numbers:
+def _ranks(found: _Words) -> tuple[int, int]:
+    """Number of ranks, and of ranks per node; 0 if unknown."""
+    number = found.numbers.get
+    if "sets" in found.numbers:
         of_set = number("each", 1)
         return number("sets", 0) * of_set, number("per_host", 0) * of_set
     return number("ranks", 0), number("per_node", 0)
 
 
-def _threads(said: _Words) -> str:
-    """Of a program without a launcher."""
-    threads = said.chosen.get("OMP_NUM_THREADS", "")
+def _threads(found: _Words) -> str:
+    """The placement of a program without a launcher."""
+    threads = found.chosen.get("OMP_NUM_THREADS", "")
     if threads.isascii() and threads.isdigit():
         word = "one-core" if int(threads[:6]) == 1 else f"cores:{int(threads[:6])}"
-        return f"{word}:numa:{said.numactl['node']}" if word == "one-core" and _is_node(said) else word
-    return f"all:numa:{said.numactl['node']}" if _is_node(said) else UNSTATED
+        return f"{word}:numa:{found.numactl['node']}" if word == "one-core" and _is_node(found) else word
+    return f"all:numa:{found.numactl['node']}" if _is_node(found) else UNSTATED
 
 
-def _is_node(said: _Words) -> bool:
+def _is_node(found: _Words) -> bool:
     """Whether it is bound to one memory node."""
-    return bool(re.fullmatch(r"\d{1,4}", said.numactl.get("node", ""), re.ASCII))
+    return bool(re.fullmatch(r"\d{1,4}", found.numactl.get("node", ""), re.ASCII))
 
 
-def _memory(said: _Words) -> str:
+def _memory(found: _Words) -> str:
     for policy in ("bind", "interleave"):
-        nodes = said.numactl.get(policy, "")
+        nodes = found.numactl.get(policy, "")
         if re.fullmatch(r"\d{1,4}(,\d{1,4})*", nodes, re.ASCII):
             return f"{policy}:{nodes}"
         if nodes:
@@ -277,12 +281,12 @@ def _memory(said: _Words) -> str:
     return "first-touch"
 
 
-def _factors(said: _Words) -> dict[str, str]:
-    """Choices by name; a binding that the word of the placement does not hold."""
-    named = {name: level for name, level in said.chosen.items() if name and level}
-    node = said.numactl.get("node", "")
-    if node and f":numa:{node}" not in _placement(said):
+def _factors(found: _Words) -> dict[str, str]:
+    """Choices by name; also a binding that is not part of the placement word."""
+    named = {name: level for name, level in found.chosen.items() if name and level}
+    node = found.numactl.get("node", "")
+    if node and f":numa:{node}" not in _placement(found):
         named["cpunodebind"] = node
-    if said.numactl.get("cpus"):
-        named["physcpubind"] = said.numactl["cpus"]
+    if found.numactl.get("cpus"):
+        named["physcpubind"] = found.numactl["cpus"]
     return named

@@ -1,4 +1,4 @@
-"""Formats that a declaration describes: which lines are figures, what others say, where a table begins."""
+"""Formats described by a declaration: lines of figures, lines of facts, and the start of a table."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,24 +16,24 @@ from assay.model.benchmark import ParamValue
 from assay.model.imported import Figure, Table
 
 Params = Mapping[str, ParamValue]
-#: What tools print where there is nothing.
+#: Words for a missing value.
 _NOTHING = frozenset({"N/A", "-", "n/a"})
-#: Facts that say what figures are; all others are parameters.
+#: Facts that describe figures; all others are parameters.
 _ABOUT = frozenset({"version", "unit", "kernel"})
 _METRICS = {"s": "latency", "B/s": "bandwidth"}
 
 
 class Value(NamedTuple):
-    """What a group of a row is.
+    """The meaning of a group in a row.
 
     Attributes:
-        metric: name; empty for latency or bandwidth, by the unit.
-        unit: as printed; empty where the row (group `unit`) or a heading (fact `unit`) says it.
-        params: of this value.
-        kernel: of this value; empty for that of the row or heading.
+        metric: name; empty: latency or bandwidth, by the unit.
+        unit: as printed; empty: from the row (group `unit`) or a heading (fact `unit`).
+        params: params of this value.
+        kernel: kernel of this value; empty: from the row or heading.
         remark: see Figure.
-        better: direction; empty for that of the unit.
-        unless: words that stand for no value.
+        better: direction; empty: from the unit.
+        unless: words for a missing value.
     """
 
     metric: str = ""
@@ -49,10 +49,10 @@ class Row(NamedTuple):
     """A line of figures.
 
     Attributes:
-        pattern: of the whole line. Its groups are values, or `kernel`, `unit`, or parameters.
-        values: name of a group -> what it is.
-        like: what a line begins with that must be such a row; else it is torn.
-        needs: facts without which such a line is none -> the word that each must be; empty for any.
+        pattern: pattern of the whole line. Its groups are values, `kernel`, `unit`, or parameters.
+        values: name of a group -> its meaning.
+        like: pattern of the start of a line that must be such a row; otherwise the line is torn.
+        needs: facts that must be known for such a row -> their required value; empty for any.
     """
 
     pattern: re.Pattern[str]
@@ -62,12 +62,12 @@ class Row(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """Figures between each of some and each of others.
+    """A matrix of figures.
 
     Attributes:
-        heading: of its columns; their names are group 1.
+        heading: pattern of the heading; group 1 has the names of the columns.
         names: parameters of row and column.
-        value: what each figure is.
+        value: meaning of each figure.
     """
 
     heading: re.Pattern[str]
@@ -76,23 +76,23 @@ class Matrix(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """The output of a tool.
+    """A declaration of a tool's output.
 
     Attributes:
-        name: word for it on the command line.
-        tool: for people.
-        benchmark: of ours that measures the same, or the tool's own name.
+        name: name on the command line.
+        tool: name for readers.
+        benchmark: Assay's benchmark that measures the same, or the tool's own name.
         marks: see Format.
         programs: names of its executables; named groups are parameters.
         rows: lines of figures.
-        matrix: figures between each and each.
-        kernel: where rows and headings name none.
-        said: name of a fact -> the line that says it, in its first group that matched; a parameter, but for those
-            that begin with `_`.
-        counted: parameter -> the line that is counted for it.
-        begins: line that begins a table; without it one begins with the first fact behind figures.
-        failed: line by which the tool condemns the table.
-        units: as printed -> as in UNITS.
+        matrix: matrix of figures.
+        kernel: kernel if rows and headings name none.
+        facts: name of a fact -> pattern of its line; the first matching group is the value. Facts are parameters,
+            unless their names start with `_`.
+        counted: parameter -> pattern of the lines that are counted for it.
+        begins: first line of a table; without it, a table begins with the first fact after figures.
+        failed: line by which the tool reports that the table is wrong.
+        units: printed unit -> key of UNITS.
     """
 
     name: str
@@ -103,19 +103,19 @@ class Declared(NamedTuple):
     rows: tuple[Row, ...] = ()
     matrix: Matrix | None = None
     kernel: str = "result"
-    said: Mapping[str, re.Pattern[str]] = MappingProxyType({})
+    facts: Mapping[str, re.Pattern[str]] = MappingProxyType({})
     counted: Mapping[str, re.Pattern[str]] = MappingProxyType({})
     begins: re.Pattern[str] | None = None
     failed: re.Pattern[str] | None = None
     units: Mapping[str, str] = MappingProxyType({})
 
     def format(self) -> Format:
-        """What reads it."""
+        """The format of this declaration."""
         return Format(self.name, re.compile(self.marks), partial(_read, self), re.compile(self.programs))
 
 
 class _Open(msgspec.Struct):
-    """A table as far as it was read: where it began, facts and figures, what counts them, columns of a matrix."""
+    """A partly read table: its start, facts, figures, counts, and columns of a matrix."""
 
     line: int = 0
     last: int = 0
@@ -128,7 +128,7 @@ class _Open(msgspec.Struct):
 
 
 class _Line(NamedTuple):
-    """A line that may hold figures, and what was read before it."""
+    """A line that may have figures, and the table so far."""
 
     form: Declared
     text: Text
@@ -141,12 +141,12 @@ def _read(form: Declared, source: Lines) -> Iterator[Table]:
     """Every table of a text.
 
     Raises:
-        UsageError: a row that cannot be read, or a heading without figures.
+        UsageError: a row cannot be read, or a heading has no figures.
     """
     text, held, started = source.text, _Open(), CommandLine()
     for number, line in source:
         begins = bool(form.begins and form.begins.search(line))
-        facts = {name: said for name, pattern in form.said.items() if (said := _said(pattern, line))}
+        facts = {name: word for name, pattern in form.facts.items() if (word := _fact(pattern, line))}
         counted = [name for name, pattern in form.counted.items() if pattern.search(line)]
         figures = [] if facts and not begins else list(_figures(_Line(form, text, number, line, held)))
         again = bool(held.keys & set(map(_key, figures)))
@@ -164,7 +164,7 @@ def _read(form: Declared, source: Lines) -> Iterator[Table]:
 
 
 def _take(held: _Open, number: int, facts: dict[str, str], figures: list[Figure]) -> None:
-    """Add what a line says; the fact without a name is that a table begins."""
+    """Add facts and figures of a line; the fact without a name marks the start of a table."""
     held.line = number if "" in facts else held.line
     held.facts |= {name: word for name, word in facts.items() if name}
     held.figures += figures
@@ -173,12 +173,12 @@ def _take(held: _Open, number: int, facts: dict[str, str], figures: list[Figure]
 
 
 def _next(held: _Open, *, again: bool) -> _Open:
-    """The table behind one that ended: of the same start, where a figure came again, all facts hold."""
+    """The table after one that ended; it keeps all facts if it began because a figure was repeated."""
     kept = {name: word for name, word in held.facts.items() if name in _ABOUT or again}
     return _Open(facts=kept, counts=held.counts if again else {}, columns=held.columns if again else ())
 
 
-def _said(pattern: re.Pattern[str], line: str) -> str:
+def _fact(pattern: re.Pattern[str], line: str) -> str:
     match = pattern.search(line)
     return next((word.strip() for word in match.groups() if word), "") if match else ""
 
@@ -188,9 +188,9 @@ def _key(each: Figure) -> tuple[str, str, str]:
 
 
 def _figures(at: _Line) -> Iterator[Figure]:
-    """The figures of a line; none where it is no row."""
+    """The figures of a line; none if it is not a row."""
     for row in at.form.rows:
-        if not all(_is_said(at.held.facts, name, word) for name, word in row.needs.items()):
+        if not all(_is_known(at.held.facts, name, word) for name, word in row.needs.items()):
             continue
         if match := row.pattern.fullmatch(at.line.rstrip()):
             yield from _of_row(at, row, match)
@@ -201,7 +201,7 @@ def _figures(at: _Line) -> Iterator[Figure]:
         yield from _of_matrix(at, at.form.matrix)
 
 
-def _is_said(facts: Mapping[str, str], name: str, word: str) -> bool:
+def _is_known(facts: Mapping[str, str], name: str, word: str) -> bool:
     return name in facts and word in {"", facts[name]}
 
 
@@ -232,7 +232,7 @@ def _of_matrix(at: _Line, matrix: Matrix) -> Iterator[Figure]:
 def _figure(
     at: _Line, value: Value, about: Mapping[str, str], printed: tuple[str, dict[str, ParamValue]]
 ) -> Figure:
-    """The printed word at its params as a figure; kernel and unit are the value's, else those that were said."""
+    """The printed word at its params as a figure; kernel and unit are the value's, else those of the facts."""
     word, params = printed
     shown = value.unit or about.get("unit", "")
     unit = at.form.units.get(shown, shown)

@@ -7,8 +7,8 @@ from assay.importing.declared import Declared, Matrix, Row, Value
 _RATE = r"(?:[\d.]+(?:e[+-]?\d+)?|N/A)"
 _OUT, _IN = {"buffers": "out-of-place"}, {"buffers": "in-place"}
 
-#: NVIDIA/nccl-tests 2 and ROCm/rccl-tests: 10^9 bytes; `busbw` is what each link would carry. Older versions print
-#: no root, and `error` where newer ones count wrong elements.
+#: NVIDIA/nccl-tests 2 and ROCm/rccl-tests: GB are 10^9 bytes; `busbw` is the load of each link. Older versions
+#: print no root, and `error` in place of the number of wrong elements.
 NCCL = Declared(
     name="nccl-tests",
     tool="nccl-tests",
@@ -17,10 +17,10 @@ NCCL = Declared(
     marks=r"#\s+size\s+count\s+type\b|\bnThread \d+ nGpus \d+|#\s+size\s+time\s+algbw\b",
     programs=r"(?P<operation>\w+)_perf$",
     begins=re.compile(r"\bnThread \d+ nGpus \d+"),
-    said={
+    facts={
         "version": re.compile(r"(?:nccl-tests version|NCCL version|rccl-tests: Version) (\S+)"),
         "operation": re.compile(r"Collective test starting: (\w+?)_perf"),
-        "_four": re.compile(r"^#\s+(size)\s+time\s+algbw\s+busbw\s*$"),  # as people cut it
+        "_four": re.compile(r"^#\s+(size)\s+time\s+algbw\s+busbw\s*$"),  # a table cut by users
     },
     counted={"devices": re.compile(r"^#?\s+Rank +\d+ .*\bdevice +\d+")},
     failed=re.compile(r"# Out of bounds values : [1-9]"),
@@ -53,7 +53,7 @@ NCCL = Declared(
     ),
 )
 
-#: NVIDIA/nvbandwidth 0.2 to 0.8: 10^9 bytes, the median of its repetitions.
+#: NVIDIA/nvbandwidth 0.2 to 0.8: GB are 10^9 bytes; the median of its repetitions.
 NVBANDWIDTH = Declared(
     name="nvbandwidth",
     tool="nvbandwidth",
@@ -61,12 +61,12 @@ NVBANDWIDTH = Declared(
     marks=r"^nvbandwidth Version|^\w[\w ]* [CG]PU\(row\) <?->? GPU\(column\)",
     programs=r"nvbandwidth",
     begins=re.compile(r"^nvbandwidth Version"),
-    said={
+    facts={
         "version": re.compile(r"^nvbandwidth Version: v?(\S+)"),
         "kernel": re.compile(r"^Running (\w+)\."),
         "unit": re.compile(r"\(column\) (?:\w+ )*\((GB/s|ns)\)"),
     },
-    # Not `from` and `to`: of half the tests the row is where the bytes go, and only the test's name says it.
+    # Not `from` and `to`: in half of the tests the row is the destination, which only the test's name shows.
     matrix=Matrix(re.compile(r"\s*(\d+(?:\s+\d+)*)"), ("row", "column"), Value()),
 )
 
@@ -78,7 +78,7 @@ BABELSTREAM = Declared(
     marks=r"^BabelStream$|\bFunction\s+[MG]i?Bytes/sec\s+Min \(sec\)|^function,num_times,n_elements,sizeof,max_m",
     programs=r"(?i)-stream\b|babelstream",
     begins=re.compile(r"^BabelStream$"),
-    said={
+    facts={
         "version": re.compile(r"^Version: (\S+)"),
         "implementation": re.compile(r"^Implementation: (.+)"),
         "precision": re.compile(r"^Precision: (\w+)"),

@@ -8,32 +8,32 @@ from assay.importing.text import Column, figure, lines
 from assay.model.imported import UNSTATED, Table
 
 _RATE = re.compile(r"\bMFLOPS(?:\s+measured)?\s*[:=]\s*(\d[\d.]*(?:e[+-]?\d+)?)", re.IGNORECASE | re.ASCII)
-#: What stood before this was a rehearsal, which tells how long to measure.
+#: The output before this line is a test run, which finds the time to measure.
 _ACTUAL = re.compile(r".*\bstart the actual measurement\b.*", re.IGNORECASE)
 _GRID = re.compile(r"\s*(?:mimax|imax)\s*=\s*(\d{1,9})\b.*", re.IGNORECASE)
 _SIZE = re.compile(r"\s*Grid[-_ ]?size\s*[:=]\s*(XS|S|M|L|XL)\b.*", re.IGNORECASE)
-#: First extent of the arrays, or of the points that are computed -> size.
+#: First extent of the arrays, or of the computed points -> size.
 _SIZES = {33: "XS", 65: "S", 129: "M", 257: "L", 513: "XL", 32: "XS", 64: "S", 128: "M", 256: "L", 512: "XL"}
 
 
-#: Of other programs that print MFLOPS it is told by one of these, anywhere.
+#: Words that distinguish it from other programs that print MFLOPS.
 _MARKS = re.compile(r"himeno|姫野|\bm?imax\s*=|Score based on Pentium|\bGosa\b", re.IGNORECASE)
 
 
 def _read(source: Lines) -> Iterator[Table]:
-    """A table for each rate, but that of a rehearsal; prose that repeats a rate adds none."""
+    """A table for each rate, except that of a test run; prose that repeats a rate is ignored."""
     text, size = source.text, ""
-    held: Table | None = None  # until it is known to be no rehearsal
-    told: set[str] = set()
+    held: Table | None = None  # it may be from a test run
+    known: set[str] = set()
     for number, line in source:
         size = _size("" if source.starts else size, line)
         if _ACTUAL.fullmatch(line):
             held = None
         for rate in _RATE.finditer(line):
             prose = line[: rate.start()].strip() or line[rate.end() : rate.end() + 1].strip()
-            if prose and rate[1] in told:
+            if prose and rate[1] in known:
                 continue
-            told.add(rate[1])
+            known.add(rate[1])
             if held:
                 yield held
             held = source.command.annotate(
@@ -54,7 +54,7 @@ def _read(source: Lines) -> Iterator[Table]:
 
 
 def _size(known: str, line: str) -> str:
-    """The size of the grid, where this line says it; else what is known."""
+    """The size of the grid if this line has it; else the known one."""
     if named := _SIZE.fullmatch(line):
         return named[1].upper()
     grid = None if known else _GRID.fullmatch(line)

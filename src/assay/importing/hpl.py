@@ -12,9 +12,9 @@ from assay.model.imported import Table
 
 _HEADING = re.compile(r"\s*T/V\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops\s*(?:\(\s*per GPU\)\s*)?")
 _VERSION = re.compile(r"\s*(?:HPLinpack|HPL-NVIDIA)\s+(\S+)\s+--.*")
-#: Variants as HPL, Intel's and NVIDIA's call them: `WR11C2R4`, `WC00C2R100000`, `WC0`.
+#: Names of variants in HPL, Intel's and NVIDIA's version: `WR11C2R4`, `WC00C2R100000`, `WC0`.
 _ROW = re.compile(r"\s*(W[RC]\d{1,3}(?:[LCR]\d{1,9}){0,2})\s+(\S.*)", re.ASCII)
-#: NVIDIA's tells the rate of one GPU behind that of all.
+#: NVIDIA's version prints the rate of one GPU after that of all.
 _EACH = re.compile(r"\s*\(\s*[\d.eE+-]+\s*\)", re.ASCII)
 _CHECK = re.compile(r"\s*\|\|.*\.\.\.\s*(PASSED|FAILED)\s*")
 #: N, NB, P, Q, seconds, GFLOP/s.
@@ -22,10 +22,10 @@ _WORDS = 6
 
 
 def _read(source: Lines) -> Iterator[Table]:
-    """Every solved system: rate and time; one whose residual failed does not count.
+    """Every solved system: rate and time; a system with a wrong residual does not count.
 
     Raises:
-        UsageError: a row that cannot be read.
+        UsageError: a row cannot be read.
     """
     text, version = source.text, ""
     table: Table | None = None

@@ -1,4 +1,4 @@
-"""Blocks of the Intel MPI Benchmarks: between two, in parallel, collective, non-blocking, one-sided."""
+"""Blocks of the Intel MPI Benchmarks: pairs, parallel, collective, non-blocking, one-sided."""
 
 import re
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ _GROUPS = re.compile(r"#\s*\(?\s*(\d{1,9}) groups? of (\d{1,9}) processes.*")
 _MODE = re.compile(r"#\s*MODE:\s*(\S+)\s*")
 _VERSION = re.compile(r"#\s*Intel\s*\(R\)\s*MPI Benchmarks\s*(.*?)(?:,.*)?")
 _HEADING = re.compile(r"(Group\s+)?#(bytes|repetitions)\b.*")
-#: As people call a block where they leave its heading out: `Sendrecv:`.
+#: A user's title of a block without its heading: `Sendrecv:`.
 _TITLE = re.compile(r"#?\s*(\w[\w-]*)\s*[:\uff1a]")
-#: With `-multi 1` each group of ranks has rows of its own.
+#: Column for `-multi 1`, where each group of ranks has its own rows.
 _GROUP = "Group"
 _PAIRS: dict[str, dict[str, ParamValue]] = {
     "PingPong": {"pattern": "latency"},
@@ -33,29 +33,30 @@ _PAIRS: dict[str, dict[str, ParamValue]] = {
     "Uniband": {"pattern": "multi-bandwidth"},
     "Biband": {"pattern": "multi-bidirectional"},
 }
-#: Their time is that of one way, so that a rate follows from it.
+#: Tests whose time is one way, so that a rate follows from it.
 _ONE_WAY = {"PingPong", "PingPongSpecificSource"}
 _COLLECTIVES = {
     *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast"),
     *("gather", "gatherv", "reduce", "reduce_scatter", "scatter", "scatterv"),
 }
 _TIMES = {"t": "latency", "t_avg": "mean-latency", "t_pure": "mean-latency"}
-#: Of pairs: their mean; where several groups of them are at work the slowest counts.
+#: Times of pairs: the mean; with several groups, the slowest one.
 _OF_PAIRS = {"t": "latency", "t_avg": "latency"}
 _OF_GROUPS = {"t": "latency", "t_max": "latency", "t_avg": "mean-latency"}
 _TOGETHER = {"latency": "multi-latency", "multi-bandwidth": "multi-bandwidth"}
-#: Counts, and rates that follow from the size and the time: older versions count 2^20 bytes, newer ones 10^6.
+#: Columns with counts, and rates that follow from size and time: MB are 2^20 bytes in older versions, 10^6 in
+#: newer.
 _PASSED_OVER = {"#bytes", "bytes", "#repetitions", "repetitions", "Mbytes/sec", "defects"}
 _MESSAGES = "Msg/sec"
-#: Alone on a line it says that what archives of letters break at 72 letters stands on two lines.
+#: If it is alone on a line, rows were broken into two lines at 72 characters, as by archives of mails.
 _LAST = "Mbytes/sec"
 _PAIR = 2
-#: Words of placements with the cores of each node, and the nodes.
+#: Placement words with the cores per node, and the nodes.
 _PLACED = re.compile(r"(?:one-core(?::numa:\d+)?|cores:(\d+))(?:@(\d+))?", re.ASCII)
 
 
 class _Head(msgspec.Struct):
-    """What was read of a block before its rows."""
+    """The heading of a block."""
 
     name: str = ""
     params: dict[str, ParamValue] = {}
@@ -68,7 +69,7 @@ def _read(source: Lines) -> Iterator[Table]:
     """Every block of a text.
 
     Raises:
-        UsageError: a row that cannot be read, a block without rows.
+        UsageError: a row cannot be read, or a block has no rows.
     """
     text, started, version = source.text, CommandLine(), ""
     head, rows = _Head(), list[tuple[int, list[str]]]()
@@ -90,7 +91,7 @@ def _read(source: Lines) -> Iterator[Table]:
 
 
 def _is_row(text: Text, number: int, words: list[str], head: _Head, rows: list[tuple[int, list[str]]]) -> bool:
-    """Whether a line belongs to the rows below a heading; a row is added, or the end of one that was broken."""
+    """Whether a line belongs to the rows below a heading; adds a row, or the second part of a broken one."""
     if not words:
         return _GROUP in head.columns or head.wrapped
     if words == [_LAST] and not rows:
@@ -102,7 +103,7 @@ def _is_row(text: Text, number: int, words: list[str], head: _Head, rows: list[t
     else:
         if not head.wrapped:
             if len(words) > len(head.columns) and not is_number(words[len(head.columns)]):
-                words = words[: len(head.columns)]  # somebody's remark
+                words = words[: len(head.columns)]  # a user's remark follows
             _require_columns(text, number, words, head)
         rows.append((number, words))
     return True
@@ -143,8 +144,8 @@ def _table(
         text.refuse(rows[0][0], "no column of this block is known")
     at_work = _ranks(started.placement)
     if at_work and params.get("ranks") == at_work:
-        params.pop("ranks")  # the placement says it
-    elif at_work and "ranks" in params:  # nobody says which of those that were started
+        params.pop("ranks")  # the placement has the number
+    elif at_work and "ranks" in params:  # it is unknown which of the started ranks were used
         started = msgspec.structs.replace(started, placement=UNSTATED, hosts=())
     return started.annotate(
         Table(
@@ -160,7 +161,7 @@ def _table(
 
 
 def _ranks(placement: str) -> int:
-    """How many a word of placements means; 0 where it says none."""
+    """Number of ranks that a placement word means; 0 if it says none."""
     if placement.partition(":")[0] == "pair":
         return _PAIR
     word = _PLACED.fullmatch(placement)
@@ -168,7 +169,7 @@ def _ranks(placement: str) -> int:
 
 
 def _benchmark_of(head: _Head) -> tuple[str, str, dict[str, ParamValue]]:
-    """Benchmark of ours, kernel and params of a block; `imb` and its name where we have none."""
+    """Assay's benchmark, kernel and params of a block; `imb` and its own name if there is no counterpart."""
     if head.name in _PAIRS:
         params = _PAIRS[head.name] | head.params
         if "groups" in params:
@@ -196,7 +197,7 @@ def _figures(text: Text, line: int, words: list[str], head: _Head, kernel: str) 
         elif heading == _MESSAGES:
             rate = figure(text, line, Column(kernel, "message-rate", "1/s"), word, size)
             yield rate
-            if size.get("bytes"):  # of nothing there is no rate of bytes
+            if size.get("bytes"):  # empty messages have no bandwidth
                 bandwidth = rate.value * float(size["bytes"])
                 yield msgspec.structs.replace(rate, metric="bandwidth", unit="B/s", value=bandwidth, printed="")
         elif unit in {"usec", "%"}:

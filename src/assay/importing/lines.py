@@ -1,4 +1,4 @@
-"""Reading a text line by line: which command each line stands behind, and where to go on behind a torn place."""
+"""Read a text line by line, with the command before each line; reading continues after a torn part."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -9,9 +9,9 @@ from assay.importing.prompts import Command, commands_of
 from assay.importing.text import RefusedError, Text, is_number, lines
 from assay.model.imported import Skipped, Table
 
-#: Characters of the longest line that a tool prints: patterns may take the square of them.
+#: Maximum characters of a line: the time of patterns may grow with their square.
 LONGEST = 4000
-#: Marks so near to each other belong to one table.
+#: Marks within this number of lines belong to one table.
 _HEADING_LINES = 8
 
 
@@ -19,9 +19,9 @@ class Format(NamedTuple):
     """The output of one tool.
 
     Attributes:
-        name: word for it on the command line.
-        marks: what a line of it holds and no other tool's: the format is found by it, and torn rows end before it.
-        read: every table of a text, in order.
+        name: name on the command line.
+        marks: pattern of lines that only this tool prints: it identifies the format and ends torn rows.
+        read: reads every table of a text, in order.
         programs: names of its executables.
     """
 
@@ -32,15 +32,15 @@ class Format(NamedTuple):
 
 
 class Lines:
-    """The lines of a text, one after another, for the reader of one format.
+    """The lines of a text for the reader of one format.
 
     Attributes:
-        text: that is read.
-        test: program that printed rows without a heading; empty where nobody says it.
-        named: whether somebody named the format, and it was not found.
-        found: whether a table of it was read.
-        command: command line that the line at hand stands behind, if it can have started the format's program.
-        starts: whether such a command line begins at the line at hand.
+        text: the text.
+        test: program that printed rows without a heading; empty if not given.
+        named: whether the user named the format.
+        found: whether a table of the format was read.
+        command: command line before the current line, if it can have started the format's program.
+        starts: whether such a command line begins at the current line.
     """
 
     def __init__(self, text: Text, form: Format, others: Sequence[Format] = (), test: str | None = None) -> None:
@@ -58,7 +58,7 @@ class Lines:
         self._commands = commands_of(text.lines)
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
-        """Number and text of each line that was not read yet; of longer ones than any tool prints, no text."""
+        """Number and text of each line that was not read yet; the text of too long lines is empty."""
         while self._at < len(self.text.lines):
             self._at += 1
             line = self.text.lines[self._at - 1]
@@ -73,7 +73,7 @@ class Lines:
         self._at = self._reread = len(self.text.lines)
 
     def tables(self) -> Iterator[Table | Skipped]:
-        """Every table that is whole, and each place that is not."""
+        """Every complete table, and each torn part."""
         torn: RefusedError | None = None
         while self._at < len(self.text.lines) or not self.text.lines:
             begun, torn = self._at, None
@@ -90,10 +90,10 @@ class Lines:
             self._at = max(self._at, begun + 1)
 
     def _skip(self, torn: RefusedError) -> Skipped:
-        """The torn place; reading goes on behind the rows that belong to it."""
+        """The torn part; reading continues after its rows."""
         first = self._begun if 0 < self._begun < torn.line else torn.line
         last = torn.line
-        if torn.line < self._at and self._at > self._reread:  # seen only at a line that begins something else
+        if torn.line < self._at and self._at > self._reread:  # found at a line that begins something else
             self._at = self._reread = self._at - 1
         else:
             while self._at < len(self.text.lines) and self._is_row(self._at + 1):
@@ -108,7 +108,7 @@ class Lines:
         return bool(words) and is_number(words[0]) and not self._form.marks.search(line)
 
     def _can_be(self, command: Command) -> bool:
-        """Whether it can have started the tool: it starts no other one, nor what prints nothing."""
+        """Whether a command can have started the tool: it starts no other tool, and is not silent."""
         program = command.parsed.program
         if self._form.programs.search(program):
             return True

@@ -1,4 +1,4 @@
-"""NetPIPE 3 to 5: what it shows while it runs, and its file np.out."""
+"""NetPIPE 3 to 5: its output, and its file np.out."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from assay.model.imported import UNSTATED, Figure, Table
 _SHOWN = re.compile(r"\s*\d{1,9}:\s+(\S+)\s+(bytes|B|KB|MB|GB)\s+\d{1,19}\s+times\s+-->(.*)")
 _FIGURES = re.compile(r"\s*(\S+)\s+[KMGT]?bps\s+in\s+(\S+)\s+([num]?secs?)\b.*")
 _FACTORS = {"bytes": 1, "B": 1, "KB": 1000, "MB": 10**6, "GB": 10**9}
-#: Executable -> (benchmark of ours, kernel).
+#: Executable -> (Assay's benchmark, kernel).
 _MODULES = {
     "NPtcp": ("tcp", "message"),
     "NPtcp6": ("tcp", "message"),
@@ -25,7 +25,8 @@ _MODULES = {
 }
 _HERE = {"localhost", "127.0.0.1", "::1"}
 _NAMED = re.compile(r"\bNP[a-z]+6?\b")
-#: Words in a row of np.out: bytes, Mbit/s, seconds (3); bytes, mean, least and largest Gbit/s, microseconds (5).
+#: Words in a row of np.out: bytes, Mbit/s, seconds (3); bytes, mean, smallest and largest Gbit/s, microseconds
+#: (5).
 _OLD, _NEW = 3, 5
 
 
@@ -39,12 +40,12 @@ class _Row(msgspec.Struct, frozen=True):
 
 
 def _read(source: Lines) -> Iterator[Table]:
-    """Every sweep of a text: latency, and bandwidth as NetPIPE's curves show it (size / time of one way).
+    """Every sweep of a text: latency, and bandwidth as in NetPIPE's curves (size / one-way time).
 
-    The time is what NetPIPE measures and is read; its rate follows from it, in 2^20 bit up to version 3.
+    NetPIPE measures the time, which is read; its rate follows from it, in units of 2^20 bit up to version 3.
 
     Raises:
-        UsageError: a row that cannot be read, or rows of a module that nothing names.
+        UsageError: a row cannot be read, or the module of rows is unknown.
     """
     text = source.text
     named = next(iter(_NAMED.findall(text.name)), "")
@@ -63,7 +64,7 @@ def _read(source: Lines) -> Iterator[Table]:
 
 
 def _assumed_placement(started: CommandLine) -> CommandLine:
-    """Sockets to another host, `NPtcp -h n2`, go between two nodes."""
+    """The command with two nodes as its placement, if it connects to another host: `NPtcp -h n2`."""
     peer = started.option("-h") or started.option("--host")
     if not peer or peer in _HERE or started.placement != UNSTATED or not started.program.startswith("NPtcp"):
         return started
@@ -87,7 +88,7 @@ def _row(text: Text, number: int, line: str) -> _Row | None:
 
 
 def _size(value: float, shown: re.Match[str]) -> int:
-    """Bytes; of a size that was rounded, 2^n or 3 x 2^n where the digits leave room: NetPIPE takes these."""
+    """Bytes; a rounded size becomes 2^n or 3 x 2^n within its digits, which are NetPIPE's sizes."""
     factor = _FACTORS[shown[2]]
     places = len(shown[1].partition(".")[2])
     half = factor * 10.0**-places / 2

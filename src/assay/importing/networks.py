@@ -1,4 +1,4 @@
-"""Tools for networks: iperf3, perftest of the RDMA verbs, sockperf."""
+"""Network tools: iperf3, perftest of the RDMA verbs, sockperf."""
 
 import re
 
@@ -6,8 +6,8 @@ from assay.importing.declared import Declared, Row, Value
 
 _NUMBER = r"\d+(?:\.\d+)?"
 
-#: esnet/iperf 3.0 to 3.17: bits for 10^3, bytes for 2^10. Only the last lines count, of which each side has one; a
-#: server prints 0.00 for what the other side sent.
+#: esnet/iperf 3.0 to 3.17: prefixes are 10^3 for bits, 2^10 for bytes. Only the last lines count, one for each
+#: side; a server prints 0.00 for the rate of the sender.
 IPERF3 = Declared(
     name="iperf3",
     tool="iperf3",
@@ -15,7 +15,7 @@ IPERF3 = Declared(
     marks=r"^\[ *(?:ID|SUM)\].*(?:Bitrate|Bandwidth|sender|receiver)|\biperf Done\.",
     programs=r"^iperf3?$",
     begins=re.compile(r"^(?:Connecting to host|Accepted connection from)\b"),
-    said={"version": re.compile(r"^iperf (3\.\S+)"), "reverse": re.compile(r"^(Reverse) mode")},
+    facts={"version": re.compile(r"^iperf (3\.\S+)"), "reverse": re.compile(r"^(Reverse) mode")},
     failed=re.compile(r"^iperf3: (?:error|interrupt)"),
     units={
         "bits/sec": "bit/s",
@@ -41,8 +41,8 @@ IPERF3 = Declared(
 )
 
 _RATES = rf"(?P<peak>{_NUMBER})\s+(?P<rate>{_NUMBER})\s+(?P<messages>{_NUMBER})"
-#: linux-rdma/perftest 3 to 25: MB/sec are of 2^20 bytes (so newer ones write MiB/sec), Gb/sec of 10^9 bits; a peak
-#: of 0.00 was not measured.
+#: linux-rdma/perftest 3 to 25: MB are 2^20 bytes (newer versions write MiB/sec), Gb are 10^9 bits; a peak of 0.00
+#: was not measured.
 PERFTEST = Declared(
     name="perftest",
     tool="perftest",
@@ -51,7 +51,7 @@ PERFTEST = Declared(
     marks=r"#bytes\s+#iterations|\b(?:RDMA_(?:Write|Read)|Send|Atomic) .*(?:BW|Latency) Test\b",
     programs=r"^(?:ib|raw_ethernet)_(?:write|read|send|atomic)_(?:bw|lat)$",
     begins=re.compile(r"^\s*(?:RDMA_(?:Write|Read)|Send|Atomic)\b.*\b(?:BW|Latency) Test\s*$"),
-    said={
+    facts={
         "operation": re.compile(r"^\s*(RDMA_Write|RDMA_Read|Send|Atomic)\b.*\bTest\s*$"),
         "directions": re.compile(r"^\s*\S+ (Bidirectional) .*Test\s*$"),
         "device": re.compile(r"\bDevice\s*: (\S+)"),
@@ -92,7 +92,7 @@ PERFTEST = Declared(
     ),
 )
 
-#: Mellanox/sockperf 2 to 3: latency is half a round trip unless it says round trip; MBps are of 2^20 bytes.
+#: Mellanox/sockperf 2 to 3: latency is half a round trip unless named otherwise; MB are 2^20 bytes.
 SOCKPERF = Declared(
     name="sockperf",
     tool="sockperf",
@@ -101,7 +101,7 @@ SOCKPERF = Declared(
     marks=r"^sockperf(?:\.bin)?: ",
     programs=r"^sockperf",
     begins=re.compile(r"== version #"),
-    said={
+    facts={
         "version": re.compile(r"== version #(\S*)"),
         "transport": re.compile(r"PORT = +\d+ # (TCP|UDP)"),
         "bytes": re.compile(r"using msg-size=(\d+)"),

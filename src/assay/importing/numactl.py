@@ -16,7 +16,7 @@ _ROW = re.compile(r"\s*(\d{1,6}):((?:\s+\S+)*)\s*")
 
 
 class _Node(msgspec.Struct):
-    """An output as far as it was read: nodes whose distances are named, and those whose row is still to come."""
+    """A partly read output: nodes with distances, and nodes whose row of distances is missing."""
 
     first: int
     last: int
@@ -26,10 +26,10 @@ class _Node(msgspec.Struct):
 
 
 def _read(source: Lines) -> Iterator[Table]:
-    """Every output of `numactl -H` in a text: sizes, free memory, and the firmware's distances.
+    """A table for every output of `numactl -H`: sizes, free memory, and the firmware's distances.
 
     Raises:
-        UsageError: a value that cannot be read, or a row of distances that is missing or too short.
+        UsageError: a value cannot be read, or a row of distances is missing or too short.
     """
     text = source.text
     begun: _Node | None = None
@@ -83,7 +83,7 @@ def _distances(text: Text, line: int, row: re.Match[str], columns: list[str]) ->
         yield msgspec.structs.replace(distance, better="lower")
 
 
-#: Of large machines people paste the distances alone.
+#: For large machines, people paste only the distances.
 _MARKS = re.compile(rf"{_AVAILABLE.pattern}|^{_COLUMNS.pattern}$")
 
 FORMAT = Format("numactl", _MARKS, _read, re.compile(r"numactl"))

@@ -1,4 +1,4 @@
-"""Tables of the OSU Micro-Benchmarks 2 to 7: between two, of many pairs, collective, one-sided."""
+"""Tables of the OSU Micro-Benchmarks 2 to 7: of one pair, of many pairs, collective, one-sided."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _HEADING = re.compile(r"#?\s*(Size\s)?(.*)")
 _COLUMN = re.compile(
     r"([A-Z][\w.-]*(?: [A-Z][\w.-]*)*)\s?\((us|MB/s|%)\)|(MB/s)|(Messages/s)|(Iterations)|(Validation)"
 )
-_SAID = {
+_FACTS = {
     "pairs": re.compile(r"\[\s*pairs:\s*(\d{1,9})\s*\]"),
     "window": re.compile(r"\[\s*window size:\s*(\d{1,9})\s*\]"),
     "datatype": re.compile(r"#\s*Datatype:\s*(\w+)"),
@@ -45,7 +45,7 @@ _OPERATIONS = {
     "reduce_scatter": "reduce-scatter",
     "allreduce": "allreduce",
 }
-#: Name of the executable -> title of its test, where no title was pasted.
+#: Name of the executable -> title of its test, for output without a title.
 _PROGRAMS = {
     "osu_latency": "MPI Latency",
     "osu_bw": "MPI Bandwidth",
@@ -55,7 +55,7 @@ _PROGRAMS = {
     "osu_latency_mt": "MPI Multi-threaded Latency",
     "osu_latency_mp": "MPI Multi-process Latency",
 }
-#: Ends of a message, and where the words behind the options put their buffers; those on the host are not named.
+#: Ends of a message, and the words after the options for the place of their buffers; the host is not named.
 _ENDS = ("sent-from", "received-on")
 _PLACES = {"D": "device", "H": "host", "M": "managed", "MD": "managed", "MH": "managed"}
 _ACCELERATED = re.compile(r"^MPI[-_ ](CUDA|ROCM|OpenACC) ", re.IGNORECASE)
@@ -64,7 +64,7 @@ _COLLECTIVES = {
     *("allgather", "allreduce", "alltoall", "barrier", "bcast"),
     *("gather", "reduce", "reduce_scatter", "scatter"),
 }
-#: Headings of the figures that our benchmarks have.
+#: Headings -> metrics of Assay's benchmarks.
 _USUAL = {"latency": "latency", "avg-latency": "latency", "bandwidth": "bandwidth", "bi-bandwidth": "bandwidth"}
 _RATES = [("", "MB/s"), ("", "Messages/s")]
 _PROGRAM = re.compile(r"\bosu_i?[a-z_]+")
@@ -73,18 +73,18 @@ _MARKS = re.compile(
 )
 
 
-#: What libraries say between the rows, `[1675729687.002730] [cn2:32621:0] ucp_worker.c:1775 UCX INFO`; UCX draws
-#: tables of its protocols there.
+#: Log lines of libraries between the rows, `[1675729687.002730] [cn2:32621:0] ucp_worker.c:1775 UCX INFO`; UCX
+#: also prints tables of its protocols.
 _LOGGED = re.compile(r"\b(?:INFO|WARN|WARNING|DEBUG|TRACE|DIAG)\b|^\[\d{9,10}\.\d{6}\] \[\S")
 
 
 class _Test(msgspec.Struct, frozen=True):
-    """What a title says.
+    """The test of a title.
 
     Attributes:
-        benchmark: of ours.
-        kernel: of its figures.
-        params: that it stands for.
+        benchmark: Assay's benchmark.
+        kernel: kernel of its figures.
+        params: params of the test.
     """
 
     benchmark: str
@@ -93,7 +93,7 @@ class _Test(msgspec.Struct, frozen=True):
 
 
 class _Head(msgspec.Struct):
-    """What was read before the rows."""
+    """The heading of a table."""
 
     test: _Test | None = None
     title: str = ""
@@ -105,10 +105,10 @@ class _Head(msgspec.Struct):
 
 
 def _read(source: Lines) -> Iterator[Table]:
-    """Every table of a text; prose and other programs' lines between them are passed over.
+    """Every table of a text; other lines between them are ignored.
 
     Raises:
-        UsageError: a row that cannot be read, a heading without rows, rows of an unknown test.
+        UsageError: a row cannot be read, a heading has no rows, or rows belong to an unknown test.
     """
     text, wanted = source.text, _wanted(source)
     started, unnamed = CommandLine(), 0
@@ -139,14 +139,14 @@ def _read(source: Lines) -> Iterator[Table]:
 
 
 def _begun(source: Lines, head: _Head) -> _Head:
-    """What a command says of the rows that follow it; before them no heading may stand that has none."""
+    """The heading from a command; UsageError if a heading before it has no rows."""
     if head.line:
         source.text.refuse(head.line, "no rows follow this heading")
     return _Head(test=_test_of_program(source.command.program) or _wanted(source))
 
 
 def _wanted(source: Lines) -> _Test | None:
-    """The test that the user names for rows without a heading."""
+    """The test named by the user for rows without a heading."""
     found = _test_of_program(source.test)
     if source.test and found is None:
         known = ", ".join(_PROGRAMS)
@@ -160,9 +160,9 @@ def _are_figures(words: list[str]) -> bool:
 
 
 def _heading(text: Text, number: int, line: str, head: _Head) -> None:
-    """Take what a line above the rows says."""
+    """Read a line above the rows."""
     title = _TITLE.fullmatch(line.strip())
-    if title and not line.lstrip().startswith("#"):  # pasted without its mark; else prose that names a test
+    if title and not line.lstrip().startswith("#"):  # a title without its mark, or prose that names a test
         if (title[2] or title[3]) and (test := _test_of_title(title[1])):
             head.test, head.version = test, title[2] or title[3]
     elif title:
@@ -172,7 +172,7 @@ def _heading(text: Text, number: int, line: str, head: _Head) -> None:
         head.test, head.version = _test_of_title(title[1]) or _unknown(title[1]), title[2] or title[3] or ""
         head.line = number
     elif line.lstrip().startswith("#") or (head.test and line.split(maxsplit=1)[0] == "Size"):
-        for name, pattern in _SAID.items():
+        for name, pattern in _FACTS.items():
             if match := pattern.search(line):
                 head.params = head.params | {name: int(match[1]) if match[1].isdigit() else match[1].lower()}
         if (heading := _HEADING.match(line.strip())) and (found := _COLUMN.findall(heading[2])):
@@ -182,7 +182,7 @@ def _heading(text: Text, number: int, line: str, head: _Head) -> None:
 
 
 def _is_row(text: Text, number: int, words: list[str], head: _Head) -> bool:
-    """Whether a line is a row of the table that began; UsageError where it begins like one and is none."""
+    """Whether a line is a row of the current table; UsageError if it only begins like one."""
     if not words:
         return False
     if not head.columns:
@@ -235,20 +235,20 @@ def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: 
 
 
 def _params(test: _Test, head: _Head, started: CommandLine) -> dict[str, ParamValue]:
-    """The test's, those of the heading, and window and buffers of the command line."""
+    """Params of the test and of the heading, and window and buffers of the command line."""
     params = _buffers(started) | test.params | head.params
     window = started.option("-W") or started.option("--window-size")
     if is_whole(window):
         params["window"] = int(window)
     if params.get("datatype") in {"mpi_char", "mpi_byte"}:
         params["datatype"] = "contiguous"
-    if f"cores:{params.get('pairs')}" in started.placement:  # the placement says it
+    if f"cores:{params.get('pairs')}" in started.placement:  # the placement has the number
         del params["pairs"]
     return params
 
 
 def _buffers(started: CommandLine) -> dict[str, ParamValue]:
-    """Where the command line puts them: `-d cuda`, and `D H` behind the options."""
+    """The places of buffers in the command line: `-d cuda`, and `D H` after the options."""
     params: dict[str, ParamValue] = {}
     if accelerator := started.option("-d") or started.option("--accelerator"):
         params["accelerator"] = slug(accelerator)
@@ -272,8 +272,8 @@ def _test_of_program(program: str) -> _Test | None:
         return _test_of_title(_PROGRAMS[program])
     operation = program.removeprefix("osu_")
     if program.startswith("osu_") and operation.removeprefix("i") in _COLLECTIVES:
-        told = operation if operation in _COLLECTIVES else f"Non-blocking {operation[1:]}"
-        return _test_of_title(f"MPI {told} Latency")
+        named = operation if operation in _COLLECTIVES else f"Non-blocking {operation[1:]}"
+        return _test_of_title(f"MPI {named} Latency")
     return None
 
 
@@ -287,7 +287,7 @@ def _test_of_title(title: str) -> _Test | None:
 
 
 def _plain_test(title: str) -> _Test | None:
-    """The test of a title that names no accelerator."""
+    """The test of a title without an accelerator."""
     name = re.sub(r"^MPI[-_ ]", "", title, flags=re.IGNORECASE).lower()
     usual = re.sub(r"\bpersistent ", "", name)
     if usual != name and (found := _plain_test(usual)):
@@ -307,7 +307,7 @@ def _plain_test(title: str) -> _Test | None:
 
 
 def _unknown(title: str) -> _Test:
-    """A test that we have no benchmark for, under its own name."""
+    """A test without a counterpart in Assay, under its own name."""
     return _Test("osu", slug(title), {})
 
 

@@ -1,4 +1,4 @@
-"""The command lines in the text of a terminal, a script or a page: where each stands and what it starts."""
+"""Find the command lines in the text of a terminal, a script or a page."""
 
 import re
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ import msgspec
 
 from assay.importing.command import CommandLine, parse_command
 
-#: `[hpc@hpc01 pt2pt]$ `, `user@n1:~$ `, `(base) root@n1:/# `, `$ `, `+ ` of `set -x`; or a program that such
-#: lines begin with; `/opt/osu_bw: ` begins a message.
+#: `[hpc@hpc01 pt2pt]$ `, `user@n1:~$ `, `(base) root@n1:/# `, `$ `, `+ ` of `set -x`; or a typical first program
+#: of a command; `/opt/osu_bw: ` begins a message.
 _PROMPT = re.compile(
     r"\s*(?:\([\w.-]{1,40}\)\s*)?"
     r"(?:\[[^\]]*\]\s*[$#%>]|[\w.-]+@[\w.:@~/-]{1,200}[#$%>]|[\w.@:~/-]*\$|[\w.@:~/-]+%|\++)\s+(\S.*)"
@@ -19,9 +19,9 @@ _STARTS = re.compile(
     r"(?!\s+(?:noticed|detected|has|was|is|does|could|failed)\b)|\.{0,2}/\S*[^\s:](?=\s|$)).*)"
 )
 _CONTINUES = "\\"
-#: As many lines as anybody breaks a command into.
+#: Maximum lines of a command.
 _LONGEST = 40
-#: They start no benchmark and print nothing that is read.
+#: Commands that start no benchmark and print nothing of interest.
 _SILENT = frozenset(
     (
         *(
@@ -45,18 +45,18 @@ _SILENT = frozenset(
         *("chmod", "alias", "numactl", "lscpu"),
     )
 )
-#: What they print was made by another command, which is not told.
+#: Commands that print the output of another, unknown command.
 _SHOWS = frozenset(("cat", "less", "more", "head", "tail", "grep", "egrep", "zcat", "bat", "awk", "sed"))
 _EXPORTS = re.compile(r"(?:export|setenv)\s+([A-Za-z_]\w*)[=\s](\S+)", re.ASCII)
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A command line where it stands.
+    """A command line in a text.
 
     Attributes:
-        last: line it ends at.
-        parsed: what it says; empty of one that shows what another one printed.
-        silent: whether it starts nothing that is measured.
+        last: its last line.
+        parsed: the parsed command; empty if it prints the output of another one.
+        silent: whether it starts no benchmark.
     """
 
     last: int
@@ -65,7 +65,7 @@ class Command(msgspec.Struct, frozen=True):
 
 
 def commands_of(lines: Sequence[str]) -> dict[int, Command]:
-    """Number of a line -> the command that begins there. What was exported before holds for those that follow."""
+    """Line number -> the command that begins there; exported variables apply to later commands."""
     found: dict[int, Command] = {}
     exported: dict[str, str] = {}
     last = 0
@@ -85,6 +85,6 @@ def commands_of(lines: Sequence[str]) -> dict[int, Command]:
 
 
 def command_of(line: str) -> str:
-    """The command line in a line of a terminal's text; empty where it holds none."""
+    """The command line in a line of a terminal; empty if there is none."""
     match = _PROMPT.fullmatch(line) or _STARTS.fullmatch(line)
     return match[1].strip() if match else ""

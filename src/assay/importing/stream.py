@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from assay.model.benchmark import ParamValue
 
 _ROW = re.compile(r"\s*(Copy|Scale|Add|Triad)\s*:\s*(.*)", re.IGNORECASE)
-#: HPCC's STREAM prints GB/s, of 10^9 bytes.
+#: HPCC's STREAM prints GB/s; GB are 10^9 bytes.
 _HEADING = re.compile(r"\s*Function\s+(?:Best )?Rate\s*\(?([MG]B/s)\)?.*")
-#: The version begins a program's output; the device is of NVIDIA's.
-_SAID: dict[str, re.Pattern[str]] = {
+#: Facts; the version is at the start of the output, the device only in NVIDIA's version.
+_FACTS: dict[str, re.Pattern[str]] = {
     "version": re.compile(r"\s*(?:STREAM version \$Revision:|NVIDIA-STREAM)\s*(\S+)\s*(?:\$|--).*"),
     "device": re.compile(r'\s*Device Selected \d{1,4}: "([^"]+)".*'),
     "elements": re.compile(r"\s*Array size\s*=\s*(\d{1,18})\b.*"),
     "threads": re.compile(r"\s*Number of Threads (?:counted|requested)\s*=\s*(\d{1,9})\s*"),
 }
 _FAILED = re.compile(r"\s*Failed Validation.*", re.IGNORECASE)
-#: Rate, then mean, least and largest time.
+#: Numbers in a row: rate, then mean, smallest and largest time.
 _WORDS = 4
 _BEST = "the best of its repetitions"
 _COUNTED = ("elements", "threads")
@@ -33,16 +33,16 @@ _KERNELS = ("copy", "scale", "add", "triad")
 
 
 class _Rows(msgspec.Struct):
-    """A table as far as it was read.
+    """A partly read table.
 
     Attributes:
-        said: elements, threads, device and version.
-        unit: of its rates.
+        facts: elements, threads, device and version.
+        unit: unit of its rates.
         seen: kernel -> line.
         failed: why it does not count.
     """
 
-    said: dict[str, str] = {}
+    facts: dict[str, str] = {}
     unit: str = "MB/s"
     figures: list[Figure] = []
     seen: dict[str, int] = {}
@@ -50,10 +50,10 @@ class _Rows(msgspec.Struct):
 
 
 def _read(source: Lines) -> Iterator[Table]:
-    """Every table of four kernels. STREAM prints the best rate of its repetitions, and the mean of their times.
+    """Every table of four kernels. STREAM prints the best rate of its repetitions, and their mean time.
 
     Raises:
-        UsageError: a row that cannot be read, or a kernel missing.
+        UsageError: a row cannot be read, or a kernel is missing.
     """
     text, started, rows = source.text, CommandLine(), _Rows()
     for number, line in source:
@@ -61,13 +61,13 @@ def _read(source: Lines) -> Iterator[Table]:
         kernel = row[1].lower() if row else ""
         if rows.seen and (source.starts or heading or kernel in rows.seen):
             yield _table(text, rows, started)
-            rows = _Rows(said={} if source.starts else rows.said, unit=rows.unit)
+            rows = _Rows(facts={} if source.starts else rows.facts, unit=rows.unit)
         started = source.command
         if heading:
             rows.unit = heading[1]
-        for name, pattern in _SAID.items():
+        for name, pattern in _FACTS.items():
             if match := pattern.fullmatch(line):
-                rows.said = rows.said | {name: match[1]} if name != "version" else {name: match[1]}
+                rows.facts = rows.facts | {name: match[1]} if name != "version" else {name: match[1]}
         if _FAILED.fullmatch(line):
             rows.failed = f"STREAM's own validation failed in line {number}"
         if row and (rows.seen or any(map(is_number, row[2].split()))):
@@ -89,8 +89,8 @@ def _table(text: Text, rows: _Rows, started: CommandLine) -> Table:
     first, last = min(rows.seen.values()), max(rows.seen.values())
     if missing:
         text.refuse(last, f"no row of {', '.join(missing)} belongs to this table")
-    params: dict[str, ParamValue] = {name: int(rows.said[name]) for name in _COUNTED if name in rows.said}
-    params |= {"device": rows.said["device"]} if "device" in rows.said else {}
+    params: dict[str, ParamValue] = {name: int(rows.facts[name]) for name in _COUNTED if name in rows.facts}
+    params |= {"device": rows.facts["device"]} if "device" in rows.facts else {}
     return started.annotate(
         Table(
             source=text.name,
@@ -98,7 +98,7 @@ def _table(text: Text, rows: _Rows, started: CommandLine) -> Table:
             tool="STREAM",
             benchmark="stream",
             figures=tuple(rows.figures),
-            version=rows.said.get("version", ""),
+            version=rows.facts.get("version", ""),
             params=params,
             failed=rows.failed,
         )

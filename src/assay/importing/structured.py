@@ -1,4 +1,4 @@
-"""What tools print as JSON, also in the middle of a log: iperf3 --json, nvbandwidth --json."""
+"""JSON output of tools, also in the middle of a log: iperf3 --json, nvbandwidth --json."""
 
 import json
 import re
@@ -12,13 +12,13 @@ from assay.model.imported import Figure, Skipped, Table
 if TYPE_CHECKING:
     from assay.model.benchmark import ParamValue
 
-#: Objects that begin a line; more of them are no output of a tool.
+#: Maximum objects in a text.
 _MOST = 1000
 _SIDES = {"sum_sent": "sender", "sum_received": "receiver", "sum": "both"}
 
 
 def _objects(source: Lines) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
-    """First line, last line and content of each object that begins a line; numbers are words, as printed."""
+    """First line, last line and content of each object at the start of a line; numbers are strings, as printed."""
     for _ in source:  # to its end: an object may be one long line
         pass
     whole = "\n".join(source.text.lines)
@@ -36,7 +36,7 @@ def _objects(source: Lines) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
 
 
 def _read_iperf3(source: Lines) -> Iterator[Table | Skipped]:
-    """What each side counted at the end of a test; one that ended with an error is skipped."""
+    """The figures of each side at the end of a test; a test that ended with an error is skipped."""
     text = source.text
     for first, last, content in _objects(source):
         if not isinstance(content.get("end"), dict) and "error" not in content:
@@ -80,29 +80,29 @@ def _within(content: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 
 def _read_nvbandwidth(source: Lines) -> Iterator[Table | Skipped]:
-    """The matrix of each test that passed; one that ended otherwise is skipped, but for those that were waived."""
+    """The matrix of each test that passed; failed tests are skipped parts, waived ones are ignored."""
     text = source.text
     for first, last, content in _objects(source):
         if not isinstance(content.get("nvbandwidth"), dict):
             continue
-        said = content["nvbandwidth"]
-        tests = [each for each in said.get("testcases") or () if isinstance(each, dict)]
+        results = content["nvbandwidth"]
+        tests = [each for each in results.get("testcases") or () if isinstance(each, dict)]
         passed = [each for each in tests if each.get("status") == "Passed"]
         failed = [each for each in tests if each.get("status") not in {"Passed", "Waived"}]
         figures = [found for each in passed for found in _of_test(text, first, each)]
         errors = [f"{each.get('name')}: {each.get('status')}" for each in failed]
-        if "error" in said or not tests:
-            errors.append(str(said.get("error", "no test was run")).strip())
+        if "error" in results or not tests:
+            errors.append(str(results.get("error", "no test was run")).strip())
         for error in errors:
             yield Skipped(text.name, lines(first, last), f"nvbandwidth says: {error[:80]}", first)
         if figures:
-            version = str(said.get("version", "")).removeprefix("v")
+            version = str(results.get("version", "")).removeprefix("v")
             where = lines(first, last)
             yield Table(text.name, where, "nvbandwidth", "nvbandwidth", tuple(figures), version=version)
 
 
 def _of_test(text: Text, line: int, test: Mapping[str, Any]) -> Iterator[Figure]:
-    """A figure for each row and column, as the text of the tool has them; `N/A` is none."""
+    """A figure for each row and column, as in the tool's text output; `N/A` is missing."""
     unit = re.search(r"\(([^()]+)\)\s*$", str(test.get("bandwidth_description", "")))
     matrix = test.get("bandwidth_matrix")
     if unit is None or unit[1] not in UNITS or not isinstance(matrix, list):

@@ -7,7 +7,7 @@ from assay.importing.declared import Declared, Matrix, Row, Value
 _NUMBER = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 
 
-def _says(words: str) -> re.Pattern[str]:
+def _fact(words: str) -> re.Pattern[str]:
     """`Machine Summary::Distributed Processes=8` of 3.1, `  Distributed Processes: 8` of 3.0."""
     return re.compile(rf"(?:^|::)\s*{words}\s*[:=]\s*(\S+)\s*$")
 
@@ -16,7 +16,7 @@ def _valued(words: str, number: str = _NUMBER) -> re.Pattern[str]:
     return re.compile(rf"(?:.*::)?\s*{words}\s*[:=]\s*(?P<value>{number})")
 
 
-#: The report and the last lines of HPCG 2.4 to 3.1, also of NVIDIA and Intel.
+#: The report and the last lines of HPCG 2.4 to 3.1, also NVIDIA's and Intel's.
 HPCG = Declared(
     name="hpcg",
     tool="HPCG",
@@ -25,11 +25,11 @@ HPCG = Declared(
     marks=r"\bHPCG result is (?:IN)?VALID\b|^HPCG-Benchmark|^GFLOP/s Summary::",
     programs=r"hpcg",
     begins=re.compile(r"^HPCG-Benchmark\b|^\S+ version: V?\d[\d.]*$"),
-    said={
+    facts={
         "version": re.compile(r"^(?:version=|HPCG-Benchmark version: V?|\S+ version: V?)(\d\S*)"),
-        "ranks": _says("Distributed Processes"),
-        "threads": _says("Threads per processes"),
-        **{f"n{axis}": _says(f"Global n{axis}") for axis in "xyz"},
+        "ranks": _fact("Distributed Processes"),
+        "threads": _fact("Threads per processes"),
+        **{f"n{axis}": _fact(f"Global n{axis}") for axis in "xyz"},
     },
     failed=re.compile(r"HPCG result is INVALID"),
     rows=(
@@ -39,7 +39,7 @@ HPCG = Declared(
             like=re.compile(r".*\bHPCG result is \w+ with a GFLOP/s rating of"),
         ),
         Row(_valued("Raw Total B/W"), {"value": Value("traffic", "GB/s")}),
-        Row(_valued("Raw Total"), {"value": Value("raw-rate", "GFLOPS")}),  # without what it takes to set up
+        Row(_valued("Raw Total"), {"value": Value("raw-rate", "GFLOPS")}),  # without set-up
         Row(_valued("Benchmark Time Summary::Total"), {"value": Value("time", "s")}),
     ),
 )
@@ -76,7 +76,7 @@ _HPCC = {
     },
 }
 
-#: The summary that ends hpccoutf.txt, HPCC 1.0 to 1.5, or what people grep of it; -1 is what was not measured.
+#: The summary at the end of hpccoutf.txt, HPCC 1.0 to 1.5, or lines of it; -1 was not measured.
 HPCC = Declared(
     name="hpcc",
     tool="HPCC",
@@ -84,7 +84,7 @@ HPCC = Declared(
     marks=r"^Begin of Summary section|^HPL_Tflops=\d",
     programs=r"hpcc",
     begins=re.compile(r"^Begin of Summary section"),
-    said={
+    facts={
         "ranks": re.compile(r"^CommWorldProcs=(\d+)"),
         "n": re.compile(r"^HPL_N=(\d+)"),
         "nb": re.compile(r"^HPL_NB=(\d+)"),
@@ -102,7 +102,7 @@ HPCC = Declared(
     ),
 )
 
-#: Intel Memory Latency Checker 3: between memory nodes, peak rates, latency under load; MB are 10^6 bytes.
+#: Intel Memory Latency Checker 3: matrices of memory nodes, peak rates, latency under load; MB are 10^6 bytes.
 MLC = Declared(
     name="mlc",
     tool="Intel Memory Latency Checker",
@@ -110,7 +110,7 @@ MLC = Declared(
     marks=r"^Intel\(R\) Memory Latency Checker|^Measuring (?:idle latenc|Peak .*Memory Bandw|Loaded Latenc)",
     programs=r"^mlc",
     begins=re.compile(r"^Intel\(R\) Memory Latency Checker"),
-    said={
+    facts={
         "version": re.compile(r"^Intel\(R\) Memory Latency Checker - v(\S+)"),
         "kernel": re.compile(
             r"^Measuring (idle lat|Peak|Maximum|Memory Bandwidths between nodes|Loaded|cache-to-cache)"
@@ -145,7 +145,7 @@ MLC = Declared(
     ),
 )  # fmt: skip
 
-#: hpc/ior 2.10 to 4: each repetition, and the best of them; MiB are of 2^20 bytes.
+#: hpc/ior 2.10 to 4: each repetition, and the best of them; MiB are 2^20 bytes.
 IOR = Declared(
     name="ior",
     tool="IOR",
@@ -153,7 +153,7 @@ IOR = Declared(
     marks=r"^IOR-\d\S*: MPI Coordinated Test|^access\s+bw\(MiB/s\)|^Max (?:Write|Read):\s+\S+ MiB/sec",
     programs=r"(?i)^ior",
     begins=re.compile(r"^IOR-\d\S*: MPI Coordinated Test"),
-    said={
+    facts={
         "version": re.compile(r"^IOR-(\d\S*):"),
         "api": re.compile(r"^\s*api\s+[:=] (\S+)"),
         "access": re.compile(r"^\s*access\s+[:=] (\S+)"),
@@ -164,7 +164,7 @@ IOR = Declared(
         "unit": re.compile(r"^access\s+bw\((MiB/s)\)"),
     },
     rows=(
-        # The summary tells the same again.
+        # The summary repeats the figures.
         Row(re.compile(r"(?:write|read)(?:\s+[\d.]+){5,}\s.*\s[A-Z]\w*\s+\S+"), {}),
         Row(
             re.compile(
@@ -185,7 +185,7 @@ IOR = Declared(
 
 _ITEM = r"\s+(?P<kernel>(?:Directory|File|Tree) (?:creation|stat|read|removal|rename))\s*:?"
 _MEANS = rf"\s+(?P<most>{_NUMBER})\s+(?P<least>{_NUMBER})\s+(?P<mean>{_NUMBER})"
-#: What a row holds, by what its heading says: versions 3.4 and 4 may print what each rank did before what all did.
+#: Word in a heading -> rest of a row: versions 3.4 and 4 may print figures per rank before those of all ranks.
 _SUMMARIES = {
     "Std Dev": rf"(?:\s+{_NUMBER}){{4}}{_MEANS}",
     "per Iteration": rf"(?:\s+{_NUMBER}){{3}}{_MEANS}\s+{_NUMBER}",
@@ -193,17 +193,17 @@ _SUMMARIES = {
 }
 
 
-def _summary(ranks: str, of: str, metric: str, unit: str) -> Row:
+def _summary(ranks: str, kind: str, metric: str, unit: str) -> Row:
     names = {"mean": metric, "most": f"max-{metric}", "least": f"min-{metric}"}
     return Row(
         re.compile(_ITEM + _SUMMARIES[ranks]),
-        {group: Value(name, unit, unless=frozenset({"0.000"})) for group, name in names.items()},  # was not done
-        like=None if ranks or of else re.compile(rf"{_ITEM}\s+\d"),
-        needs={name: word for name, word in (("_ranks", ranks), ("_of", of)) if word},
+        {group: Value(name, unit, unless=frozenset({"0.000"})) for group, name in names.items()},  # not measured
+        like=None if ranks or kind else re.compile(rf"{_ITEM}\s+\d"),
+        needs={name: word for name, word in (("_ranks", ranks), ("_of", kind)) if word},
     )
 
 
-#: mdtest 1.9 to 4 of hpc/ior: operations a second over all tasks, or milliseconds of one; means of its iterations.
+#: mdtest 1.9 to 4 of hpc/ior: operations per second over all tasks, or milliseconds of one; means of iterations.
 MDTEST = Declared(
     name="mdtest",
     tool="mdtest",
@@ -211,7 +211,7 @@ MDTEST = Declared(
     marks=r"^mdtest-\d\S* was launched|^SUMMARY(?: (?:rate|time)(?: \(in \S+\))?)?: \(of \d+ iterations\)",
     programs=r"mdtest",
     begins=re.compile(r"^mdtest-\d\S* was launched"),
-    said={
+    facts={
         "version": re.compile(r"^mdtest-(\d\S*) was launched"),
         "ranks": re.compile(r"was launched with (\d+) total task"),
         "nodes": re.compile(r"total task\(s\) on (\d+) node"),
@@ -224,7 +224,7 @@ MDTEST = Declared(
     ),
 )
 
-#: likwid-bench 4 and 5, also what people grep of it; MB are of 10^6 bytes, by the counts of its kernels.
+#: likwid-bench 4 and 5, or lines of it; MB are 10^6 bytes, as its kernels count them.
 LIKWID = Declared(
     name="likwid-bench",
     tool="likwid-bench",
@@ -233,7 +233,7 @@ LIKWID = Declared(
     programs=r"likwid-bench",
     kernel="own",
     begins=re.compile(r"^LIKWID MICRO BENCHMARK"),
-    said={
+    facts={
         "kernel": re.compile(r"^Test: (\S+)"),
         "groups": re.compile(r"^Using (\d+) work groups"),
         "threads": re.compile(r"^Using (\d+) threads"),

@@ -1,4 +1,4 @@
-"""Text as people paste it: lines with their numbers, numbers that are checked, complaints that name the line."""
+"""Text of a file: numbered lines, checked numbers, and errors that name the line."""
 
 import hashlib
 import math
@@ -11,12 +11,13 @@ from assay.importing.cleaning import lines_of
 from assay.model.errors import UsageError
 from assay.model.imported import Figure
 
-#: Before a line of a program's comment, or of a block in a page.
-_SET_IN = re.compile(r"\s*(?:(?:#+|//)\s*)?")
-#: Longer words are no numbers that anything prints.
+#: Indentation and comment marks at the start of a line.
+_INDENT = re.compile(r"\s*(?:(?:#+|//)\s*)?")
+#: Maximum length of a number.
 _LONGEST = 40
 _SHOWN = 60
-#: `MB/s` -> SI unit and its factor. Tools count 10^6 bytes; bits as NetPIPE 5 and network cards.
+#: Printed unit -> SI unit and factor. For tools, MB are 10^6 bytes; bit/s are those of NetPIPE 5 and network
+#: cards.
 UNITS = {
     "s": ("s", 1.0),
     "sec": ("s", 1.0),
@@ -60,11 +61,11 @@ UNITS = {
 
 
 class RefusedError(UsageError):
-    """A place that cannot be read.
+    """A part of a text cannot be read.
 
     Attributes:
-        line: from 1; 0 for a whole file.
-        reason: what is wrong there.
+        line: line number from 1; 0 for the whole file.
+        reason: what is wrong.
     """
 
     def __init__(self, name: str, line: int, reason: str) -> None:
@@ -78,12 +79,12 @@ class RefusedError(UsageError):
 
 
 class Text(msgspec.Struct, frozen=True):
-    """A file as it was read.
+    """A file that was read.
 
     Attributes:
-        name: as the user gave it; `standard input` for `-`.
-        sha256: of its bytes.
-        lines: cleaned of what does not belong to the output.
+        name: name given by the user; `standard input` for `-`.
+        sha256: hash of its bytes.
+        lines: cleaned lines, see `cleaning`.
     """
 
     name: str
@@ -91,42 +92,42 @@ class Text(msgspec.Struct, frozen=True):
     lines: tuple[str, ...]
 
     def bare(self) -> "Text":
-        """The same without what sets it in a comment, or in from the left."""
-        return msgspec.structs.replace(self, lines=tuple(_SET_IN.sub("", line, count=1) for line in self.lines))
+        """The same without indentation and comment marks."""
+        return msgspec.structs.replace(self, lines=tuple(_INDENT.sub("", line, count=1) for line in self.lines))
 
     @classmethod
     def of(cls, name: str, content: bytes) -> "Text":
-        """The text of a file's bytes; what is no UTF-8 is replaced: no number is lost by it."""
+        """The text of a file's bytes; invalid UTF-8 is replaced, which loses no number."""
         return cls(name, hashlib.sha256(content).hexdigest(), lines_of(name, content))
 
     def refuse(self, line: int, reason: str) -> NoReturn:
-        """RefusedError that names the line (from 1; 0 for the whole file) and what is wrong with it."""
+        """Raise RefusedError with the line (from 1; 0 for the whole file) and what is wrong with it."""
         shown = self.lines[line - 1].strip()[:_SHOWN] if line else ""
         raise RefusedError(self.name, line, reason + (f": '{shown}'" if shown else ""))
 
     def number(self, line: int, word: str) -> float:
-        """A finite number that is not negative, or UsageError."""
+        """A finite, non-negative number; else UsageError."""
         value = _float(word)
         if value is None or not math.isfinite(value) or value < 0:
             self.refuse(line, f"'{word[:_LONGEST]}' is no number from 0")
         return value
 
     def scaled(self, line: int, word: str, factor: float) -> float:
-        """Number x factor, rounded to what a double of its digits is: 3402.54 MB/s are 3402540000.0 B/s."""
+        """Number x factor, rounded to the double with these digits: 3402.54 MB/s are 3402540000.0 B/s."""
         value = float(f"{self.number(line, word) * factor:.15g}")
         if not math.isfinite(value):
             self.refuse(line, f"'{word[:_LONGEST]}' is too large")
         return value
 
     def whole(self, line: int, word: str) -> int:
-        """A whole number that is not negative, or UsageError."""
+        """A non-negative whole number; else UsageError."""
         if not is_whole(word):
             self.refuse(line, f"'{word[:_LONGEST]}' is no whole number")
         return int(word)
 
 
 class Column(NamedTuple):
-    """What the numbers of a column are.
+    """The meaning of a column of numbers.
 
     Attributes:
         kernel: name.
@@ -159,7 +160,7 @@ def figure(text: Text, line: int, column: Column, word: str, params: dict[str, i
 
 
 def is_whole(word: str) -> bool:
-    """Whether a word is a whole number that is not negative."""
+    """Whether a word is a non-negative whole number."""
     return word.isascii() and word.isdigit() and len(word) < len(str(2**62))
 
 
@@ -179,10 +180,10 @@ def _float(word: str) -> float | None:
 
 
 def lines(first: int, last: int) -> str:
-    """`lines 40 to 63`, where a table stands."""
+    """The place of a table: `lines 40 to 63`."""
     return f"lines {first} to {last}" if last > first else f"line {first}"
 
 
 def slug(words: str) -> str:
-    """A column's heading as the name of a metric: `P50 Tail Lat` -> `p50-tail-lat`."""
+    """The name of a metric from a column's heading: `P50 Tail Lat` -> `p50-tail-lat`."""
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")

@@ -11,9 +11,8 @@ from assay.launch.command import Launcher, Layout, Site
 from assay.launch.remote import doctor_command
 from assay.model.errors import UnfitEnvironmentError, UsageError
 
-#: What stands beside them: the words that they share.
-_NOT_LAUNCHERS = {"allocation", "arguments", "batch", "command", "starter", "sweep"}
-_NOT_LAUNCHERS |= {"hydra", "networks", "remote"}
+#: The other modules of this package.
+_NOT_LAUNCHERS = {"allocation", "arguments", "batch", "command", "hydra", "networks", "remote", "starter", "sweep"}
 
 
 @cache
@@ -34,20 +33,20 @@ def get(name: str) -> Launcher:
 
 
 def select(layout: Layout, site: Site) -> Launcher:
-    """The launcher for a layout: the one that the user names, else the most preferred one that fits.
+    """The launcher for a layout: the one that the user names, else the preferred one of those that fit.
 
     Raises:
-        UsageError: there is no launcher of that name.
-        UnfitEnvironmentError: it does not fit, or none does.
+        UsageError: no launcher has that name.
+        UnfitEnvironmentError: it does not fit, or no launcher fits.
     """
     wanted = (get(site.launcher),) if site.launcher and layout.mpi else tuple(map(get, names()))
     found = [launcher for launcher in wanted if launcher.fits(layout, site)]
     if found:
         return min(found, key=lambda launcher: launcher.preference)
-    of = f" with {layout.mpi.name}" if layout.mpi else ""
+    mpi = f" with {layout.mpi.name}" if layout.mpi else ""
     others = [each for each in names() if get(each).fits(layout, site)] if site.launcher else []
     raise UnfitEnvironmentError(
-        f"nothing here starts {layout.size} processes on {', '.join(layout.hosts)}{of}",
+        f"nothing here starts {layout.size} processes on {', '.join(layout.hosts)}{mpi}",
         why=f"asked for: {site.launcher}; what fits here: {', '.join(others)}"
         if others
         else f"tried: {', '.join(launcher.name for launcher in wanted)}",

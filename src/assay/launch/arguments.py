@@ -1,4 +1,4 @@
-"""The command lines of the native programs."""
+"""Command lines of the native programs."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -11,7 +11,7 @@ from assay.model.placement import Placement
 from assay.model.plan import Case
 from assay.model.units import format_cpu_list
 
-#: The probe runs hand-overs in samples of some µs: more of them tell no more about which state the cores are in.
+#: Samples of the probe take some µs each: more of them do not improve the state of the cores that they show.
 _PROBE_SAMPLES = ("--min-samples", "10", "--max-samples", "50")
 
 
@@ -23,17 +23,17 @@ def measure_command(  # noqa: PLR0913, PLR0917 (what a launch is made of)
     libraries: Mapping[str, str] = MappingProxyType({}),
     prefix: str = "",
 ) -> tuple[str, ...]:
-    """The program with all that it needs to measure `cases`, which share a placement; what they share stands once.
+    """The command line that measures `cases`, which share a placement; common parameters are given once.
 
-    Some launchers break at a thousand words (MPICH 4.0's mpiexec does): a launch must be far from them.
+    Some launchers fail at a thousand words (the mpiexec of MPICH 4.0): command lines must be much shorter.
 
     Args:
         program: path of the executable.
-        cases: in the order in which they run.
-        sampling: how much of each.
-        network: device that messages were asked to use, for programs that pass any.
+        cases: cases in the order in which they run.
+        sampling: limits of sampling.
+        network: requested device, for programs that pass messages.
         libraries: role -> shared library that the program loads.
-        prefix: folder that Assay installed an application in; empty for the usual place.
+        prefix: folder where Assay installed an application; empty if it did not.
     """
     if foreign := benchmarks.get(cases[0].benchmark).foreign:
         return _start_command(program, cases[0], foreign, network, prefix)
@@ -54,38 +54,38 @@ def measure_command(  # noqa: PLR0913, PLR0917 (what a launch is made of)
 def _start_command(
     starter: str, case: Case, foreign: ForeignProgram, network: str, prefix: str
 ) -> tuple[str, ...]:
-    """Assay's starter with the command of somebody else, its files, and the figures that its output holds."""
-    asked = (case.params, case.placement, prefix)
+    """Assay's starter with a third-party command, its files, and the figures in its output."""
+    given = (case.params, case.placement, prefix)
     options = [("--benchmark", case.benchmark), ("--case", case.id)]
     options += [("--param", f"{axis}={value}") for axis, value in case.params.items()]
     options += [("--figure", kernel) for kernel in benchmarks.get(case.benchmark).kernels]
-    options += [("--input", f"{name}={content}") for name, content in foreign.inputs(*asked).items()]
+    options += [("--input", f"{name}={content}") for name, content in foreign.inputs(*given).items()]
     options += [("--file", f"{name}={path}") for name, path in foreign.files.items()]
-    given = {
-        "--prologue": foreign.prologue(*asked),
+    optional = {
+        "--prologue": foreign.prologue(*given),
         "--output": foreign.output,
         "--prefix": prefix,
         "--limit": f"{foreign.limit_s:g}" if foreign.limit_s else "",
     }
-    options += [(option, value) for option, value in given.items() if value]
+    options += [(option, value) for option, value in optional.items() if value]
     words = (word for option in options for word in option)
     placed = _placement_options(case.placement, network)
-    return (starter, *placed, *words, "--", *foreign.command(*asked))
+    return (starter, *placed, *words, "--", *foreign.command(*given))
 
 
 def probe_command(program: str, cpus: tuple[int, ...], seconds: float) -> tuple[str, ...]:
-    """The hand-over probe between two cpus, for so many seconds."""
+    """The hand-over probe between two cpus, for `seconds`."""
     return (program, "--cpus", cpu_list(cpus), *_PROBE_SAMPLES, "--seconds", f"{seconds:.3f}")
 
 
 def with_cpus(argv: tuple[str, ...], cpus: tuple[int, ...]) -> tuple[str, ...]:
-    """The command line of a program that stands alone with the cpus of another host."""
+    """The command line of a program without MPI, with the cpus of another host."""
     at = argv.index("--cpus") + 1
     return (*argv[:at], cpu_list(cpus), *argv[at + 1 :])
 
 
 def cpu_list(cpus: tuple[int, ...]) -> str:
-    """The kernel's list form where it keeps the order of the threads, else every cpu in thread order."""
+    """The kernel's list form if it keeps the order of the threads, else every cpu in thread order."""
     return format_cpu_list(cpus) if cpus == tuple(sorted(cpus)) else ",".join(map(str, cpus))
 
 

@@ -1,4 +1,4 @@
-"""What a launcher makes and an executor starts."""
+"""Commands that launchers make and executors start, and the interfaces of both."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -14,12 +14,11 @@ class Command(msgspec.Struct, frozen=True):
 
     Attributes:
         argv: program and arguments.
-        environment: variables to set beside those inherited; part of the record, so never a secret.
-        grace_s: seconds from the request to end to the order to: launchers need a moment to end what they started
-            elsewhere.
-        files: variable -> lines of a file that it names while the command runs: for what is too long for a
-            command line.
-        ends: records that end a case, in what it prints until it is through; 0 where it prints none.
+        environment: variables to set in addition to the inherited ones; recorded, so never a secret.
+        grace_s: seconds between SIGTERM and SIGKILL: launchers need time to end remote processes.
+        files: variable -> lines of a file whose path the variable has while the command runs, for texts that are
+            too long for a command line.
+        ends: number of end records that it prints; 0 if it prints none.
     """
 
     argv: tuple[str, ...]
@@ -30,13 +29,13 @@ class Command(msgspec.Struct, frozen=True):
 
 
 class Sampling(msgspec.Struct, frozen=True):
-    """How much a program may measure in one launch.
+    """Limits of the measurements of a program in one launch.
 
     Attributes:
         precision: stop when the relative half-width of the median's interval is below this.
-        min_samples: of a kernel.
-        max_samples: of a kernel.
-        seconds: case id -> most seconds for the case, set-up excluded.
+        min_samples: minimum samples of a kernel.
+        max_samples: maximum samples of a kernel.
+        seconds: case id -> maximum seconds for the case, without set-up.
     """
 
     precision: float
@@ -51,9 +50,9 @@ class Outcome(msgspec.Struct, frozen=True):
     Attributes:
         stdout: all of it.
         stderr: all of it.
-        exit_code: negative for a signal; None when it was ended at its time limit.
-        involuntary_switches: context switches forced on it, -1 where unknown.
-        lingered: whether it was ended because it stayed when it was through.
+        exit_code: negative for a signal; None if it was ended at its time limit.
+        involuntary_switches: involuntary context switches; -1 if unknown.
+        lingered: whether it was ended because it did not exit after its last record.
     """
 
     stdout: bytes
@@ -61,6 +60,12 @@ class Outcome(msgspec.Struct, frozen=True):
     exit_code: int | None
     involuntary_switches: int = -1
     lingered: bool = False
+
+    @property
+    def last_error_line(self) -> str:
+        """The last line of stderr; empty if there is none."""
+        lines = self.stderr.decode(errors="replace").strip().splitlines()
+        return lines[-1].strip() if lines else ""
 
 
 class CpuTimes(msgspec.Struct, frozen=True):
@@ -70,7 +75,7 @@ class CpuTimes(msgspec.Struct, frozen=True):
         busy: user, nice, system, interrupts.
         steal: taken by the hypervisor.
         own: cpu time of this process and its ended children.
-        cpus: number of cpus that are counted.
+        cpus: number of cpus.
         load: one-minute load average.
     """
 
@@ -82,15 +87,14 @@ class CpuTimes(msgspec.Struct, frozen=True):
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """Where the processes of one launch go.
+    """The places of the processes of one launch.
 
     Attributes:
         hosts: nodes, in the order of the ranks.
         ranks: cpus of each rank on a host, the same on every host; ranks are numbered host by host. No cpus: any.
-        by_host: the ranks of each host where they are not the same; empty where they are.
-        mpi: what the program was built with; None for a program that stands alone on each host.
-        network: device that messages shall use, an interface (`eth0`) or a port (`mlx5_0:1`); empty for whatever
-            the MPI chooses.
+        by_host: the ranks of each host if hosts differ; else empty.
+        mpi: MPI of the program; None for a program without MPI on each host.
+        network: device for messages, an interface (`eth0`) or a port (`mlx5_0:1`); empty: the MPI chooses.
     """
 
     hosts: tuple[str, ...]
@@ -111,20 +115,20 @@ class Layout(msgspec.Struct, frozen=True):
 
 
 class Site(msgspec.Struct, frozen=True):
-    """The place where commands are typed.
+    """The place where Assay runs.
 
     Attributes:
         host: name of this machine.
-        scheduler: that gave the nodes that this process may use; empty outside an allocation.
-        launcher: name of the launcher that the user wants; empty for the one that fits best.
-        run: id that everything started elsewhere carries (`ASSAY_RUN`), so that it can be found and ended.
-        ssh_config: file for `ssh -F`; empty for the user's own.
-        sockets: folder of this user alone, on a local disk, where ssh keeps connections open for the next command;
-            empty for a connection of its own for each.
-        root: whether this process is root, which some launchers refuse to serve unless told to.
-        job: name of the job that this process belongs to (`assay submit`); empty where the command was typed.
-        task_starter: path of the program by which PBS starts a task of the job on another node (`pbs_tmrsh`);
-            empty elsewhere, and of a PBS without it.
+        scheduler: scheduler of the current allocation; empty outside an allocation.
+        launcher: name of the launcher that the user wants; empty: the one that fits best.
+        run: id that all remote processes carry (`ASSAY_RUN`), so that they can be found and ended.
+        ssh_config: file for `ssh -F`; empty: the user's own.
+        sockets: private folder on a local disk for ssh connections that stay open for the next command; empty:
+            each command has its own connection.
+        root: whether this process is root, which some launchers refuse without an option.
+        job: name of the job of this process (`assay submit`); empty if the command was typed.
+        task_starter: path of the program that starts a task of a PBS job on another node (`pbs_tmrsh`); empty
+            elsewhere, and for a PBS without it.
     """
 
     host: str
@@ -139,42 +143,42 @@ class Site(msgspec.Struct, frozen=True):
 
 
 class Launcher(Protocol):
-    """A pure translator: it starts nothing and asks nobody. `launch/` has one module for each.
+    """A pure translator: it starts nothing and reads nothing. `launch/` has one module for each.
 
     Attributes:
-        name: as users say it.
-        preference: of those that fit, the one with the lowest is taken.
+        name: name for users.
+        preference: of the launchers that fit, the one with the lowest value is used.
     """
 
     name: str
     preference: int
 
     def fits(self, layout: Layout, site: Site) -> bool:
-        """Whether it can start a program so."""
+        """Whether it can start a program with this layout."""
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """The command that starts `argv`, with these variables set, on each rank of the layout."""
 
 
 class Executor(Protocol):
-    """Starts commands and tells the time: the one place that touches the machine, and the one that is faked."""
+    """Starts commands and has the clock: the only part that acts on the machine, and that tests replace."""
 
     def execute(self, command: Command, timeout: float) -> Outcome:
-        """Start it, wait, and return its output; end it and all it started after `timeout` seconds."""
+        """Start it, wait, and return its output; end it and its children after `timeout` seconds."""
 
     def execute_together(
         self, commands: Sequence[Command], timeout: float, at_limit: Callable[[], None] = ...
     ) -> tuple[Outcome, ...]:
-        """The same with several at once, within the same time; `at_limit` is called before any is ended by it."""
+        """The same with several commands at once; `at_limit` is called before the time limit ends any of them."""
 
     def now(self) -> float:
         """Seconds on a clock that never goes back."""
 
     def date(self) -> datetime:
-        """The date and the time of day now, which somebody may set."""
+        """The current date and time of day, which may be set."""
 
     def sleep(self, seconds: float) -> None:
         """Let time pass without using a cpu."""
 
     def cpu_times(self) -> CpuTimes:
-        """The host's counters now."""
+        """The current counters of the host."""

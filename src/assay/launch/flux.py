@@ -12,11 +12,11 @@ class Flux:
     preference = 25
 
     def fits(self, layout: Layout, site: Site) -> bool:
-        """Inside Flux, where the user asks for it or the MPI has no launcher: as many ranks on each host."""
+        """Inside Flux, if the user names it or the MPI has no launcher; hosts must have equal numbers of ranks."""
         return is_own_launcher(self.name, "flux", layout, site)
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
-        """A job on the layout's hosts; ranks bind themselves. Flux numbers hosts in its own order."""
+        """A job on the layout's hosts; ranks bind themselves. Flux orders the hosts itself."""
         pmi = ("-opmi=pmix",) if layout.mpi and layout.mpi.kind == "openmpi" and uses_prrte(layout.mpi) else ()
         words = (
             *("flux", "run", "--exclusive", f"--nodes={len(layout.hosts)}"),

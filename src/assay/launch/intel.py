@@ -1,4 +1,4 @@
-"""Intel MPI, by its own mpiexec (a Hydra with options and variables of its own)."""
+"""Intel MPI, with its own mpiexec (a Hydra with additional options and variables)."""
 
 from assay.launch import hydra, networks
 from assay.launch.command import Command, Layout, Site
@@ -12,12 +12,12 @@ class Intel:
     preference = 20
 
     def fits(self, layout: Layout, site: Site) -> bool:
-        """A program of this MPI, anywhere that mpiexec reaches."""
+        """A program of this MPI, on any hosts."""
         del site
         return layout.mpi is not None and layout.mpi.kind == "intel" and bool(layout.mpi.launcher)
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
-        """The mpiexec of the MPI: hosts in order, so many ranks on each, each in a domain of its cpus."""
+        """The mpiexec of the MPI: the hosts in order, with their numbers of ranks, each in its own domain."""
         assert layout.mpi is not None  # noqa: S101 (it would not fit)
         environment = forwarded_environment(environment, site)
         messages = networks.network_variables(layout.mpi, layout.network)
@@ -38,9 +38,7 @@ class Intel:
             *hydra.FOLDER,
         )
         variables = hydra.variables(environment | pinned | messages)
-        if (
-            len(set(layout.counts)) > 1
-        ):  # one number of ranks a node counts for all hosts: each is a part of its own
+        if len(set(layout.counts)) > 1:  # `-ppn` is for all hosts: each host is a separate part
             parts = [
                 (*(":",) * bool(number), "-host", host, "-n", f"{count}", *argv)
                 for number, (host, count) in enumerate(zip(layout.hosts, layout.counts, strict=True))
@@ -49,9 +47,9 @@ class Intel:
         else:
             each = ("-ppn", f"{len(layout.ranks)}", "-n", f"{layout.size}")
             started = ("-hosts", ",".join(layout.hosts), *each, *variables, *argv)
-        # A scheduler's own number of tasks a node would be taken for the one that is asked for.
-        asked = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"}
-        return Command((*words, *started), environment | asked | ({} if scheduled else reaching), GRACE_S)
+        # Else the scheduler's number of tasks per node would override the requested one.
+        own = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"}
+        return Command((*words, *started), environment | own | ({} if scheduled else reaching), GRACE_S)
 
 
 launcher = Intel()

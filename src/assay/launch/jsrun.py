@@ -12,11 +12,11 @@ class Jsrun:
     preference = 25
 
     def fits(self, layout: Layout, site: Site) -> bool:
-        """Inside LSF, where the user asks for it or the MPI has no launcher: as many ranks on each host."""
+        """Inside LSF, if the user names it or the MPI has no launcher; hosts must have equal numbers of ranks."""
         return is_own_launcher(self.name, "lsf", layout, site)
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
-        """A resource set on each host, with all ranks of it, which bind themselves; hosts are in LSF's order."""
+        """A resource set on each host with all of its ranks, which bind themselves; hosts are in LSF's order."""
         variables = forwarded_environment(environment, site) | step_variables(layout)
         words = (
             *("jsrun", f"--nrs={len(layout.hosts)}", "--rs_per_host=1", f"--tasks_per_rs={layout.counts[0]}"),

@@ -1,4 +1,4 @@
-"""MPICH, by its own mpiexec (Hydra)."""
+"""MPICH, with its own mpiexec (Hydra)."""
 
 from assay.launch import hydra, networks
 from assay.launch.command import Command, Layout, Site
@@ -12,12 +12,12 @@ class Mpich:
     preference = 20
 
     def fits(self, layout: Layout, site: Site) -> bool:
-        """A program of this MPI, anywhere that mpiexec reaches."""
+        """A program of this MPI, on any hosts."""
         del site
         return layout.mpi is not None and layout.mpi.kind == "mpich" and bool(layout.mpi.launcher)
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
-        """The mpiexec of the MPI: hosts in order, so many ranks on each, each bound to its cpus."""
+        """The mpiexec of the MPI: the hosts in order, with their numbers of ranks, each bound to its cpus."""
         assert layout.mpi is not None  # noqa: S101 (it would not fit)
         environment = forwarded_environment(environment, site)
         reaching = hydra.extra_ssh(layout, site, "HYDRA_LAUNCHER_EXTRA_ARGS")

@@ -1,7 +1,7 @@
-"""How each MPI is told which network its messages shall use.
+"""Options and variables that tell each MPI which network to use.
 
-What the user asked for is what every kind of message must use: what would bypass it (collectives and one-sided
-messages over RDMA of their own) is switched off with it. The programs count the bytes of every device beside that.
+Every kind of message must use the requested network: what would bypass it (collectives and one-sided messages with
+their own RDMA) is switched off. In addition the programs count the bytes of every device.
 """
 
 from collections.abc import Mapping
@@ -12,15 +12,15 @@ from assay.model.machine import card_of, device_of
 from assay.model.toolchain import Mpi
 
 _NEW_OPEN_MPI = 5
-#: Provider of libfabric that a network may name, `cxi/cxi0` -> the variable that takes the name of its card. Those
-#: of Omni-Path take a number, which only the driver can tell: they choose the card, and the counters tell it.
+#: libfabric provider that a network may name, as in `cxi/cxi0` -> variable for the name of the card. The providers
+#: of Omni-Path need a number that only the driver knows: they choose the card, and the counters show which one.
 PROVIDERS: Mapping[str, str] = MappingProxyType(
     {"cxi": "FI_CXI_DEVICE_NAME", "efa": "FI_EFA_IFACE", "opx": "", "psm2": ""}
 )
 
 
 def is_port(network: str) -> bool:
-    """Whether the device is a port of an RDMA adapter (`mlx5_0:1`), no interface (`eth0`)."""
+    """Whether the device is a port of an RDMA adapter (`mlx5_0:1`), not an interface (`eth0`)."""
     return ":" in network
 
 
@@ -29,7 +29,7 @@ def _provider(network: str) -> str:
 
 
 def uses_prrte(mpi: Mpi) -> bool:
-    """Whether an Open MPI is one that PRRTE launches: version 5, and whatever comes after it."""
+    """Whether PRRTE launches this Open MPI: version 5 or later."""
     return int(mpi.version.split(".")[0]) >= _NEW_OPEN_MPI
 
 
@@ -47,9 +47,9 @@ def mca_parameters(mpi: Mpi, network: str) -> dict[str, str]:
 
 
 def network_variables(mpi: Mpi, network: str) -> dict[str, str]:
-    """Environment of the ranks. An MPICH uses UCX or libfabric, as it was built: both are told."""
+    """Environment of the ranks. An MPICH uses UCX or libfabric, as it was built: variables of both are set."""
     found = _variables(mpi, network) if network else {}
-    if mpi.kind == "cray" and found:  # it has a variable of its own, and takes TCP by way of another provider
+    if mpi.kind == "cray" and found:  # it has its own variable, and uses TCP through another provider
         provider = {"tcp": "tcp;ofi_rxm"}.get(found["FI_PROVIDER"], found["FI_PROVIDER"])
         return found | {"FI_PROVIDER": provider, "MPICH_OFI_USE_PROVIDER": provider}
     return found
@@ -73,15 +73,15 @@ def _variables(mpi: Mpi, network: str) -> dict[str, str]:
 
 
 def step_variables(layout: Layout) -> dict[str, str]:
-    """Environment of ranks that a scheduler's own launcher starts, which takes no options of an MPI."""
+    """Environment of ranks started by a scheduler's launcher, which has no options for an MPI."""
     if layout.mpi is None:
         return {}
-    asked = {f"OMPI_MCA_{name}": value for name, value in mca_parameters(layout.mpi, layout.network).items()}
-    return asked | network_variables(layout.mpi, layout.network)
+    parameters = {f"OMPI_MCA_{name}": value for name, value in mca_parameters(layout.mpi, layout.network).items()}
+    return parameters | network_variables(layout.mpi, layout.network)
 
 
 def control_interface(layout: Layout, site: Site) -> str:
-    """Interface for the launcher's own messages: the same, so that no other is touched, where this host has it."""
+    """Interface for the launcher's own messages: the requested one, if it is an interface and this host has it."""
     ours = site.host in layout.hosts and not is_port(layout.network) and not _provider(layout.network)
     return layout.network if ours else ""
 

@@ -1,8 +1,8 @@
-"""Open MPI 4 and 5, by their own mpiexec. They differ: 5 has its launching done by PRRTE, with options of its own.
+"""Open MPI 4 and 5, with their own mpiexec. They differ: version 5 launches by PRRTE, which has its own options.
 
-Binding cannot be asked of it per rank without a file: `--cpu-set` of version 4 forgets the order of its list, no
-version takes several cpus for a rank, and both count in numbers of their own. So it is asked for hosts in order
-and for no binding, and the programs bind themselves before they touch memory.
+Cpus cannot be bound per rank without a file: `--cpu-set` of version 4 ignores the order of its list, no version
+accepts several cpus for a rank, and both use their own numbering. So Assay requests hosts in order and no binding,
+and the programs bind themselves before they touch memory.
 """
 
 from assay.launch.command import Command, Layout, Site
@@ -17,19 +17,19 @@ class OpenMpi:
     preference = 20
 
     def fits(self, layout: Layout, site: Site) -> bool:
-        """A program of this MPI, anywhere that mpiexec reaches."""
+        """A program of this MPI, on any hosts."""
         del site
         return layout.mpi is not None and layout.mpi.kind == "openmpi" and bool(layout.mpi.launcher)
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
-        """The mpiexec of the MPI: hosts in order, so many ranks on each."""
+        """The mpiexec of the MPI: the hosts in order, with their numbers of ranks."""
         assert layout.mpi is not None  # noqa: S101 (it would not fit)
         new = uses_prrte(layout.mpi)
         environment = forwarded_environment(environment, site)
         sent = environment | network_variables(layout.mpi, layout.network)
         exported = tuple(word for name, value in sent.items() for word in ("-x", f"{name}={value}"))
         messages = mca_parameters(layout.mpi, layout.network).items()
-        asked = (
+        options = (
             *_placement(layout, site, new=new),
             *_remote_options(layout, site, new=new),
             *(word for name, value in messages for word in ("--mca", name, value)),
@@ -43,7 +43,7 @@ class OpenMpi:
         else:
             started = (*_host_list(layout.hosts, layout.counts), *exported, *argv)
         root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") if site.root else ()
-        return Command((layout.mpi.launcher, *asked, *started), environment | dict.fromkeys(root, "1"), GRACE_S)
+        return Command((layout.mpi.launcher, *options, *started), environment | dict.fromkeys(root, "1"), GRACE_S)
 
 
 launcher = OpenMpi()
@@ -54,23 +54,23 @@ def _host_list(hosts: tuple[str, ...], counts: tuple[int, ...]) -> tuple[str, st
 
 
 def _by_parts(layout: Layout, site: Site, *, new: bool) -> bool:
-    """Whether each host is a part of the command, numbered as it stands there.
+    """Whether each host needs a separate part of the command, which fixes the numbering of ranks.
 
-    Version 4 numbers the ranks of its own host first, wherever it stands; and there is one number of ranks a node
-    for all hosts.
+    Version 4 numbers the ranks of its own host first, whatever the order; and there is a single number of ranks
+    per node for all hosts.
     """
     return (not new and site.host in layout.hosts[1:]) or len(set(layout.counts)) > 1
 
 
 def _placement(layout: Layout, site: Site, *, new: bool) -> tuple[str, ...]:
-    """Where a scheduler promised fewer slots the ranks start nevertheless, and never yield their cpus."""
+    """Options to start ranks even if the scheduler gave fewer slots; ranks never yield their cpus."""
     parts = _by_parts(layout, site, new=new)
     mapping = "slot:OVERSUBSCRIBE" if parts else f"ppr:{len(layout.ranks)}:node:OVERSUBSCRIBE"
     return ("--map-by", mapping, "--rank-by", "slot", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "0")
 
 
 def _remote_options(layout: Layout, site: Site, *, new: bool) -> tuple[str, ...]:
-    """How other hosts are reached: by ssh from here alone, and with the run's name on the daemons there."""
+    """Options to reach other hosts: by ssh from this host only, with the run's id for the remote daemons."""
     if not uses_remote_hosts(layout, site):
         return ()
     agent = " ".join(("ssh", *ssh_options(site)))

@@ -1,4 +1,4 @@
-"""PALS, the launcher of HPE Cray systems inside PBS: an mpiexec with options of its own."""
+"""PALS, the launcher of HPE Cray systems inside PBS: an mpiexec with its own options."""
 
 from assay.launch.command import Command, Layout, Site
 from assay.launch.networks import step_variables
@@ -12,11 +12,11 @@ class Pals:
     preference = 25
 
     def fits(self, layout: Layout, site: Site) -> bool:
-        """Inside PBS, where the user asks for it or the MPI has no launcher: as many ranks on each host."""
+        """Inside PBS, if the user names it or the MPI has no launcher; hosts must have equal numbers of ranks."""
         return is_own_launcher(self.name, "pbs", layout, site)
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
-        """Hosts in order, so many ranks on each, which bind themselves."""
+        """The hosts in order, with the same number of ranks on each; ranks bind themselves."""
         variables = forwarded_environment(environment, site) | step_variables(layout)
         words = (
             *("mpiexec", f"--np={layout.size}", f"--ppn={layout.counts[0]}", f"--hosts={','.join(layout.hosts)}"),

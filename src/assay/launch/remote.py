@@ -1,14 +1,14 @@
-"""Parts that launchers on remote hosts share: options of ssh, and the environment that they forward."""
+"""Shared parts of launchers for remote hosts: options of ssh, and the forwarded environment."""
 
 import shlex
 from collections.abc import Sequence
 
 from assay.launch.command import Layout, Site
 
-#: From the request to end to the order to. Open MPI 4 takes 3 s to end ranks on other hosts that do not listen.
+#: Seconds between SIGTERM and SIGKILL. Open MPI 4 needs 3 s to end ranks on other hosts that ignore signals.
 GRACE_S = 10.0
 
-#: Nobody is there to answer questions, and a node that is gone is noticed within 30 s.
+#: No questions to the user, and a lost node is noticed within 30 s.
 _SSH: tuple[str, ...] = (
     *("-o", "BatchMode=yes"),
     *("-o", "ConnectTimeout=10"),
@@ -16,14 +16,14 @@ _SSH: tuple[str, ...] = (
     *("-o", "ServerAliveCountMax=3"),
 )
 _KEEP_OPEN_S = 60
-#: Hosts that are asked something in the same moment, each by a process here.
+#: Hosts that are contacted in parallel, each by a local process.
 AT_ONCE = 64
-#: Of 107 characters that a socket's path may have ssh takes 58: a hash of the connection, and a suffix at first.
+#: A socket's path may have 107 characters, and ssh needs 58: a hash of the connection, and a temporary suffix.
 _LONGEST_FOLDER = 49
 
 
 def ssh_options(site: Site) -> tuple[str, ...]:
-    """Options of every `ssh` that is started from here."""
+    """Options of every `ssh` that Assay starts."""
     config = ("-F", site.ssh_config) if site.ssh_config else ()
     if not 0 < len(site.sockets) <= _LONGEST_FOLDER:
         return (*config, *_SSH)
@@ -32,7 +32,7 @@ def ssh_options(site: Site) -> tuple[str, ...]:
 
 
 def doctor_command(hosts: Sequence[str], site: Site) -> str:
-    """The `assay doctor` command that checks hosts; it reaches them as the failed command did."""
+    """The `assay doctor` command that checks hosts, with the same ssh configuration as the failed command."""
     return shlex.join(("assay", "doctor", "--hosts", ",".join(hosts), *_ssh_config(site)))
 
 
@@ -51,7 +51,7 @@ def _ssh_config(site: Site) -> tuple[str, ...]:
 
 
 def is_own_launcher(name: str, scheduler: str, layout: Layout, site: Site) -> bool:
-    """Whether a scheduler's own launcher fits: it is asked for, or the MPI has none; hosts have as many ranks."""
+    """Whether a scheduler's launcher fits: the user names it or the MPI has none; hosts have equal ranks."""
     if site.scheduler != scheduler or layout.mpi is None or len(set(layout.counts)) > 1:
         return False
     return site.launcher == name or not layout.mpi.launcher
@@ -63,11 +63,11 @@ def uses_remote_hosts(layout: Layout, site: Site) -> bool:
 
 
 def forwarded_environment(environment: dict[str, str], site: Site) -> dict[str, str]:
-    """The variables of a program on another host: it does not end with this process, but its run id finds it."""
+    """Variables of a program on another host: it does not end with this process, but is found by its run id."""
     run = {"ASSAY_RUN": site.run} if site.run else {}
     return environment | {"ASSAY_PARENT": ""} | run
 
 
 def cpu_mask(cpus: tuple[int, ...]) -> int:
-    """The bit mask of cpus: bit i for cpu i."""
+    """The bit mask of cpus: bit i is cpu i."""
     return sum(1 << cpu for cpu in cpus)

@@ -1,4 +1,4 @@
-"""OpenSSH: a program that stands alone, on one other host."""
+"""OpenSSH: a program without MPI on one other host."""
 
 import shlex
 
@@ -7,17 +7,17 @@ from assay.launch.remote import GRACE_S, forwarded_environment, ssh_options
 
 
 class Ssh:
-    """Starts a program through the remote user's shell; its environment and every word reach it unchanged."""
+    """Starts a program through the remote user's shell; its environment and arguments arrive unchanged."""
 
     name = "ssh"
     preference = 30
 
     def fits(self, layout: Layout, site: Site) -> bool:
-        """A program that stands alone, on one other host."""
+        """A program without MPI on one other host."""
         return layout.mpi is None and len(layout.hosts) == 1 and layout.hosts != (site.host,)
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
-        """One ssh; `env` sets the variables, since servers accept none that they do not know."""
+        """One ssh; `env` sets the variables, because servers accept only known ones."""
         variables = (f"{name}={value}" for name, value in forwarded_environment(environment, site).items())
         there = shlex.join(("exec", "env", *variables, *argv))
         run = {"ASSAY_RUN": site.run} if site.run else {}

@@ -1,4 +1,4 @@
-"""From a planned launch to the command that makes it: the program's arguments, in the words of its launcher."""
+"""Make the command of a planned launch: the program's arguments, and the launcher's."""
 
 import shlex
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ from assay.model.plan import UNSET, Case, Plan
 from assay.model.ranks_seen import PROGRAM
 from assay.model.toolchain import Build, Mpi
 
-#: What must not come in from outside: OpenMP runtimes that pin threads themselves, or let them sleep between
-#: parallel regions, would work against the programs' own placement.
+#: Variables that override the user's: OpenMP runtimes that pin threads themselves, or let them sleep between
+#: parallel regions, would disturb the programs' own placement.
 _ENVIRONMENT = {"OMP_PROC_BIND": "false", "OMP_DYNAMIC": "false", "OMP_WAIT_POLICY": "active"}
 
 
@@ -24,8 +24,8 @@ class Starter:
     """Makes the commands of a run; it starts nothing.
 
     Args:
-        site: where they will be typed.
-        launcher: that makes all of them; the one that fits each layout best where None.
+        site: the place where Assay runs.
+        launcher: launcher for all commands; None: the one that fits each layout best.
     """
 
     def __init__(self, site: Site, launcher: Launcher | None = None) -> None:
@@ -35,16 +35,16 @@ class Starter:
     def commands(
         self, plan: Plan, cases: tuple[Case, ...], build: Build, program: str, sampling: Sampling
     ) -> tuple[Command, ...]:
-        """What measures `cases`, which share placement and levels, with a program of the build.
+        """The commands that measure `cases`, which share placement and levels, with a program of the build.
 
-        One command; one for each host, to be started at once, where a program that stands alone runs on several.
+        There is one command; but one for each host, to be started together, for a program without MPI on several.
 
         Raises:
-            UnfitEnvironmentError: nothing here can start it so.
+            UnfitEnvironmentError: no launcher can start it.
         """
         network = network_of(plan, cases[0])
         variables, prefix = variables_of(plan, cases[0]), prefix_of(plan, cases[0])
-        if prefix:  # what starts the program need not be its parent: the run's id finds it
+        if prefix:  # the program may not be a child process: the run's id finds it
             variables = forwarded_environment(variables, self.site)
         placement = cases[0].placement
         layout = layout_of(placement, build.toolchain.mpi, network)
@@ -74,38 +74,38 @@ class Starter:
         """The command that starts any program once on a host.
 
         Raises:
-            UnfitEnvironmentError: nothing here reaches it.
+            UnfitEnvironmentError: no launcher reaches it.
         """
         return self._translated(Layout((host,), ((),)), argv)
 
     def trial(self, build: Build, hosts: tuple[str, ...], network: str, patience_s: int) -> Command:
-        """The command that starts one rank on each host, which says who it is and passes a message.
+        """The command that starts one rank on each host, which reports its rank and passes a message.
 
-        A single one, which passes none, is started as any program there: it shows whether its MPI is whole.
+        A single rank, which passes none, is started like any program there: it shows whether its MPI is complete.
 
         Raises:
-            UnfitEnvironmentError: nothing here starts programs of the build's MPI there.
+            UnfitEnvironmentError: no launcher can start programs of the build's MPI there.
         """
         layout = Layout(hosts, ((),), build.toolchain.mpi if len(hosts) > 1 else None, network)
         return self._translated(layout, (build.programs[PROGRAM], "--patience", f"{patience_s}"))
 
     def is_local(self, cases: tuple[Case, ...]) -> bool:
-        """Whether all of it runs on this machine, so that its counters speak of it."""
+        """Whether all of the cases run on this machine, so that its counters cover them."""
         return all(host == self.site.host for host in cases[0].placement.hosts)
 
     def sweep(self, hosts: tuple[str, ...]) -> dict[str, Command]:
-        """Host -> the command that ends there what the run left behind; none where processes carry no id of it.
+        """Host -> command that ends remaining processes of the run there; empty if processes carry no run id.
 
         Raises:
-            UnfitEnvironmentError: nothing here reaches a host.
+            UnfitEnvironmentError: no launcher reaches a host.
         """
         return self._everywhere(hosts, sweep.SCRIPT)
 
     def look(self, hosts: tuple[str, ...]) -> dict[str, Command]:
-        """Host -> the command that prints number and state of each rank of the run there; none as above.
+        """Host -> command that prints number and state of each rank of the run there; empty as for `sweep`.
 
         Raises:
-            UnfitEnvironmentError: nothing here reaches a host.
+            UnfitEnvironmentError: no launcher reaches a host.
         """
         return self._everywhere(hosts, sweep.LOOK)
 
@@ -120,26 +120,26 @@ class Starter:
 
 
 def layout_of(placement: Placement, mpi: Mpi | None, network: str = "") -> Layout:
-    """Where the processes of a placement go; without ranks of its own it is one of programs without MPI."""
+    """The layout of a placement; without ranks it is for programs without MPI."""
     if not placement.ranks:
         return Layout(placement.hosts, (placement.cpus,))
     return Layout(placement.hosts, placement.ranks, mpi, network, placement.by_host)
 
 
 def variables_of(plan: Plan, case: Case) -> dict[str, str]:
-    """The environment variables that the levels of a case set; one at `default` stays as the user has it."""
+    """The environment variables that the levels of a case set; at the level `default` the user's value stays."""
     names = {factor.name for factor in plan.factors if factor.kind == "variable"}
     return {name: level for name, level in case.factors.items() if name in names and level != UNSET}
 
 
 def prefix_of(plan: Plan, case: Case) -> tuple[str, ...]:
-    """The words before the program of a case: those of its levels, one factor's after another's."""
+    """The words before the program of a case, from its levels, factor by factor."""
     having = (each for each in plan.factors if each.prefixes and each.name in case.factors)
     return tuple(word for each in having for word in shlex.split(each.prefixes[case.factors[each.name]]))
 
 
 def libraries_of(plan: Plan, case: Case) -> dict[str, str]:
-    """Role -> the shared library that a case's program loads: that of its level, else the plan's."""
+    """Role -> shared library that a case's program loads: that of its level, else that of the plan."""
     levels = {
         factor.name: factor.files[case.factors[factor.name]]
         for factor in plan.factors
@@ -153,6 +153,6 @@ def libraries_of(plan: Plan, case: Case) -> dict[str, str]:
 
 
 def network_of(plan: Plan, case: Case) -> str:
-    """The device of the network that a case is measured over; empty where none is chosen."""
+    """The device of a case's network; empty if none is chosen."""
     found = (factor for factor in plan.factors if factor.kind == "network" and factor.name in case.factors)
     return next((factor.devices[case.factors[factor.name]] for factor in found), plan.network)

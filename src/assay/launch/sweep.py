@@ -1,11 +1,11 @@
-"""What looks at, or ends, all processes of a run on a host: they carry its id, whoever their parent is now."""
+"""Shell scripts that list or end all processes of a run on a host: they are found by the run's id."""
 
 import msgspec
 
 from assay import launch
 from assay.launch.command import Command, Layout, Site
 
-#: Seconds that one may take: to connect, to look, to wait for what was asked to end.
+#: Time limit in seconds: to connect, to search, to wait for processes to end.
 LIMIT_S = 30.0
 
 _FOUND = (
@@ -29,12 +29,12 @@ _LINES = (
     "done;",
     "exit 1",
 )
-#: For any POSIX shell on Linux, in one line, which every login shell passes on. A process is of the run by the
-#: environment that it was started with; `grep -lF` finds longer ids that begin alike, too, so whole variables are
-#: compared after it. Those found are asked to end, for 3 s, then killed, with those that they start meanwhile. It
-#: prints `PID COMMAND` of each and fails where one stays.
+#: For any POSIX shell on Linux, in one line, so that every login shell passes it on. A process belongs to the run
+#: by the environment with which it was started; `grep -lF` also finds longer ids with the same start, so whole
+#: variables are compared after it. Processes get SIGTERM, and after 3 s SIGKILL, as do those that they start
+#: meanwhile. The script prints `PID COMMAND` of each and fails if one remains.
 SCRIPT = " ".join(_LINES)
-#: Prints `RANK STATE` of each rank of the run: its number as its launcher told it, its state as proc(5) has it.
+#: Prints `RANK STATE` of each rank of the run: its number given by its launcher, its state as in proc(5).
 LOOK = " ".join(
     (
         *_FOUND,
@@ -49,10 +49,10 @@ LOOK = " ".join(
 
 
 def commands(site: Site, hosts: tuple[str, ...], script: str = SCRIPT) -> dict[str, Command]:
-    """Host -> what ends there, typed at the site, all that its run left behind; or what looks at it.
+    """Host -> command that ends all processes of the site's run there, or lists them with another script.
 
     Raises:
-        UnfitEnvironmentError: nothing here reaches a host.
+        UnfitEnvironmentError: no launcher reaches a host.
     """
     return {host: _command(site, host, script) for host in dict.fromkeys(hosts)}
 
@@ -60,6 +60,6 @@ def commands(site: Site, hosts: tuple[str, ...], script: str = SCRIPT) -> dict[s
 def _command(site: Site, host: str, script: str) -> Command:
     layout = Layout((host,), ((),))
     words = ("sh", "-c", script, "sweep", site.run)
-    # What sweeps is no part of the run: it would end itself.
+    # The script itself must not carry the run's id, or it would end itself.
     outside = msgspec.structs.replace(site, run="")
     return launch.select(layout, outside).translate(layout, outside, words, {"ASSAY_RUN": ""})

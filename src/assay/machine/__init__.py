@@ -1,6 +1,6 @@
-"""Facts of a machine: this one, one saved as hwloc's XML, or one that is only described."""
+"""Facts of a machine: this one, one saved as hwloc XML, or a described one."""
 
-# What finds out is imported when it is called: `assay doctor` watches others meanwhile.
+# Modules are imported when they are needed: `assay doctor` watches other processes meanwhile.
 # ruff: noqa: PLC0415
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["discover", "load_xml", "synthetic"]
 
 
 def discover() -> tuple[Machine, str]:
-    """This machine and its hwloc XML, which is empty where libhwloc is missing."""
+    """This machine and its hwloc XML, which is empty if libhwloc is missing."""
     from assay.machine import (
         devices,
         firmware,
@@ -62,7 +62,7 @@ def discover() -> tuple[Machine, str]:
 
 
 def load_xml(path: str | Path) -> Machine:
-    """A machine that was saved with `lstopo --of xml`; UsageError where the file is none."""
+    """A machine saved with `lstopo --of xml`; UsageError if the file is invalid."""
     from assay.machine import hwloc_xml
 
     exported = hwloc_xml.parse(hwloc_xml.read(Path(path)), str(path))
@@ -70,7 +70,7 @@ def load_xml(path: str | Path) -> Machine:
 
 
 def synthetic(description: str) -> Machine:
-    """A machine from hwloc's short form, e.g. `pack:2 numa:4 l3:2 core:4 pu:1`; UsageError where it is wrong."""
+    """A machine from hwloc's short form, e.g. `pack:2 numa:4 l3:2 core:4 pu:1`; UsageError if it is wrong."""
     from assay.machine import hwloc, hwloc_xml
 
     exported = hwloc_xml.parse(hwloc.synthetic(description), description)
@@ -87,23 +87,23 @@ def _from_export(
     from assay.model.machine import MACHINE_SCHEMA, Machine
 
     topology = assemble(exported.parts)
-    # What a process on that machine may use at most: nobody can tell from here what is free.
+    # The maximum that a process may use there; the free memory is unknown.
     total = sum(node.memory_bytes for node in topology.numa_nodes if node.index in topology.allowed_nodes)
     memory_there = Fact(total, "B", source) if total else unavailable(f"{source} gives no sizes of memory")
-    teller = source.partition(" (")[0]
+    name_of_source = source.partition(" (")[0]
     return Machine(
         schema=MACHINE_SCHEMA,
         host=name,
         origin=origin,
         topology=topology,
         memory=memory_there,
-        facts=hwloc_facts.facts(exported, topology, memory_there, teller),
-        devices=hwloc_facts.devices(exported, topology, teller),
+        facts=hwloc_facts.facts(exported, topology, memory_there, name_of_source),
+        devices=hwloc_facts.devices(exported, topology, name_of_source),
     )
 
 
 def _limited_to_process(parts: Parts, root: Path) -> Parts:
-    """The parts with what this very process may use: under taskset or numactl less than its cgroup allows."""
+    """The parts with what this process may use: taskset or numactl may allow less than its cgroup."""
     from dataclasses import replace
 
     from assay.machine import kernel

@@ -1,4 +1,4 @@
-"""Whether nodes can be measured together: what each told -> checks, each node against the first that answered."""
+"""Check whether nodes can be measured together; each node is compared with the first that answered."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
@@ -13,27 +13,27 @@ from assay.model.machine import device_of
 from assay.model.units import format_size
 
 _CLOCKS_S = 1.0
-#: MPIs keep messages inside a node in shared memory, some MiB for each rank.
+#: MPIs keep messages inside a node in shared memory, a few MiB for each rank.
 _LEAST_SHM, _ENOUGH_SHM = 2**24, 2**26
-#: Stands in remedies for the nodes that they are meant for; `{host}` for the first of them.
+#: Placeholder in remedies for the nodes in question; `{host}` is the first of them.
 HOSTS = "{hosts}"
 _SHOWN = 3
-#: How names of transports begin by which UCX uses RDMA adapters.
+#: Prefixes of UCX's transports for RDMA adapters.
 _RDMA = ("rc", "dc", "ud")
 
 
 class Requirements(msgspec.Struct, frozen=True):
-    """The requirements that every node has to meet.
+    """The requirements of every node.
 
     Attributes:
-        assay: what `assay --version` says here.
-        sha256: path -> hash of the programs that are built here; empty where none are.
-        mpis: path of a program that passes messages -> its MPI.
-        launchers: path -> the MPI whose launcher, and what that starts on other nodes, is there.
-        networks: name -> device that messages shall use; all interfaces that are up where empty.
-        build: the command that brings the programs to nodes.
-        cpus: host -> cpus that a job has of it, as its scheduler counts them; empty where it does not tell.
-        whole: the command that asks for whole nodes; empty where nobody knows one.
+        assay: output of `assay --version` here.
+        sha256: path -> hash of the programs that are built here; empty if there are none.
+        mpis: path of an MPI program -> its MPI.
+        launchers: path of a launcher -> its MPI.
+        networks: name -> device for messages; empty: all interfaces that are up.
+        build: the command that copies the programs to nodes.
+        cpus: host -> number of cpus of the job, from its scheduler; empty if unknown.
+        whole: the command that requests whole nodes; empty if unknown.
     """
 
     assay: str = ""
@@ -50,9 +50,9 @@ class NodeReply(NamedTuple):
     """A node's answer, or why there is none.
 
     Attributes:
-        node: None where it did not answer.
-        why: what was said instead.
-        asked_s: our clock when it was asked and when it had answered, Unix time.
+        node: facts of the node; None if it did not answer.
+        why: error message in that case.
+        asked_s: our clock before the query and after the answer, Unix time.
     """
 
     node: Node | None
@@ -61,7 +61,7 @@ class NodeReply(NamedTuple):
 
 
 class _Compared(NamedTuple):
-    """A node among the others."""
+    """A node, with the others for comparison."""
 
     host: str
     node: Node
@@ -81,8 +81,8 @@ def examine(
     """Host -> its checks.
 
     Args:
-        answers: host -> what it told.
-        wanted: what every node shall have.
+        answers: host -> its answer.
+        wanted: requirements of every node.
         reach: the command that shows why a node cannot be reached.
     """
     nodes = {host: answer.node for host, answer in answers.items() if answer.node}
@@ -103,12 +103,12 @@ def _check(name: str, why: str, verdict: Verdict) -> Check:
     return Check(name, verdict.state, verdict.found, why, verdict.remedy)
 
 
-def clock_offset_s(told: tuple[float, float], asked: tuple[float, float]) -> float:
-    """Seconds by which a node's clock is certainly ahead of ours; negative if behind, 0 where they may agree.
+def clock_offset_s(reported: tuple[float, float], asked: tuple[float, float]) -> float:
+    """Seconds by which a node's clock is certainly ahead of ours; negative if behind, 0 if they may be equal.
 
-    Its answer began after we asked and ended before we had it: whatever the connection took lies between.
+    Its answer began after our query and ended before we received it; the difference includes the connection.
     """
-    ahead, behind = told[1] - asked[1], told[0] - asked[0]
+    ahead, behind = reported[1] - asked[1], reported[0] - asked[0]
     return ahead if ahead > 0 else min(behind, 0.0)
 
 
@@ -131,17 +131,17 @@ def _kernel(seen: _Compared) -> Verdict:
 
 
 def _boot_id(seen: _Compared) -> Verdict:
-    alike = [host for host, node in seen.nodes.items() if node.boot_id == seen.node.boot_id]
-    if len(alike) > 1:
-        return Verdict("warning", f"one kernel: {_first_names(alike)}", "name different machines")
+    same = [host for host, node in seen.nodes.items() if node.boot_id == seen.node.boot_id]
+    if len(same) > 1:
+        return Verdict("warning", f"one kernel: {_first_names(same)}", "name different machines")
     return Verdict("ok", "a machine of its own")
 
 
 def _assay(seen: _Compared) -> Verdict:
     if seen.node.assay == seen.wanted.assay:
         return Verdict("ok", seen.node.assay)
-    told = seen.node.assay or "is not there"
-    return Verdict("warning", f"{told}; here: {seen.wanted.assay}", "install it on a shared file system")
+    version = seen.node.assay or "is not there"
+    return Verdict("warning", f"{version}; here: {seen.wanted.assay}", "install it on a shared file system")
 
 
 def _programs(seen: _Compared) -> Verdict:
@@ -183,13 +183,13 @@ def _launcher(seen: _Compared) -> Verdict:
 
 def _lockable(seen: _Compared) -> Verdict:
     limit = seen.node.lockable
-    told = format_size(int(limit) * 1024) if limit.isdecimal() else limit or "not told"
+    size = format_size(int(limit) * 1024) if limit.isdecimal() else limit or "not told"
     ports = [name for name in seen.node.interfaces if ":" in name]
     if limit != "unlimited" and ports:
         return Verdict(
-            "warning", f"{told}, beside {_first_names(ports)}", "ulimit -l unlimited, by limits.conf there"
+            "warning", f"{size}, with {_first_names(ports)}", "ulimit -l unlimited, by limits.conf there"
         )
-    return Verdict("ok", told)
+    return Verdict("ok", size)
 
 
 def _ucx(seen: _Compared) -> Verdict:
@@ -202,12 +202,12 @@ def _ucx(seen: _Compared) -> Verdict:
         return Verdict("unknown", "ucx_info is not there, or UCX is not used")
     bare = [port for port in ports if not any(each.startswith(_RDMA) for each in known.get(port, ()))]
     if not bare:
-        # A network that is asked for by name is given to UCX by that variable, whatever a shell says.
-        asked = {"UCX_NET_DEVICES": "all"} if wanted else {}
-        if barred := _barred(seen.node.variables | asked, ports):
+        # For a requested network Assay sets this variable itself, whatever the shell has.
+        own = {"UCX_NET_DEVICES": "all"} if wanted else {}
+        if barred := _barred(seen.node.variables | own, ports):
             return Verdict("warning", f"{barred} keeps UCX from {_first_names(ports)}", "unset it, or correct it")
         return Verdict("ok", f"{', '.join(known[ports[0]])} on {ports[0]}")
-    others = sorted({each for of in known.values() for each in of})
+    others = sorted({each for transports in known.values() for each in transports})
     if not seen.node.verbs:
         why, remedy = "this user may not open /dev/infiniband/uverbs*", "in a container: --device /dev/infiniband"
     elif not any(each.startswith(_RDMA) for each in others):
@@ -219,7 +219,7 @@ def _ucx(seen: _Compared) -> Verdict:
 
 
 def _barred(variables: Mapping[str, str], ports: Sequence[str]) -> str:
-    """The variable that leaves UCX none of the ports, though it could use them; `^` names what it leaves out."""
+    """The variable that keeps UCX from usable ports, with its value; empty if none does; `^` excludes names."""
     for name, allowed in (("UCX_TLS", ("all", "ib", *_RDMA)), ("UCX_NET_DEVICES", ("all", *ports))):
         value = variables.get(name, "^")
         if not value.startswith("^") and not any(
@@ -247,9 +247,9 @@ def _interfaces(seen: _Compared) -> Verdict:
     mine, theirs = _up(seen.node), _up(seen.model)
     differing = {"no": sorted(theirs - mine), "more": sorted(mine - theirs)}
     if mine != theirs:
-        told = "; ".join(f"{word}: {_first_names(names)}" for word, names in differing.items() if names)
+        listed = "; ".join(f"{word}: {_first_names(names)}" for word, names in differing.items() if names)
         remedy = "name a network that all nodes have: --network NAME=DEVICE"
-        return Verdict("warning", f"{told}, compared with {seen.first}", remedy)
+        return Verdict("warning", f"{listed}, compared with {seen.first}", remedy)
     return Verdict("ok", ", ".join(sorted(mine)) or "none is up")
 
 
@@ -262,7 +262,7 @@ def _speed(seen: _Compared) -> Verdict:
 
 
 def _same_on_both(seen: _Compared, what: str, unit: str, remedy: str) -> Verdict:
-    """A property of interfaces that both nodes have; 0 is not known."""
+    """Compare a property of interfaces that both nodes have; 0 is unknown."""
     wanted = set(map(device_of, seen.wanted.networks.values())) or _up(seen.node) & _up(seen.model)
     own, others = seen.node.interfaces, seen.model.interfaces
     values = {

@@ -1,4 +1,4 @@
-"""Counters of the kernel since boot: what all cpus did, and each process."""
+"""Counters of the kernel since boot: of all cpus, and of each process."""
 
 import os
 import resource
@@ -13,15 +13,15 @@ STAT = "proc/stat"
 
 
 class Counters(NamedTuple):
-    """Counters of one moment.
+    """Counters at one moment.
 
     Attributes:
-        at_s: when they were read, seconds of the monotonic clock.
-        all: ticks of all cpus together.
-        used: those in which something ran.
-        steal: those that a hypervisor took.
+        at_s: time of reading, seconds of the monotonic clock.
+        all: ticks of all cpus.
+        used: ticks in which something ran.
+        steal: ticks that a hypervisor took.
         children: ticks of ended children of this process.
-        processes: number -> name, and ticks.
+        processes: process id -> name and ticks.
     """
 
     at_s: float
@@ -33,10 +33,10 @@ class Counters(NamedTuple):
 
 
 def read(root: Path) -> Counters | None:
-    """The counters now; None where there are none.
+    """The counters now; None if there are none.
 
     Args:
-        root: `/`, or a stand-in.
+        root: `/`, or a test folder.
     """
     at_s = time.monotonic()
     words = (files.text(root / STAT) or "").split("\n", 1)[0].split()
@@ -48,13 +48,13 @@ def read(root: Path) -> Counters | None:
 
 
 def _children_ticks() -> int:
-    """Time that ended children of this process used, in ticks."""
+    """Cpu time of ended children of this process, in ticks."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return round((used.ru_utime + used.ru_stime) * os.sysconf("SC_CLK_TCK"))
 
 
 def _processes(root: Path) -> list[tuple[int, tuple[str, int]]]:
-    """Number, name and ticks of user and system time of each process (proc(5), fields 2, 14 and 15)."""
+    """Id, name and ticks of user and system time of each process (proc(5), fields 2, 14 and 15)."""
     found = []
     for folder in files.entries(root / "proc", "[0-9]*"):
         before, bracket, after = (files.text(folder / "stat") or "").rpartition(")")

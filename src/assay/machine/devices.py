@@ -1,4 +1,4 @@
-"""Network interfaces, InfiniBand ports and accelerators, each with the memory node that it is near."""
+"""Network interfaces, InfiniBand ports and accelerators, each with its memory node."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,12 +10,12 @@ from assay.model.facts import Fact, unavailable
 from assay.model.machine import INFINIBAND, SLINGSHOT, Device
 
 _PCI_ADDRESS = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
-#: PCI base class and subclass: what it is.
+#: PCI base class and subclass -> kind of device.
 _ACCELERATORS = {"0300": "display controller", "0302": "3D controller", "1200": "processing accelerator"}
 
-#: Type of an interface of IP over InfiniBand (linux/if_arp.h).
+#: Type of an interface with IP over InfiniBand (linux/if_arp.h).
 _ARPHRD_INFINIBAND = 32
-#: What the kernel gives for the width of a link that it cannot read.
+#: The kernel's value for an unknown width of a link.
 _UNKNOWN_LANES = 255
 
 
@@ -28,9 +28,9 @@ def read(
     """Every device of the three kinds.
 
     Args:
-        root: `/`, or a stand-in.
-        seen: hwloc's, which knows the names of PCI devices.
-        shaped: interface -> the rate that it is held to.
+        root: `/`, or a test folder.
+        seen: hwloc's devices, for the names of PCI devices.
+        shaped: interface -> rate of its traffic shaper.
         firmware: interface -> version of its card's firmware.
     """
     cards = (*_infiniband(root), *_slingshot(root))
@@ -61,7 +61,7 @@ def _network(root: Path, shaped: Mapping[str, Fact], firmware: Mapping[str, Fact
 
 
 def _link_layer(root: Path, at: str) -> dict[str, Fact]:
-    """What IP passes over, where that is no Ethernet."""
+    """The link layer of an interface, if it is not Ethernet."""
     source = f"{at}/type"
     is_infiniband = files.number(root / source) == _ARPHRD_INFINIBAND
     return {"link layer": Fact(INFINIBAND, source=f"/{source}")} if is_infiniband else {}
@@ -100,7 +100,7 @@ def _infiniband(root: Path) -> Iterator[Device]:
 
 
 def _slingshot(root: Path) -> Iterator[Device]:
-    """Cards of HPE's fabric, of which the kernel tells an interface of Ethernet (`hsn0`), too."""
+    """Cards of HPE's fabric; the kernel also has an Ethernet interface (`hsn0`) for each."""
     for card in files.entries(root / "sys/class/cxi"):
         facts = {**_versions(root, card), "link layer": Fact(SLINGSHOT, source="/sys/class/cxi")}
         yield Device(card.name, "infiniband", {**facts, **_locality(card / "device")})
@@ -152,7 +152,7 @@ def _driver(path: Path, *, own: bool = False) -> Fact:
 
 
 def _versions(root: Path, path: Path) -> dict[str, Fact]:
-    """The driver, and its version where it has one of its own: the kernel's own drivers have the kernel's."""
+    """The driver, and its version if it differs from the kernel's."""
     driver = _driver(path)
     version = files.fact(root, f"sys/module/{driver.value}/version", str)
     return {"driver": driver, **({"driver version": version} if driver.known and version.known else {})}
@@ -164,7 +164,7 @@ def _firmware(root: Path, adapter: str) -> dict[str, Fact]:
 
 
 def _locality(device: Path) -> dict[str, Fact]:
-    """PCI address and memory node: of the device, or of the PCI device that it hangs below (virtio)."""
+    """PCI address and memory node of the device, or of its PCI parent (virtio)."""
     real = device.resolve()
     for path in (real, *real.parents):
         if device.exists() and _PCI_ADDRESS.fullmatch(path.name):
@@ -180,7 +180,7 @@ def _locality(device: Path) -> dict[str, Fact]:
 
 
 def _pcie_link(path: Path) -> dict[str, Fact]:
-    """Speed and width of the link of a PCI Express card, present and possible; nothing of others."""
+    """Current and maximum speed and width of the link of a PCI Express card; empty for others."""
     found = {}
     for name, file, unit, factor in (
         ("PCIe transfer rate", "current_link_speed", "1/s", 1e9),

@@ -1,4 +1,4 @@
-"""Memory modules from the firmware's table (SMBIOS) or from the kernel's error detection (EDAC)."""
+"""Memory modules, from the firmware's table (SMBIOS) or the kernel's error detection (EDAC)."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _TABLE = "sys/firmware/dmi/tables/DMI"
 _EDAC = "sys/devices/system/edac/mc"
 _MEMORY_DEVICE = 17
 _HEADER_BYTES = 4
-#: Table 78 of the SMBIOS specification 3.7 (DSP0134), the types that servers have.
+#: Types of modules in servers, from table 78 of the SMBIOS specification 3.7 (DSP0134).
 _TYPES = {
     0x18: "DDR3", 0x1A: "DDR4", 0x1E: "LPDDR4", 0x1F: "non-volatile", 0x20: "HBM", 0x21: "HBM2",
     0x22: "DDR5", 0x23: "LPDDR5", 0x24: "HBM3",
@@ -27,9 +27,9 @@ class Module:
     Attributes:
         size_bytes: 0 for an empty slot.
         locator: as printed on the board.
-        bank: the firmware's second name for its place.
-        kind: `DDR4`; empty where unknown.
-        transfers_per_s: as configured, else as possible; 0 where unknown.
+        bank: the firmware's second name of the slot.
+        kind: `DDR4`; empty if unknown.
+        transfers_per_s: configured rate, else the maximum; 0 if unknown.
     """
 
     size_bytes: int
@@ -40,7 +40,7 @@ class Module:
 
 
 def modules(table: bytes) -> tuple[Module, ...]:
-    """Every memory slot of an SMBIOS table; one that breaks off yields what stands before the break."""
+    """Every memory slot of an SMBIOS table; of a truncated table the slots before the end."""
     return tuple(_module(area, strings) for kind, area, strings in _structures(table) if kind == _MEMORY_DEVICE)
 
 
@@ -58,7 +58,7 @@ def _structures(table: bytes) -> Iterator[tuple[int, bytes, list[str]]]:
 
 
 def _module(area: bytes, strings: list[str]) -> Module:
-    """Offsets as in DSP0134, 7.18; older firmware has a shorter area, where a field reads as zero."""
+    """A slot; offsets as in DSP0134, 7.18. In the shorter area of older firmware, missing fields are zero."""
 
     def number(offset: int, width: int) -> int:
         return int.from_bytes(area[offset : offset + width], "little") if offset + width <= len(area) else 0
@@ -84,7 +84,7 @@ def _module(area: bytes, strings: list[str]) -> Module:
 
 
 def facts(root: Path) -> dict[str, Fact]:
-    """What is known of the memory modules: from SMBIOS, else from EDAC, else why nothing is."""
+    """Facts of the memory modules, from SMBIOS, else from EDAC, else why they are unknown."""
     try:
         table = (root / _TABLE).read_bytes()
     except PermissionError:
@@ -132,9 +132,9 @@ def _summary(filled: list[Module]) -> list[str]:
 
 
 def _channels(filled: list[Module]) -> Fact:
-    """Distinct channels by the modules' names: SMBIOS has no field for them.
+    """Number of channels, from the names of the modules: SMBIOS has no field for it.
 
-    `DIMM_A1` and `DIMM_A2` share channel A; `P0 CHANNEL A` names it; so the trailing number counts modules.
+    `DIMM_A1` and `DIMM_A2` share channel A; `P0 CHANNEL A` names it. The trailing number counts modules.
     """
     named = {
         (slot.bank if "channel" in slot.bank.lower() else "", _channel(slot.locator, slot.bank)) for slot in filled
@@ -152,7 +152,7 @@ def _channel(locator: str, bank: str) -> str:
 
 
 def _from_edac(root: Path, reason: str) -> dict[str, Fact]:
-    """Slots that memory controllers report: their channel is certain, their speed is not told."""
+    """Slots from the memory controllers, which report channels but not speeds."""
     folders = [
         folder
         for controller in files.entries(root / _EDAC, "mc[0-9]*")

@@ -1,6 +1,6 @@
-"""Settings and states of a machine that move or spoil figures: facts -> checks, by a table of rules.
+"""Settings and states of a machine that change or spoil figures: facts -> checks, by a table of rules.
 
-Adding a check is one `Rule`: which facts it reads, why they matter, a small function of `verdicts` that judges.
+A new check is one `Rule`: the facts that it reads, why they matter, and a function of `verdicts` that judges.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ class Rule:
     """One check of the table.
 
     Attributes:
-        name: what is looked at.
-        reads: section and name of the facts; the check is `unknown` where the first is not known.
+        name: what is checked.
+        reads: section and name of the facts; the check is `unknown` if the first one is unknown.
         why: what it means for measurements.
-        judge: from the machine and the first fact's value.
-        needed: remedy where the fact is wanted; then an unknown one is a problem, for measuring is impossible ...
-        partly: ... or a warning, for some studies can be measured.
+        judge: judges the first fact.
+        needed: remedy if Assay needs the fact: then an unknown fact is a problem, because measuring is impossible.
+        partly: whether it is only a warning then, because some studies can be measured.
     """
 
     name: str
@@ -36,8 +36,9 @@ class Rule:
 def examine(machine: Machine) -> tuple[Check, ...]:
     """Every check of a machine, in the order of the table.
 
-    Beside what discovery finds, the rules read the sections `now` (see assay.machine.state), `tools` (`compiler`,
-    `build tools`, `MPI`, `BLAS`) and `folders` (free bytes and file system of where runs and builds go).
+    In addition to discovered facts, the rules read the sections `now` (see assay.machine.state), `tools`
+    (`compiler`, `build tools`, `MPI`, `BLAS`) and `folders` (free bytes and file system of the folders of runs and
+    builds).
     """
     return tuple(_check(rule, machine) for rule in RULES)
 
@@ -53,7 +54,7 @@ def _check(rule: Rule, machine: Machine) -> Check:
     return Check(rule.name, verdict.state, verdict.found, rule.why, verdict.remedy, read)
 
 
-#: The table: how fast cores run, what they may use, who else is there, how time is read, what Assay needs.
+#: The rules: speed of cores, limits, other users, clocks, and the requirements of Assay.
 RULES: tuple[Rule, ...] = (
     Rule(
         "frequency governor",

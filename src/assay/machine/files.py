@@ -1,4 +1,4 @@
-"""Reading the small text files of /proc and /sys, below a root that tests can replace."""
+"""Read the small text files of /proc and /sys, below a root that tests can replace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Value = TypeVar("Value", bound="FactValue")
 
 
 def text(path: Path) -> str | None:
-    """Content without the white space around it; None where it cannot be read."""
+    """Content of a file without surrounding white space; None if it cannot be read."""
     try:
         return path.read_bytes().decode(errors="replace").strip("\0 \t\n")
     except OSError:
@@ -22,7 +22,7 @@ def text(path: Path) -> str | None:
 
 
 def number(path: Path) -> int | None:
-    """Content as an integer; None where it cannot be read or is none."""
+    """Content of a file as an integer; None if it cannot be read or is not an integer."""
     content = text(path)
     try:
         return None if content is None else int(content)
@@ -31,7 +31,7 @@ def number(path: Path) -> int | None:
 
 
 def entries(folder: Path, pattern: str = "*") -> list[Path]:
-    """Entries that match, `cpu2` before `cpu10`; none where the folder is absent."""
+    """Matching entries, `cpu2` before `cpu10`; empty if the folder does not exist."""
     try:
         found = list(folder.glob(pattern))
     except OSError:
@@ -40,7 +40,7 @@ def entries(folder: Path, pattern: str = "*") -> list[Path]:
 
 
 def fields(content: str | None) -> dict[str, str]:
-    """`name : value` lines as a dictionary; the first of equal names wins."""
+    """`name : value` lines as a dictionary; the first of equal names counts."""
     found: dict[str, str] = {}
     for line in (content or "").splitlines():
         name, colon, value = line.partition(":")
@@ -50,7 +50,7 @@ def fields(content: str | None) -> dict[str, str]:
 
 
 def unreadable_reason(path: Path) -> str:
-    """The kernel's own reason, for people: `/sys/x: no such file`, `/sys/x: permission denied (needs root)`."""
+    """The kernel's reason as text: `/sys/x: no such file`, `/sys/x: permission denied (needs root)`."""
     try:
         path.read_bytes()
     except PermissionError:
@@ -64,12 +64,12 @@ def fact(root: Path, name: str, parse: Callable[[str], Value | None], unit: str 
     """A fact read from one file below the root.
 
     Args:
-        root: `/`, or a stand-in.
+        root: `/`, or a test folder.
         name: path below the root, e.g. `proc/sys/kernel/osrelease`.
-        parse: from the file's content to the value; None or ValueError where it holds none.
-        unit: of the value.
+        parse: converts the content to the value; None or ValueError if there is none.
+        unit: unit of the value.
     """
-    from assay.model.facts import Fact, unavailable  # noqa: PLC0415 (msgspec, which counters do not need)
+    from assay.model.facts import Fact, unavailable  # noqa: PLC0415 (counters do not need msgspec)
 
     path = root / name
     content = text(path)

@@ -1,4 +1,4 @@
-"""Facts of who decides how fast the cores run, and how deep they sleep."""
+"""Facts of frequency scaling and idle states."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from assay.machine import files
 from assay.model.facts import Fact, unavailable
 
 _CPU = "sys/devices/system/cpu"
-#: Why nothing is known of frequencies where the kernel leaves them to firmware or hypervisor.
+#: The reason for unknown frequencies if firmware or a hypervisor controls them.
 NO_POLICY = f"the kernel drives no frequency (no policy in /{_CPU}/cpufreq)"
 
 
@@ -24,7 +24,7 @@ def facts(root: Path) -> dict[str, Fact]:
 
 
 def _of_policies(root: Path, name: str) -> Fact:
-    """The value that all frequency policies share, or each that occurs."""
+    """The common value of all frequency policies, or all values."""
     policies = files.entries(root / _CPU / "cpufreq", "policy*")
     if not policies:
         return unavailable(NO_POLICY)
@@ -48,7 +48,7 @@ def _idle_governor(root: Path) -> Fact:
 
 
 def _idle_states(root: Path) -> Fact:
-    """Names of the first cpu's idle states with the time to wake up; those that are disabled say so."""
+    """Names of the first cpu's idle states with their wake-up times; disabled ones are marked."""
     folder = f"{_CPU}/cpu0/cpuidle"
     states = []
     for state in files.entries(root / folder, "state*"):

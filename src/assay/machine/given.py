@@ -1,4 +1,4 @@
-"""What a user says of a site that no node can tell: `[given]` of the configuration, as facts of each machine."""
+"""Facts of a site that nodes cannot report: the table `[given]` of the configuration."""
 
 from collections.abc import Iterator, Mapping
 
@@ -14,16 +14,16 @@ _SOURCE = "[given] of the configuration"
 
 
 def facts(table: Mapping[str, object]) -> dict[str, Fact]:
-    """Name -> fact; of a table inside, `price.node`.
+    """Name -> fact; entries of a nested table are named `price.node`.
 
     Raises:
-        UsageError: a value that is no text, number, or yes or no.
+        UsageError: a value is not a text, a number, or a boolean.
     """
     return dict(_facts(table, ""))
 
 
 def with_given(machine: Machine, given: Mapping[str, Fact]) -> Machine:
-    """The machine with these facts in place of those of the same names."""
+    """The machine with these facts; they replace those of the same names."""
     known = machine.facts.get(GIVEN, {}) | dict(given)
     return msgspec.structs.replace(machine, facts=machine.facts | {GIVEN: known}) if known else machine
 

@@ -1,4 +1,4 @@
-"""The hwloc library through ctypes: this machine or a described one, as hwloc's XML."""
+"""hwloc's XML of this machine or of a described one, from the hwloc library through ctypes."""
 
 import ctypes
 import math
@@ -12,9 +12,9 @@ from pathlib import Path
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.facts import Fact, unavailable
 
-#: Cpus, caches and the like of a described machine; Linux on x86 knows 8,192 cpus at most.
+#: Maximum objects of a described machine; Linux on x86 supports up to 8,192 cpus.
 _MOST_PARTS = 8192
-#: `=32MB`, `=0.5GiB`: a size that is not in bytes.
+#: `=32MB`, `=0.5GiB`: a size with a unit.
 _SIZE = re.compile(r"=(\d+(?:\.\d+)?)([kmgt])i?b")
 _COUNT = re.compile(r"(?<![^\s:\]])\d+(?![^\s(\[])")
 _EXAMPLE = 'assay discover --synthetic "pack:2 numa:4(memory=32GB) l3:2(size=8MB) core:4 pu:1"'
@@ -24,7 +24,7 @@ _INCLUDE_DISALLOWED = ctypes.c_ulong(1)
 _KEEP_ALL = 0
 _KEEP_IMPORTANT = 3
 _BLACKLIST = ctypes.c_ulong(1)
-#: Components that wake up GPUs, which takes seconds; the kernel names the devices anyway.
+#: Components that start GPUs, which takes seconds; the devices are found through the kernel.
 _SLOW_COMPONENTS = (b"cuda", b"nvml", b"rsmi", b"levelzero", b"opencl", b"gl")
 
 INSTALL = "pip install 'assay[mpi]' (its wheel carries hwloc), or your system's package libhwloc15 or hwloc-libs"
@@ -42,7 +42,7 @@ def library() -> ctypes.CDLL | None:
 
 
 def _in_wheel() -> Iterator[str]:
-    import importlib.metadata  # noqa: PLC0415 (takes 15 ms, and the system's library comes first)
+    import importlib.metadata  # noqa: PLC0415 (takes 15 ms, and the system's library is tried first)
 
     try:
         files = importlib.metadata.files(_WHEEL) or []
@@ -52,7 +52,7 @@ def _in_wheel() -> Iterator[str]:
 
 
 def live() -> str | None:
-    """XML of this machine; None without libhwloc, or where its environment leads it to another machine."""
+    """XML of this machine; None without libhwloc, or if HWLOC_ variables select another machine."""
     hwloc = library()
     if hwloc is None:
         return None
@@ -68,7 +68,7 @@ def live() -> str | None:
 
 
 def synthetic(description: str) -> str:
-    """XML of a described machine; UsageError where hwloc does not understand it."""
+    """XML of a described machine; UsageError if hwloc cannot parse the description."""
     hwloc = library()
     if hwloc is None:
         raise UnfitEnvironmentError(
@@ -92,9 +92,9 @@ def synthetic(description: str) -> str:
 
 
 def _modern_description(description: str) -> str:
-    """The words `socket` and `node` of hwloc 1, a last level `pu:1` that goes without saying, and sizes in bytes.
+    """Replace `socket` and `node` of hwloc 1, add an omitted last level `pu:1`, and convert sizes to bytes.
 
-    `32MB` is 32 x 2^20 B to older releases of hwloc and 32 x 10^6 B to newer ones; here it is always the former.
+    `32MB` is 32 x 2^20 B in older releases of hwloc and 32 x 10^6 B in newer ones; here it is always the former.
     """
     levels = _SIZE.sub(_in_bytes, description.strip().lower()).split()
     renamed = [
@@ -130,14 +130,14 @@ def _export(hwloc: ctypes.CDLL, topology: ctypes.c_void_p) -> str:
         hwloc.hwloc_free_xmlbuffer(topology, buffer)
 
 
-def version(told: str) -> Fact:
-    """The version that its XML `told`, with the file it was loaded from; or what to install."""
+def version(reported: str) -> Fact:
+    """The version in its XML, with the file of the library; or how to install it."""
     hwloc = library()
     if hwloc is None:
         return unavailable(f"libhwloc is not installed, so /sys was read instead; to have it: {INSTALL}")
-    if not told:
+    if not reported:
         return unavailable("HWLOC_ variables lead it to another machine, so /sys was read instead")
-    return Fact(told, source=str(hwloc._name))  # noqa: SLF001 (the only name that ctypes keeps)
+    return Fact(reported, source=str(hwloc._name))  # noqa: SLF001 (the only name that ctypes keeps)
 
 
 def _in_bytes(size: re.Match[str]) -> str:

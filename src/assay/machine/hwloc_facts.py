@@ -1,4 +1,4 @@
-"""Facts and devices of another machine, as far as its hwloc XML or description has them."""
+"""Facts and devices of another machine, from its hwloc XML or description."""
 
 from collections.abc import Mapping
 
@@ -25,12 +25,12 @@ _SYSTEM = {
     "cgroup": "LinuxCgroup",
 }
 _FREQUENCIES = {"nominal frequency": "FrequencyBaseMHz", "highest frequency": "FrequencyMaxMHz"}
-#: Hardware addresses are of no use here.
-_UNTOLD = {"Address", "NodeGUID", "SysImageGUID"}
+#: Infos that are left out: hardware addresses are not needed.
+_LEFT_OUT = {"Address", "NodeGUID", "SysImageGUID"}
 
 
 def facts(exported: Exported, topology: Topology, memory: Fact, source: str) -> dict[str, dict[str, Fact]]:
-    """The sections of a live machine, as far as `source` (a file's or description's name) fills them."""
+    """The sections of a live machine, as far as `source` (name of a file or description) has the facts."""
     silent = unavailable(f"{source} does not tell")
     return {
         "processor": {
@@ -56,7 +56,7 @@ def _named(infos: Mapping[str, str], names: Mapping[str, str], source: str) -> d
 
 
 def _highest(exported: Exported, info: str, source: str) -> Fact:
-    """The highest of all kinds of cpu."""
+    """The highest value over all kinds of cpu."""
     values = [int(kind[info]) for kind in exported.kinds if kind.get(info, "").isdecimal()]
     return (
         Fact(max(values) * 10**6, "Hz", f"{source} ({info})") if values else unavailable(f"{source} does not tell")
@@ -66,7 +66,7 @@ def _highest(exported: Exported, info: str, source: str) -> Fact:
 def devices(exported: Exported, topology: Topology, source: str) -> tuple[Device, ...]:
     """Network interfaces, InfiniBand ports and accelerators that the XML holds.
 
-    An accelerator has several names (`card0`, `renderD128`, `cuda0`): the first one is told.
+    An accelerator has several names (`card0`, `renderD128`, `cuda0`): the first one is used.
     """
     models = {device.pci: device.infos for device in exported.devices if device.kind == "pci"}
     found: dict[str, Device] = {}
@@ -78,14 +78,14 @@ def devices(exported: Exported, topology: Topology, source: str) -> tuple[Device
 
 
 def _device(device: HwlocDevice, model: Mapping[str, str], topology: Topology, source: str) -> Device:
-    told = {name: Fact(value, source=source) for name, value in device.infos.items() if name not in _UNTOLD}
+    infos = {name: Fact(value, source=source) for name, value in device.infos.items() if name not in _LEFT_OUT}
     words = " ".join(model[name] for name in ("PCIVendor", "PCIDevice") if name in model)
     return Device(
         device.name,
         "network" if device.kind == "network" else "infiniband" if device.kind == "infiniband" else "accelerator",
         {
             "model": Fact(words, source=source) if words else unavailable(f"{source} does not tell"),
-            **told,
+            **infos,
             "PCI address": Fact(device.pci, source=source)
             if device.pci
             else unavailable("it is not a PCI device"),
@@ -95,6 +95,6 @@ def _device(device: HwlocDevice, model: Mapping[str, str], topology: Topology, s
 
 
 def _node(near: Cpus, topology: Topology, source: str) -> Fact:
-    """The node that has all cpus near the device; a device that is near several belongs to none."""
+    """The node that has all cpus near the device; a device near several nodes belongs to none."""
     own = [node.index for node in topology.numa_nodes if near and near <= frozenset(node.cpus)]
     return Fact(own[0], source=source) if own else unavailable("it is near the cpus of several memory nodes")

@@ -1,4 +1,4 @@
-"""hwloc's XML, read without hwloc: topology, what it tells of processor and system, and devices."""
+"""Read hwloc's XML without hwloc: topology, facts of processor and system, and devices."""
 
 import errno
 import re
@@ -15,24 +15,24 @@ from assay.model.machine import Cache
 from assay.model.units import format_size
 
 _LARGEST_FILE = 64 * 2**20
-#: Real trees are some twenty objects deep; broken or evil files must not cost minutes.
+#: Maximum depth. Real trees have about twenty levels; broken or malicious files must not take minutes.
 _DEEPEST = 500
-#: More than any kernel can be built for.
+#: Maximum cpus, more than any kernel supports.
 _MOST_CPUS = 2**16
-#: Bytes that no machine has: 2^60.
+#: Maximum size in bytes, larger than any machine's memory.
 _LARGEST = 2**60
 _CONVERT = "write it again on that machine with hwloc 2: lstopo --of xml machine.xml"
 _LATENCY = 4
 _KINDS: dict[str, Literal["unified", "data", "instruction"]] = {"0": "unified", "1": "data", "2": "instruction"}
-#: By hwloc's major version: numbers in version 2, bits in version 3.
+#: Types of OS devices by hwloc's major version: numbers in version 2, bits in version 3.
 _OS_DEVICES: dict[str, dict[int, Literal["network", "infiniband", "accelerator"]]] = {
     "2": {1: "accelerator", 2: "network", 3: "infiniband", 5: "accelerator"},
     "3": {4: "accelerator", 8: "accelerator", 12: "accelerator", 16: "network", 32: "infiniband"},
 }
 _ADDED_MEMORY = {"HBM", "MCDRAM", "CXL", "CXL-DRAM", "NVM", "CXL-NVM", "SPM", "GPUMemory"}
 _ADDED_INFOS = {"CXLDevice", "DAXDevice"}
-#: A core below this share of the largest core's capacity is an efficiency core: an assumption, since kernels
-#: also lower the capacity of like cores a little where their highest frequency differs.
+#: A core below this share of the largest core's capacity counts as an efficiency core. It is an assumption:
+#: kernels also lower the capacity of equal cores a little if their highest frequency differs.
 _EFFICIENCY_SHARE = 0.8
 
 
@@ -41,11 +41,11 @@ class Device:
     """A PCI or operating system device.
 
     Attributes:
-        name: of an operating system device, else the PCI address.
-        kind: of an operating system device, else `pci`.
+        name: name of an operating system device, else the PCI address.
+        kind: kind of an operating system device, else `pci`.
         infos: name -> value.
-        near: cpus of the object it hangs below.
-        pci: address of the PCI device it belongs to or is; empty where it is none.
+        near: cpus of its parent object.
+        pci: address of its PCI device; empty if it is not on PCI.
     """
 
     name: str
@@ -57,10 +57,10 @@ class Device:
 
 @dataclass(frozen=True)
 class Exported:
-    """What one XML file tells.
+    """The content of an XML file.
 
     Attributes:
-        parts: for `topology.assemble`.
+        parts: input of `topology.assemble`.
         processor: infos of the first package.
         system: infos of the machine.
         kinds: infos of each kind of cpu.
@@ -75,10 +75,10 @@ class Exported:
 
 
 def read(path: Path) -> str:
-    """The text of a file; UsageError where it cannot be read, is none, or is far too large for a topology."""
+    """Read a file; UsageError if it cannot be read, is not text, or is far too large for a topology."""
     try:
         if path.exists() and not path.is_file():  # a pipe or a device may never end
-            raise OSError(errno.EINVAL, "it is not a regular file")  # noqa: TRY301 (as where it cannot be opened)
+            raise OSError(errno.EINVAL, "it is not a regular file")  # noqa: TRY301 (handled like a failed open)
         with path.open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)
         if len(content) > _LARGEST_FILE:
@@ -95,14 +95,14 @@ def read(path: Path) -> str:
 
 
 def parse(document: str, name: str) -> Exported:
-    """What the document tells.
+    """Parse a document.
 
     Args:
-        document: XML as hwloc 2 or later writes it.
-        name: of the file, for messages.
+        document: XML of hwloc 2 or later.
+        name: name of the file, for messages.
 
     Raises:
-        UsageError: it is no XML, declares entities, is not of hwloc, or of hwloc 1.
+        UsageError: it is not XML, declares entities, is not from hwloc, or is from hwloc 1.
     """
     root = _tree(document, name)
     if root.tag != "topology":
@@ -125,9 +125,9 @@ def _refusal(name: str, why: str) -> UsageError:
 
 
 def _tree(document: str, name: str) -> Element:
-    """The root element. No entity is ever declared in hwloc's XML, so one that is has no good purpose."""
+    """The root element. hwloc's XML never declares entities, so a document with entities is refused."""
     builder = TreeBuilder()
-    parser = expat.ParserCreate("UTF-8")  # whatever encoding the document names: it is text already
+    parser = expat.ParserCreate("UTF-8")  # whatever encoding the document names: it is decoded already
     depth = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -157,7 +157,7 @@ def _tree(document: str, name: str) -> Element:
 
 
 def bitmap(text: str) -> int:
-    """A set of hwloc as an integer with a bit for each member; an infinite set is a negative integer.
+    """A set of hwloc as an integer with one bit per member; an infinite set is a negative integer.
 
     Groups of 32 bits, highest first: `0x3`, `0x1,,0x0` (an empty group is zero), `0xf...f,0x0`.
     """
@@ -173,7 +173,7 @@ def bitmap(text: str) -> int:
 
 def _members(text: str | None, within: int) -> Cpus:
     bits = bitmap(text or "0x0") & within
-    first = max(0, (bits & -bits).bit_length() - 1)  # most sets are few members far from 0
+    first = max(0, (bits & -bits).bit_length() - 1)  # most sets have few members, far from 0
     return Cpus(at for at, bit in enumerate(reversed(f"{bits >> first:b}"), first) if bit == "1")
 
 
@@ -196,7 +196,7 @@ def _infos(element: Element) -> dict[str, str]:
 
 
 def _objects(root: Element) -> Iterator[tuple[Element, tuple[Element, ...]]]:
-    """Every object with the objects around it, outermost first, in document order."""
+    """Every object with its ancestors, outermost first, in document order."""
     pending: list[tuple[Element, tuple[Element, ...]]] = [(root, ())]
     while pending:
         element, around = pending.pop()
@@ -238,7 +238,7 @@ def _exported(root: Element) -> Exported:
 
 
 def _processor_of(machine: Element) -> dict[str, str]:
-    """Where every package is alike, newer hwloc may tell of the processor at the machine."""
+    """Infos of the processor at the machine object, where newer hwloc puts them if all packages are equal."""
     return {name: value for name, value in _infos(machine).items() if name.startswith("CPU")}
 
 
@@ -266,7 +266,7 @@ def _caches(by_type: dict[str, list[Element]], every: int) -> Iterator[Cache]:
 
 
 def _distances(root: Element) -> dict[tuple[int, int], int]:
-    """The latencies between nodes as the firmware gives them; nothing where there are none."""
+    """The firmware's latencies between nodes; empty if there are none."""
     for matrix in root.findall("distances2"):
         if matrix.get("type") != "NUMANode" or not int(matrix.get("kind", "0")) & _LATENCY:
             continue
@@ -280,7 +280,7 @@ def _distances(root: Element) -> dict[tuple[int, int], int]:
 
 
 def _efficiency(kinds: list[tuple[Cpus, dict[str, str], dict[str, str]]]) -> dict[int, str]:
-    """By cpu, `performance` or `efficiency` where the kinds of cpus differ in what they can do; else nothing."""
+    """By cpu, `performance` or `efficiency` if the kinds of cpus differ in speed; else empty."""
     types = {cpu: infos.get("CoreType", "") for cpus, _, infos in kinds for cpu in cpus}
     if "IntelCore" in types.values() and set(types.values()) - {"IntelCore", ""}:  # IntelAtom, IntelLowPower
         return {cpu: "performance" if kind == "IntelCore" else "efficiency" for cpu, kind in types.items()}
@@ -291,7 +291,7 @@ def _efficiency(kinds: list[tuple[Cpus, dict[str, str], dict[str, str]]]) -> dic
 
 
 def by_capacity(capacities: dict[int, int]) -> dict[int, str]:
-    """By cpu, `performance` or `efficiency` from the kernel's capacities of cpus; nothing where they are alike."""
+    """By cpu, `performance` or `efficiency` from the kernel's capacities of cpus; empty if they are equal."""
     largest = max(capacities.values(), default=0)
     small = {cpu for cpu, capacity in capacities.items() if capacity < _EFFICIENCY_SHARE * largest}
     return {cpu: "efficiency" if cpu in small else "performance" for cpu in capacities} if small else {}

@@ -1,13 +1,14 @@
-"""The inventory of many nodes: equal ones together, and every fact in which some differ."""
+"""The inventory of several nodes: equal ones together, and every fact in which some differ."""
 
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from assay.model.facts import Fact
+from assay.model.grouping import grouped
 from assay.model.machine import Machine
 
-#: Section and name of facts that are each node's own, or of this moment.
+#: Section and name of facts that always differ between nodes or moments.
 _OWN = {
     ("processor", "frequency now"),
     ("memory", "may be used now"),
@@ -15,16 +16,16 @@ _OWN = {
     ("system", "boot id"),
     ("system", "cgroup"),
 }
-#: Sizes of memory that differ by less are equal: firmware and kernel keep some of it.
+#: Sizes of memory count as equal below this difference, because firmware and kernel reserve some memory.
 _SAME_SIZE = 0.02
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """Nodes of one topology.
+    """Nodes with the same topology.
 
     Attributes:
         hosts: their names.
-        machine: the first of them.
+        machine: machine of the first one.
     """
 
     hosts: tuple[str, ...]
@@ -35,9 +36,9 @@ class Difference(msgspec.Struct, frozen=True):
     """A fact in which nodes differ.
 
     Attributes:
-        section: of the fact, or the device that it is of.
-        name: of the fact.
-        values: what it is, with the nodes where it is so; most nodes first.
+        section: section of the fact, or its device.
+        name: name of the fact.
+        values: each value with its nodes; the most frequent first.
     """
 
     section: str
@@ -47,20 +48,18 @@ class Difference(msgspec.Struct, frozen=True):
 
 def kinds(machines: Mapping[str, Machine]) -> tuple[Kind, ...]:
     """The nodes by topology, in the order of the first of each kind."""
-    found: dict[object, list[str]] = {}
-    for host, each in machines.items():
-        found.setdefault(each.topology.shape, []).append(host)
-    return tuple(Kind(tuple(hosts), machines[hosts[0]]) for hosts in found.values())
+    found = grouped(machines, lambda host: machines[host].topology.shape)
+    return tuple(Kind(hosts, machines[hosts[0]]) for hosts in found.values())
 
 
 def differences(machines: Mapping[str, Machine]) -> tuple[Difference, ...]:
-    """Every fact of nodes and of their devices in which some differ; virtual devices are left out."""
-    told = {host: dict(_facts(each)) for host, each in machines.items()}
-    names = dict.fromkeys(name for each in told.values() for name in each)
+    """Every fact of nodes and their devices in which some nodes differ; virtual devices are left out."""
+    by_host = {host: dict(_facts(each)) for host, each in machines.items()}
+    names = dict.fromkeys(name for each in by_host.values() for name in each)
     found = []
     for section, name in names:
         values: list[tuple[Fact, list[str]]] = []
-        for host, facts in told.items():
+        for host, facts in by_host.items():
             fact = facts.get((section, name), _ABSENT)
             same = next((hosts for other, hosts in values if _equal(fact, other)), None)
             if same is None:

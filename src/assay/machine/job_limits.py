@@ -1,21 +1,22 @@
-"""Limits of a job on a machine: the cpus that the scheduler granted, and those that all nodes allow."""
+"""Limits of a job on a machine: the cpus granted by the scheduler, and those that all nodes allow."""
 
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from assay.model.grouping import grouped
 from assay.model.machine import Machine, Topology
 
 
 def limit_to_job(machine: Machine, cpus: int) -> Machine:
-    """The machine limited to the number of cpus that a scheduler granted, where no cpuset enforces it.
+    """The machine, limited to the number of cpus that a scheduler granted, if no cpuset enforces it.
 
-    Schedulers do not say which cpus they mean: the first ones in topology order are taken, the threads of a core
-    together. As many cpus as there are cores are the whole machine: some sites let their scheduler count cores.
+    Schedulers do not say which cpus they mean: the first ones in topology order are used, with the threads of a
+    core together. As many cpus as cores are the whole machine, because schedulers of some sites count cores.
 
     Args:
-        machine: with what the kernel allows.
-        cpus: that the scheduler counts; 0 where it tells nothing.
+        machine: machine with the limits of the kernel.
+        cpus: number of cpus from the scheduler; 0 if unknown.
     """
     topology = machine.topology
     allowed = set(topology.allowed_cpus)
@@ -27,30 +28,26 @@ def limit_to_job(machine: Machine, cpus: int) -> Machine:
 
 
 def common_to_all(machines: Sequence[Machine]) -> Machine:
-    """The first machine, limited to the cpus and memory nodes that all machines of the same topology allow.
+    """The first machine, limited to the cpus and memory nodes that all machines of its topology allow.
 
     A plan gives each rank the same cpus on every node, so a cpu that one node does not allow cannot be used.
     """
     first, *others = machines
-    alike = [other.topology for other in others if _shape(other.topology) == _shape(first.topology)]
+    same = [other.topology for other in others if _shape(other.topology) == _shape(first.topology)]
     cpus, nodes = set(first.topology.allowed_cpus), set(first.topology.allowed_nodes)
-    for topology in alike:
+    for topology in same:
         cpus &= set(topology.allowed_cpus)
         nodes &= set(topology.allowed_nodes)
     return _restricted_to(first, tuple(sorted(cpus)), tuple(sorted(nodes)))
 
 
 def of_each_kind(machines: Mapping[str, Machine]) -> dict[str, Machine]:
-    """Host -> the machine that a plan takes it for: the first of its topology, with what all of them allow.
+    """Host -> the machine for planning: the first of its topology, limited to what all of these allow.
 
-    Hosts of one topology that have no cpu in common (jobs that share nodes) are of several kinds: those that allow
-    the same cpus are alike.
+    Hosts of one topology without a common cpu (jobs that share nodes) are grouped by their allowed cpus.
     """
-    kinds: dict[tuple[object, ...], list[str]] = {}
-    for host, machine in machines.items():
-        kinds.setdefault(_shape(machine.topology), []).append(host)
     found: dict[str, Machine] = {}
-    for hosts in kinds.values():
+    for hosts in grouped(machines, lambda host: _shape(machines[host].topology)).values():
         common = common_to_all([machines[host] for host in hosts])
         if common.topology.allowed_cpus:
             found |= dict.fromkeys(hosts, common)

@@ -1,4 +1,4 @@
-"""Topology as the Linux kernel tells it in /sys: what is used where libhwloc is missing."""
+"""The topology from /sys, used if libhwloc is missing."""
 
 from itertools import chain
 from pathlib import Path
@@ -18,7 +18,7 @@ _KINDS: dict[str, Literal["unified", "data", "instruction"]] = {
 
 
 def parts(root: Path) -> Parts:
-    """Everything that `topology.assemble` wants, from below `root`."""
+    """The input of `topology.assemble`, from files below `root`."""
     cpus = online(root)
     folders = [root / f"sys/devices/system/cpu/cpu{cpu}" for cpu in sorted(cpus)]
     return Parts(
@@ -45,12 +45,12 @@ def online(root: Path) -> Cpus:
 
 
 def allowed_cpus(root: Path) -> Cpus | None:
-    """OS indices that this process may run on, by its affinity and its cpuset; None where the kernel is silent."""
+    """OS indices that this process may run on, by its affinity and its cpuset; None if unknown."""
     return _allowed(root, "Cpus_allowed_list")
 
 
 def allowed_nodes(root: Path) -> Cpus | None:
-    """OS indices of memory nodes that this process may allocate from; None where the kernel is silent."""
+    """OS indices of memory nodes that this process may allocate from; None if unknown."""
     return _allowed(root, "Mems_allowed_list")
 
 
@@ -78,7 +78,7 @@ def _list(path: Path) -> Cpus:
 
 
 def _siblings(folders: list[Path], name: str, older_name: str) -> tuple[Cpus, ...]:
-    """Distinct sets named by each cpu's topology; `older_name` is what kernels before 5.3 call it."""
+    """Distinct sets in the topology of each cpu; `older_name` is for kernels before 5.3."""
     found = (_list(folder / "topology" / name) or _list(folder / "topology" / older_name) for folder in folders)
     return tuple({group: None for group in found if group})
 

@@ -1,4 +1,4 @@
-"""Facts of memory: how much, in which pages, and what the kernel does with it unasked."""
+"""Facts of memory: its size, its pages, and what the kernel does with them."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ _TRANSPARENT = "sys/kernel/mm/transparent_hugepage"
 
 
 def facts(root: Path, topology: Topology, allowed: Fact) -> dict[str, Fact]:
-    """The section `memory`; `allowed` is what this process may use now."""
+    """The section `memory`; `allowed` is the memory that this process may use now."""
     return {
         "total": _amount(root, "MemTotal"),
         "of the memory nodes": _of_nodes(topology),
@@ -32,7 +32,7 @@ def facts(root: Path, topology: Topology, allowed: Fact) -> dict[str, Fact]:
 
 
 def counted(root: Path, topology: Topology) -> Topology:
-    """The topology, with all memory where there is one node: of memory that was added later nodes may not know."""
+    """The topology; a single node gets all memory, because it may lack memory that was added later."""
     total, nodes = _amount(root, "MemTotal").value, topology.numa_nodes
     if len(nodes) != 1 or not isinstance(total, int):
         return topology
@@ -40,7 +40,7 @@ def counted(root: Path, topology: Topology) -> Topology:
 
 
 def _of_nodes(topology: Topology) -> Fact:
-    """What the nodes together have; firmware and kernel do not always agree with the total."""
+    """The memory of all nodes; it may differ from the total of the kernel."""
     total = sum(node.memory_bytes for node in topology.numa_nodes)
     return Fact(total, "B", "topology") if total else unavailable("no memory node tells its size")
 

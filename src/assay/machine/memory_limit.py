@@ -1,4 +1,4 @@
-"""The memory that this process may use now, and the control groups that limit it."""
+"""The memory that this process may use now, and the cgroups that limit it."""
 
 import resource
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from assay.machine import files
 from assay.model.facts import Fact, unavailable
 
-#: Version 1 says "no limit" with the largest page-aligned number; nothing real comes near.
+#: cgroup version 1 writes "no limit" as the largest page-aligned number, above this.
 _NO_LIMIT = 2**60
 
 
@@ -20,10 +20,10 @@ class Bound(NamedTuple):
 
 
 def available_memory(root: Path, *, address_space: Bound | None = None) -> Fact:
-    """The smallest bound: available memory, the limit of each enclosing cgroup less its usage, or ulimit.
+    """The smallest bound: available memory, the limit of each enclosing cgroup minus its usage, or ulimit.
 
     Args:
-        root: `/`, or a stand-in.
+        root: `/`, or a test folder.
         address_space: the limit of `ulimit -v`, see `address_space`.
     """
     bounds = [*_available(root), *_cgroups(root), *([address_space] if address_space else [])]
@@ -34,14 +34,14 @@ def available_memory(root: Path, *, address_space: Bound | None = None) -> Fact:
 
 
 def address_space() -> Bound | None:
-    """The address space (RLIMIT_AS) of a process that this one starts; None where it is not limited."""
+    """The limit of the address space (RLIMIT_AS) of child processes; None if there is none."""
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if soft == resource.RLIM_INFINITY else Bound(soft, "ulimit -v")
 
 
 def _available(root: Path) -> Iterator[Bound]:
     info = files.fields(files.text(root / "proc/meminfo"))
-    for name in ("MemAvailable", "MemFree"):  # kernels before 3.14, and some containers, have only the second
+    for name in ("MemAvailable", "MemFree"):  # kernels before 3.14, and some containers, only have MemFree
         amount = info.get(name, "").split()
         if amount and amount[0].isdecimal():
             yield Bound(int(amount[0]) * 1024, f"/proc/meminfo ({name})")
@@ -49,7 +49,7 @@ def _available(root: Path) -> Iterator[Bound]:
 
 
 def _cgroups(root: Path) -> Iterator[Bound]:
-    """The memory that each enclosing cgroup still allows."""
+    """The memory that each enclosing cgroup allows now."""
     for folder in cgroup_folders(root, "memory"):
         for names in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
             limit, used = (files.number(folder / name) for name in names)
@@ -58,7 +58,7 @@ def _cgroups(root: Path) -> Iterator[Bound]:
 
 
 def cgroup_folders(root: Path, controller: str) -> Iterator[Path]:
-    """The folders of the cgroups in which a controller limits this process: its own first, then each parent."""
+    """The folders of the cgroups whose controller limits this process: its own first, then each parent."""
     for controllers, path in cgroup_memberships(root):
         if controllers == "":
             yield from _cgroups_upwards(root, _mount(root, "cgroup2", ""), path)
@@ -79,7 +79,7 @@ class _Mount(NamedTuple):
 
 
 def _mount(root: Path, kind: str, controller: str) -> _Mount | None:
-    """Where a hierarchy is mounted, and which part of it; fields as proc(5) gives them."""
+    """The mount point of a hierarchy, and the mounted part; fields as in proc(5)."""
     for line in (files.text(root / "proc/self/mountinfo") or "").splitlines():
         before, dash, after = line.partition(" - ")
         mounted, tail = before.split(), after.split()
@@ -91,13 +91,13 @@ def _mount(root: Path, kind: str, controller: str) -> _Mount | None:
 
 
 def _cgroups_upwards(root: Path, mount: _Mount | None, path: str) -> Iterator[Path]:
-    """Each cgroup from the process's own up to the root of the mount."""
+    """Each cgroup from that of the process up to the root of the mount."""
     if mount is None:
         return
     inside = PurePosixPath(path)
     try:
         inside = inside.relative_to(mount.top)
-    except ValueError:  # a container sees its host's path: its own cgroup is what is mounted
+    except ValueError:  # a container sees the path of its host: the mount is its own cgroup
         inside = PurePosixPath()
     if ".." in inside.parts or inside.is_absolute():
         inside = PurePosixPath()

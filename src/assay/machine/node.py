@@ -1,4 +1,4 @@
-"""What a node tells of itself to any POSIX shell: no Assay is needed there, and one question is enough."""
+"""Query a node by a single command of any POSIX shell, without Assay on the node."""
 
 import re
 from collections.abc import Sequence
@@ -29,18 +29,18 @@ _LINES = (
     'for name in $5; do [ -x "$name" ] && echo "file $name"; done;',
     'echo "assay $("$1" -P -m assay --version 2>&1 | tail -n 1)"; echo "end $(date +%s.%N)"',
 )
-#: One line, which every login shell passes on. It prints `KEY WORDS` lines.
+#: The script in one line, so that every login shell passes it on. It prints `KEY WORDS` lines.
 SCRIPT = " ".join(_LINES)
 _PLAIN = re.compile(r"[\w./+@~:-]+", re.ASCII)
 
 
 class Interface(msgspec.Struct, frozen=True):
-    """A network interface (`eth0`), a port (`mlx5_0:1`) or a card of Slingshot (`cxi0`) of a node.
+    """A network interface (`eth0`), a port (`mlx5_0:1`) or a Slingshot card (`cxi0`) of a node.
 
     Attributes:
         up: whether it is in use.
         mtu: bytes; 0 for ports.
-        rate: as the kernel gives it, Mbit/s of interfaces and Gbit/s of ports; 0 where it is not known.
+        rate: in the kernel's unit, Mbit/s for interfaces and Gbit/s for ports; 0 if unknown.
     """
 
     up: bool
@@ -49,27 +49,27 @@ class Interface(msgspec.Struct, frozen=True):
 
 
 class Node(msgspec.Struct, frozen=True):
-    """What a node told.
+    """The answer of a node.
 
     Attributes:
         host: its own name.
-        kernel: release.
-        boot_id: of the kernel that it runs on now.
-        cpus: that may be used there, and that are in use by the kernel; 0 where not known.
-        lockable: KiB, or `unlimited`.
-        shm_bytes: free in /dev/shm; None where there is none.
-        clock_s: its clock when it began and when it ended to answer, Unix time.
-        assay: what `assay --version` says there.
-        interfaces: by name.
-        transports: device, `mlx5_0:1` -> what UCX passes messages by there, `rc_mlx5`; empty: not known.
-        variables: of UCX, that choose among them.
-        verbs: devices by which this user reaches RDMA adapters.
-        addresses: other node -> address there; empty where the name does not resolve.
-        processes: of runs: number, run, command line.
-        programs: path -> hash, of those asked for that are there.
-        starts: programs of MPIs that start.
-        refuses: programs of MPIs that do not -> last line of the complaint.
-        files: of those asked for, the ones that may be executed.
+        kernel: release of its kernel.
+        boot_id: boot id of its kernel.
+        cpus: number of cpus that may be used, and that are online; 0 if unknown.
+        lockable: lockable memory in KiB, or `unlimited`.
+        shm_bytes: free bytes in /dev/shm; None if there is none.
+        clock_s: its clock at the start and at the end of the answer, Unix time.
+        assay: output of `assay --version` there.
+        interfaces: interfaces by name.
+        transports: device, `mlx5_0:1` -> transports of UCX, `rc_mlx5`; empty: unknown.
+        variables: variables of UCX that select transports.
+        verbs: device files through which this user reaches RDMA adapters.
+        addresses: other node -> address; empty if the name does not resolve.
+        processes: processes of runs: id, run, command line.
+        programs: path -> hash, for the existing ones of the queried programs.
+        starts: MPI programs that start.
+        refuses: MPI programs that do not start -> last line of the error message.
+        files: executable ones of the queried files.
     """
 
     host: str = ""
@@ -98,11 +98,11 @@ def query_command(
     """The shell command that queries a node.
 
     Args:
-        python: that would run Assay there.
-        others: names that shall resolve.
-        programs: whose hashes are wanted.
-        mpi: programs that shall start.
-        files: that shall be executable.
+        python: interpreter that would run Assay there.
+        others: names of nodes to resolve.
+        programs: programs to hash.
+        mpi: programs to start.
+        files: files that must be executable.
     """
     lists = (
         " ".join(word for word in words if _PLAIN.fullmatch(word)) for words in (others, programs, mpi, files)
@@ -111,44 +111,44 @@ def query_command(
 
 
 def read(answer: str) -> Node | None:
-    """What a node told; None where it broke off."""
-    told: dict[str, list[list[str]]] = {}
+    """Parse the answer of a node; None if it is incomplete."""
+    found: dict[str, list[list[str]]] = {}
     for line in answer.splitlines():
         key, *words = line.split()[:1] + line.split()[1:]
-        told.setdefault(key, []).append(words)
-    if "start" not in told or "end" not in told:
+        found.setdefault(key, []).append(words)
+    if "start" not in found or "end" not in found:
         return None
 
     def one(key: str) -> str:
-        return " ".join(told.get(key, [[]])[0])
+        return " ".join(found.get(key, [[]])[0])
 
     shm = one("shm")
     return Node(
         host=one("host"),
         kernel=one("kernel"),
         boot_id=one("boot"),
-        cpus=_counts(told.get("cpus", [[]])[0]),
+        cpus=_counts(found.get("cpus", [[]])[0]),
         lockable=one("memlock"),
         shm_bytes=int(shm) * 1024 if shm.isdecimal() else None,
         clock_s=(_seconds(one("start")), _seconds(one("end"))),
         assay=one("assay"),
-        interfaces={words[0]: _interface(words[1:]) for words in told.get("interface", []) if words[0] != "lo"}
-        | {words[0]: _port(words[1:]) for words in told.get("port", [])}
-        | {words[0]: Interface(up=True) for words in told.get("card", [])},
-        transports=_transports([words[0] for words in told.get("ucx", []) if words]),
-        variables={words[0]: words[1] for words in told.get("variable", []) if len(words) > 1},
-        verbs=tuple(words[0] for words in told.get("verbs", [])),
-        addresses={words[0]: (words[1] if len(words) > 1 else "") for words in told.get("address", [])},
-        processes=tuple((int(words[0]), words[1], " ".join(words[2:])) for words in told.get("process", [])),
-        programs={words[1]: words[0] for words in told.get("program", [])},
-        starts=tuple(words[0] for words in told.get("starts", [])),
-        refuses={words[0]: " ".join(words[1:]) for words in told.get("refuses", [])},
-        files=tuple(words[0] for words in told.get("file", [])),
+        interfaces={words[0]: _interface(words[1:]) for words in found.get("interface", []) if words[0] != "lo"}
+        | {words[0]: _port(words[1:]) for words in found.get("port", [])}
+        | {words[0]: Interface(up=True) for words in found.get("card", [])},
+        transports=_transports([words[0] for words in found.get("ucx", []) if words]),
+        variables={words[0]: words[1] for words in found.get("variable", []) if len(words) > 1},
+        verbs=tuple(words[0] for words in found.get("verbs", [])),
+        addresses={words[0]: (words[1] if len(words) > 1 else "") for words in found.get("address", [])},
+        processes=tuple((int(words[0]), words[1], " ".join(words[2:])) for words in found.get("process", [])),
+        programs={words[1]: words[0] for words in found.get("program", [])},
+        starts=tuple(words[0] for words in found.get("starts", [])),
+        refuses={words[0]: " ".join(words[1:]) for words in found.get("refuses", [])},
+        files=tuple(words[0] for words in found.get("file", [])),
     )
 
 
 def _transports(words: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """By device: `ucx_info -d` names each transport, then its device."""
+    """Device -> transports; `ucx_info -d` prints each transport, then its device."""
     found: dict[str, tuple[str, ...]] = {}
     for transport, device in zip(words[::2], words[1::2], strict=False):
         found[device] = (*found.get(device, ()), transport)
@@ -161,19 +161,19 @@ def _counts(words: Sequence[str]) -> tuple[int, int]:
 
 
 def _seconds(text: str) -> float:
-    """Of a `date` that may not know parts of seconds: `1700000000.%N`."""
+    """Seconds from `date`, which may not support fractions: `1700000000.%N`."""
     whole, _, part = text.partition(".")
     return float(f"{whole}.{part}" if part.isdecimal() else whole or 0)
 
 
 def _interface(words: Sequence[str]) -> Interface:
-    """MTU, state, and speed in Mbit/s, -1 or nothing where the driver gives none."""
+    """An interface from MTU, state, and speed in Mbit/s, which is -1 or missing if unknown."""
     mtu, state, speed = (*words, "", "", "")[:3]
     rate = float(speed) if speed.isdecimal() else 0.0
     return Interface(state not in {"down", "lowerlayerdown"}, int(mtu) if mtu.isdecimal() else 0, rate)
 
 
 def _port(words: Sequence[str]) -> Interface:
-    """State, 4 for active, and rate in Gbit/s."""
+    """A port from its state, 4 for active, and its rate in Gbit/s."""
     state, rate = (*words, "", "")[:2]
     return Interface(state == "4", rate=float(rate) if re.fullmatch(r"[\d.]+", rate) else 0.0)

@@ -1,4 +1,4 @@
-"""Facts of the processor: what the kernel says of it, and what archspec makes of that."""
+"""Facts of the processor, from the kernel and from archspec."""
 
 import re
 from collections.abc import Collection
@@ -10,15 +10,15 @@ from assay.model.machine import Topology
 
 _CPUINFO = "/proc/cpuinfo"
 _CPU0 = "sys/devices/system/cpu/cpu0"
-#: Names that /proc/cpuinfo uses on x86, Arm, Power, RISC-V and IBM Z for the same thing.
+#: Names of the same fields in /proc/cpuinfo on x86, Arm, Power, RISC-V and IBM Z.
 _MODEL = ("model name", "cpu model", "cpu", "uarch")
 _VENDOR = ("vendor_id", "CPU implementer", "mvendorid")
 _FLAGS = ("flags", "Features", "features", "isa")
-#: Extensions that decide how many numbers an instruction works on; `asimd` is what Arm calls Neon. Arm's word for
-#: its matrix extension names an encryption of memory on x86, whose `flags` have an expression of their own.
+#: Vector extensions; `asimd` is Arm's Neon. x86 has its own expression, because Arm's word for its matrix
+#: extension is a memory encryption on x86.
 _VECTOR_X86 = re.compile(r"sse2|sse4_2|avx\w*|fma|fma4|amx\w*")
 _VECTOR = re.compile(r"asimd|asimddp|sve\w*|sme\w*|altivec|vsx|vx|vxe2?|bf16|i8mm")  # codespell:ignore sme
-#: The kernel's words that are not words.
+#: Replacements for some of the kernel's words.
 _SMT = {"notsupported": "not supported", "notimplemented": "not implemented", "forceoff": "off for good"}
 _MHZ = 10**6
 
@@ -27,9 +27,9 @@ def facts(root: Path, topology: Topology, architecture: str, microarchitecture: 
     """The section `processor`.
 
     Args:
-        root: `/`, or a stand-in.
-        topology: for the counts.
-        architecture: as `uname -m` gives it.
+        root: `/`, or a test folder.
+        topology: topology for the counts.
+        architecture: output of `uname -m`.
         microarchitecture: see `guess`.
     """
     info = files.fields(files.text(root / "proc/cpuinfo"))
@@ -50,7 +50,7 @@ def facts(root: Path, topology: Topology, architecture: str, microarchitecture: 
 
 
 def counts(topology: Topology, source: str) -> dict[str, Fact]:
-    """How many packages, cores and threads there are, and how many cpus may be used."""
+    """Numbers of packages, cores, threads, and cpus that may be used."""
     return {
         "packages": Fact(len(topology.packages), source=source),
         "cores": Fact(len(topology.cores), source=source),
@@ -60,17 +60,17 @@ def counts(topology: Topology, source: str) -> dict[str, Fact]:
 
 
 def guess() -> Fact:
-    """The microarchitecture as archspec infers it from vendor and instruction sets.
+    """The microarchitecture that archspec infers from vendor and instruction sets.
 
-    Unavailable where the processor has instructions that came with a later one: a hypervisor hides what archspec
-    looks for, or archspec is older than the processor.
+    Unavailable if the processor has instructions of a later microarchitecture: then a hypervisor hides features
+    that archspec looks for, or archspec is older than the processor.
     """
-    import archspec.cpu  # noqa: PLC0415 (reads a large table: only where it is wanted)
+    import archspec.cpu  # noqa: PLC0415 (reads a large table)
     from archspec.cpu.detect import detected_info  # noqa: PLC0415
 
     try:
         host, features = archspec.cpu.host(), set(detected_info().features)
-    except (OSError, ValueError, KeyError, AttributeError, IndexError) as error:  # odd /proc/cpuinfo
+    except (OSError, ValueError, KeyError, AttributeError, IndexError) as error:  # an unusual /proc/cpuinfo
         return unavailable(f"archspec cannot tell: {error}")
     generic = ", which knows only the generic level here" if host.vendor == "generic" else ""
     later = () if generic else newer_instructions(str(host.name), features)
@@ -80,7 +80,7 @@ def guess() -> Fact:
 
 
 def newer_instructions(name: str, features: Collection[str]) -> tuple[str, ...]:
-    """Those of the `features` that only came with successors of a microarchitecture, by archspec's table."""
+    """Those of the `features` that only successors of a microarchitecture have, by archspec's table."""
     from archspec.cpu import TARGETS  # noqa: PLC0415
 
     inferred = TARGETS[name]
@@ -131,7 +131,7 @@ def _of_driver(root: Path, name: str) -> Fact:
 
 
 def _nominal(root: Path, info: dict[str, str]) -> Fact:
-    """What is promised without boost: by the driver, the firmware (CPPC), or in the processor's name."""
+    """The frequency without boost, from the driver, the firmware (CPPC), or the processor's name."""
     for name, hertz in ((f"{_CPU0}/cpufreq/base_frequency", 1000), (f"{_CPU0}/acpi_cppc/nominal_freq", _MHZ)):
         found = _frequency(root, name, hertz)
         if found.known:

@@ -1,6 +1,6 @@
-"""What is wrong with the ranks that a launch line starts, and the line that mends it.
+"""Check the ranks that a launch line starts, and make the corrected line.
 
-Adding a check is one entry of `_RULES`: why it matters, and a small function that judges.
+A new check is one entry of `_RULES`: why it matters, and a function that judges.
 """
 
 import shlex
@@ -12,11 +12,12 @@ import msgspec
 
 from assay.machine.verdicts import Verdict
 from assay.model.check import Check
+from assay.model.grouping import grouped
 from assay.model.ranks_seen import RankSeen, RanksSeen
 from assay.model.toolchain import SLURM_PMI, Mpi
 from assay.model.units import count_of, format_cpu_list, format_size, parse_cpu_list
 
-#: Launcher, or family of MPI whose own launcher it is -> what binds each rank to so many cores.
+#: Launcher, or family of the MPI that has it -> options that bind each rank to a number of cores.
 _BINDING: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "srun": ("--cpus-per-task={cores}", "--cpu-bind=cores"),
@@ -28,28 +29,29 @@ _BINDING: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "aprun": ("-d{cores}", "-cc", "depth"),
     }
 )
-#: The same in other words: they go where a line has them.
+#: Equivalent names of options, which are removed from a line, too.
 _ALIASES = {"-c": "--cpus-per-task", "-map-by": "--map-by", "--bind-to": "-bind-to"}
-#: Variables by which launchers tell a rank how many there are.
+#: Variables by which launchers tell a rank the number of ranks.
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "FLUX_JOB_SIZE")
-#: Facts of hosts that ranks of one launch should share.
-_ALIKE = ("cpus", "model", "kernel")
+#: Facts that should be equal on all hosts of a launch.
+_COMMON = ("cpus", "model", "kernel")
 _OF_NODE = "cpus of "
 _SHOWN = 3
-#: Of what an interface sent, compared with the most: less is talk of others.
-_MUCH = 0.1
+#: Interfaces that sent less than this share of the largest amount did not carry the messages.
+_LEAST_SHARE = 0.1
 
 
 class LaunchLine(msgspec.Struct, frozen=True):
-    """A launch line, taken apart.
+    """A parsed launch line.
 
     Attributes:
-        words: to the last option of the launcher.
-        program: and its arguments.
-        launcher: `srun`, `flux` ..., or the family of the MPI whose own launcher it is.
-        mpi: that the program was built with.
-        wrapper: what each rank starts the program by, `env OMP_NUM_THREADS=4`: options of a launcher stand before.
-        at: number of the launcher's own word.
+        words: words up to the last option of the launcher.
+        program: program with its arguments.
+        launcher: `srun`, `flux` ..., or the family of the MPI that has the launcher.
+        mpi: MPI of the program.
+        wrapper: command that starts the program in each rank, `env OMP_NUM_THREADS=4`; options of the launcher
+            come before it.
+        at: index of the launcher's name.
     """
 
     words: tuple[str, ...]
@@ -60,12 +62,12 @@ class LaunchLine(msgspec.Struct, frozen=True):
     at: int = 0
 
     def bound(self, cores: int) -> str:
-        """The line that binds each rank to so many cores; empty where nobody knows the words."""
+        """The line that binds each rank to `cores` cores; empty if the options are unknown."""
         words = tuple(word.format(cores=cores) for word in _BINDING.get(self.launcher, ()))
         return self._with(words) if words else ""
 
     def with_pmi(self) -> str:
-        """The line whose launcher speaks to ranks of this MPI."""
+        """The line with a launcher that supports the PMI of this MPI; empty if there is none."""
         if self.launcher == "srun":
             pmi = SLURM_PMI[self.mpi.kind]
             return self._with((f"--mpi={pmi}",)) if pmi else ""
@@ -76,7 +78,7 @@ class LaunchLine(msgspec.Struct, frozen=True):
         return shlex.join((*self._without(chosen), *chosen, *self.wrapper, *self.program))
 
     def _without(self, chosen: tuple[str, ...]) -> Iterator[str]:
-        """The words before the program, less those options that are chosen anew, with their values."""
+        """The words before the program, without options that are set again, and their values."""
         names = {_name(word) for word in chosen if word.startswith("-")}
         skip = False
         for word in self.words:
@@ -92,7 +94,7 @@ def _name(option: str) -> str:
 
 
 def examine(seen: RanksSeen, line: LaunchLine) -> tuple[Check, ...]:
-    """Every check of the ranks of a launch, in the order of the table."""
+    """All checks of the ranks of a launch, in the order of the table."""
     found = ((name, why, judge(seen, line)) for name, why, judge in _RULES)
     return tuple(Check(name, verdict.state, verdict.found, why, verdict.remedy) for name, why, verdict in found)
 
@@ -127,10 +129,7 @@ def _threads(seen: RanksSeen, line: LaunchLine) -> Verdict:
 
 def _cpus(seen: RanksSeen, line: LaunchLine) -> Verdict:
     most = max((sum(each.threads.values()) for each in seen.ranks), default=1)
-    by_host: dict[str, list[RankSeen]] = {}
-    for each in seen.ranks:
-        by_host.setdefault(each.host, []).append(each)
-    for host, ranks in by_host.items():
+    for host, ranks in grouped(seen.ranks, lambda each: each.host).items():
         masks = [frozenset(parse_cpu_list(each.cpus)) for each in ranks]
         whole = frozenset(parse_cpu_list(ranks[0].node.get("cpus", "")))
         held = sum({each.cpus: each.cores for each in ranks}.values())
@@ -172,14 +171,14 @@ def _own_nodes(rank: RankSeen) -> set[str]:
 
 
 def _single_copy(seen: RanksSeen, _line: LaunchLine) -> Verdict:
-    told = [each for each in seen.ranks if each.single_copy]
-    refused = [each for each in told if each.single_copy != "ok"]
+    reported = [each for each in seen.ranks if each.single_copy]
+    refused = [each for each in reported if each.single_copy != "ok"]
     if refused:
         scope = refused[0].node.get("ptrace scope", "")
         found = f"refused on {refused[0].host}: {refused[0].single_copy}{scope and f', ptrace_scope is {scope}'}"
         remedy = "sudo sysctl kernel.yama.ptrace_scope=0; in a container: --cap-add=SYS_PTRACE"
         return Verdict("warning", found, remedy)
-    return Verdict("ok", "allowed") if told else Verdict("unknown", "no two ranks are on one host")
+    return Verdict("ok", "allowed") if reported else Verdict("unknown", "no two ranks are on one host")
 
 
 def _balancing(seen: RanksSeen, _line: LaunchLine) -> Verdict:
@@ -192,13 +191,15 @@ def _balancing(seen: RanksSeen, _line: LaunchLine) -> Verdict:
     return Verdict("ok", "off, or one memory node")
 
 
-def _alike(seen: RanksSeen, _line: LaunchLine) -> Verdict:
+def _same_nodes(seen: RanksSeen, _line: LaunchLine) -> Verdict:
     nodes: dict[str, dict[str, str]] = {}
     for each in seen.ranks:
         nodes.setdefault(each.host, each.node)
     first, *others = nodes.items()
     for host, facts in others:
-        for name in dict.fromkeys((*_ALIKE, *(name for name in (*first[1], *facts) if name.startswith(_OF_NODE)))):
+        for name in dict.fromkeys(
+            (*_COMMON, *(name for name in (*first[1], *facts) if name.startswith(_OF_NODE)))
+        ):
             mine, theirs = facts.get(name, "none"), first[1].get(name, "none")
             if mine != theirs:
                 found = f"{name}: {mine} on {host}, {theirs} on {first[0]}"
@@ -217,8 +218,8 @@ def _transport(seen: RanksSeen, _line: LaunchLine) -> Verdict:
         for name, count in each.sent.items():
             sent[name] = sent.get(name, 0) + count
     most = max(sent.values(), default=0)
-    ways = ", ".join(f"{name} {format_size(count)}" for name, count in sent.items() if count > _MUCH * most)
-    return Verdict("ok", f"{library}; {format_size(2**20)} from each host left by: {ways or 'no counter tells'}")
+    used = ", ".join(f"{name} {format_size(count)}" for name, count in sent.items() if count > _LEAST_SHARE * most)
+    return Verdict("ok", f"{library}; {format_size(2**20)} from each host left by: {used or 'no counter tells'}")
 
 
 def _and_others(found: str, like: list[RankSeen]) -> str:
@@ -233,6 +234,6 @@ _RULES: tuple[tuple[str, str, Callable[[RanksSeen, LaunchLine], Verdict]], ...] 
     ("memory", "memory of another node is slower", _memory),
     ("single copy", "without it messages inside a node are copied twice", _single_copy),
     ("NUMA balancing", "the kernel takes pages away from ranks, which wait for them", _balancing),
-    ("nodes", "a launch is as fast as its slowest node", _alike),
+    ("nodes", "a launch is as fast as its slowest node", _same_nodes),
     ("transport", "this is the way of the messages", _transport),
 )

@@ -1,4 +1,4 @@
-"""Interfaces whose rate the kernel holds below that of their wire: what `tc` shows of their queues."""
+"""Interfaces whose rate the kernel limits below that of their wire: the traffic shapers that `tc` shows."""
 
 import json
 import os
@@ -9,16 +9,16 @@ from typing import Any
 
 from assay.model.facts import Fact
 
-#: Where system programs are that a user's PATH may lack.
+#: Folders of system programs that a user's PATH may lack.
 _ELSEWHERE = ("/usr/sbin", "/sbin")
 _PATIENCE_S = 5.0
 _BITS = 8
-#: Disciplines that hold what leaves to one rate -> the option that has it, in B/s.
+#: Queueing disciplines that limit the sending rate -> option with the rate, in B/s.
 _RATES = {"tbf": "rate", "netem": "rate", "cake": "bandwidth"}
 
 
 def live() -> dict[str, Fact]:
-    """Interface -> the rate that all it sends is held to; empty where none is shaped, or `tc` is missing."""
+    """Interface -> limit of its sending rate; empty if there is no shaper, or `tc` is missing."""
     program = shutil.which("tc", path=os.pathsep.join([os.environ.get("PATH", ""), *_ELSEWHERE]))
     if program is None:
         return {}
@@ -37,7 +37,7 @@ def live() -> dict[str, Fact]:
 
 
 def parse(shown: str) -> dict[str, Fact]:
-    """The same from what `tc -j qdisc show` prints; empty where that is something else."""
+    """The same from the output of `tc -j qdisc show`; empty if that cannot be parsed."""
     try:
         disciplines = json.loads(shown)
     except ValueError:
@@ -46,12 +46,12 @@ def parse(shown: str) -> dict[str, Fact]:
 
 
 def _shaped(disciplines: list[Any]) -> Iterator[tuple[str, Fact]]:
-    """Of the discipline at the root alone: one below another may hold a part of the traffic."""
+    """The limits of root disciplines only: others may limit a part of the traffic."""
     for each in disciplines:
         if not isinstance(each, dict) or not each.get("root"):
             continue
         kind, name, options = each.get("kind"), each.get("dev"), each.get("options")
         rate = options.get(_RATES.get(str(kind), "")) if isinstance(options, Mapping) else None
-        rate = rate.get("rate") if isinstance(rate, Mapping) else rate  # netem has it one level deeper
+        rate = rate.get("rate") if isinstance(rate, Mapping) else rate  # netem nests it one level deeper
         if isinstance(name, str) and isinstance(rate, int) and rate > 0:
             yield name, Fact(rate * _BITS, "bit/s", f"tc qdisc show dev {name} ({kind})")

@@ -1,4 +1,4 @@
-"""Facts of this moment: who uses the machine now, and what the limits around this process leave."""
+"""Facts of the current state: use of the machine by others, and limits of this process."""
 
 import resource
 from pathlib import Path
@@ -8,19 +8,19 @@ from assay.machine.counters import STAT, Counters
 from assay.model.facts import Fact, unavailable
 
 _BUSIEST = 3
-#: A process below this share of one cpu is not worth a name.
+#: Processes below this share of one cpu are not named.
 _WORTH_A_NAME = 0.05
-#: What cgroup version 1 allows by default for one period, in µs.
+#: Default period of cgroup version 1, in µs.
 _PERIOD_US = 100_000
 
 
 def facts(root: Path, before: Counters | None, own: frozenset[int]) -> dict[str, Fact]:
-    """The section `now`. What ended children of this process used does not count.
+    """The section `now`. Ended children of this process do not count as others.
 
     Args:
-        root: `/`, or a stand-in.
-        before: counters of a moment ago: shares are of the time since then.
-        own: numbers of processes that are ours and do not count.
+        root: `/`, or a test folder.
+        before: earlier counters: shares are of the time since then.
+        own: ids of our own processes, which do not count.
     """
     return {
         **_shares(before, counters.read(root), own),
@@ -65,7 +65,7 @@ def _swap_in_use(root: Path) -> Fact:
 
 
 def _cpu_quota(root: Path) -> Fact:
-    """Cpus' worth of time that the cgroups around this process leave it; 0 where they do not limit it."""
+    """The quota of cpu time of the enclosing cgroups, as a number of cpus; 0 if they do not limit it."""
     least: tuple[float, str] | None = None
     for folder in memory_limit.cgroup_folders(root, "cpu"):
         quota, period = _quota(folder)

@@ -1,4 +1,4 @@
-"""Facts of the system: kernel, firmware, what it is virtualised and contained by."""
+"""Facts of the system: kernel, firmware, virtualisation, container."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ _DMI = "sys/class/dmi/id"
 _NO_DMI = f"the firmware gives no DMI table (no /{_DMI})"
 _CLOCK = "sys/devices/system/clocksource/clocksource0"
 _VULNERABILITIES = "sys/devices/system/cpu/vulnerabilities"
-#: What DMI says of the maker or product, and the hypervisor that says so.
+#: Word in DMI's vendor or product -> hypervisor.
 _PRODUCTS = {
     "kvm": "KVM", "qemu": "QEMU", "vmware": "VMware", "virtualbox": "VirtualBox", "xen": "Xen", "bochs": "Bochs",
     "virtual machine": "Hyper-V", "google compute engine": "KVM (Google)", "openstack": "KVM (OpenStack)",
@@ -52,7 +52,7 @@ def _command_line(root: Path) -> dict[str, Fact]:
 
 
 def mitigations(root: Path) -> dict[str, Fact]:
-    """The section `mitigations`: each vulnerability that the kernel knows, and what it does about it."""
+    """The section `mitigations`: each vulnerability that the kernel knows, and its mitigation."""
     names = [path.name for path in sorted(files.entries(root / _VULNERABILITIES))]
     found = {
         name.replace("_", " "): files.fact(
@@ -64,7 +64,7 @@ def mitigations(root: Path) -> dict[str, Fact]:
 
 
 def libc() -> Fact:
-    """The C library that this interpreter runs on."""
+    """The C library of this interpreter."""
     try:
         version = os.confstr("CS_GNU_LIBC_VERSION")
     except (ValueError, OSError):
@@ -92,7 +92,7 @@ def _firmware(root: Path) -> Fact:
 
 
 def _virtualisation(root: Path) -> Fact:
-    """The hypervisor by name where something names it. Only x86 has a flag that excludes one."""
+    """The hypervisor, with its name if known. Only x86 has a flag that excludes a hypervisor."""
     info = files.fields(files.text(root / "proc/cpuinfo"))
     flags = info.get("flags", "").split()
     named = _hypervisor(root)
@@ -127,7 +127,7 @@ def _container(root: Path) -> Fact:
 
 
 def _cgroup(root: Path) -> Fact:
-    """Version of the hierarchy that limits memory, and the path of this process in it."""
+    """Version of the cgroup hierarchy that limits memory, and the path of this process in it."""
     groups = memory_limit.cgroup_memberships(root)
     for controllers, path in groups:
         if "memory" in controllers.split(","):

@@ -1,4 +1,4 @@
-"""From sets of cpus, however they were read, to a Topology with one order and one numbering."""
+"""Make a Topology, with a unique order and numbering, from sets of cpus of any source."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,13 +11,13 @@ _L3 = 3
 
 @dataclass(frozen=True)
 class Node:
-    """A memory node as it was read.
+    """A memory node as read from its source.
 
     Attributes:
         index: OS index.
         memory_bytes: memory that belongs to it.
-        near: cpus it is attached to.
-        added: known to be memory without cpus of its own (CXL, HBM) although it is near some.
+        near: cpus to which it is attached.
+        added: whether it is memory without its own cpus (CXL, HBM), although it is near some.
     """
 
     index: int
@@ -28,18 +28,18 @@ class Node:
 
 @dataclass(frozen=True)
 class Parts:
-    """What was read, in any order; sets may overlap or be missing.
+    """Parts of a topology as read, in any order; sets may overlap or be missing.
 
     Attributes:
-        cpus: OS indices of every cpu that is online.
-        cores: cpus of each core; a cpu in none is a core of its own.
-        packages: cpus of each package; without any the machine is one package.
-        nodes: without any the machine is one node without known memory.
-        caches: may hold duplicates and cpus that are not online.
-        distances: by pair of OS indices of nodes.
+        cpus: OS indices of every online cpu.
+        cores: cpus of each core; a cpu in no core is a core of its own.
+        packages: cpus of each package; if empty, the machine is one package.
+        nodes: memory nodes; if empty, the machine is one node of unknown size.
+        caches: caches; may have duplicates and offline cpus.
+        distances: distances by pair of OS indices of nodes.
         kinds: cpu -> `performance` or `efficiency`.
-        allowed_cpus: None for all.
-        allowed_nodes: None for all.
+        allowed_cpus: allowed cpus; None for all.
+        allowed_nodes: allowed nodes; None for all.
     """
 
     cpus: Cpus
@@ -54,7 +54,7 @@ class Parts:
 
 
 def assemble(parts: Parts) -> Topology:
-    """The Topology: every cpu in exactly one core, one package and at most one node's cpus."""
+    """The Topology: every cpu is in exactly one core, one package and at most one node."""
     packages = _cover(parts.packages, parts.cpus, rest_together=True)
     nodes = _nodes(parts, packages)
     caches = _caches(parts)
@@ -74,7 +74,7 @@ def assemble(parts: Parts) -> Topology:
 
 
 def _cover(groups: tuple[Cpus, ...], cpus: Cpus, *, rest_together: bool = False) -> tuple[Cpus, ...]:
-    """Disjoint groups that hold every cpu once, by their first cpu."""
+    """Disjoint groups that cover every cpu, ordered by their first cpu."""
     covered: set[int] = set()
     disjoint: list[Cpus] = []
     for group in sorted(groups, key=sorted):
@@ -87,7 +87,7 @@ def _cover(groups: tuple[Cpus, ...], cpus: Cpus, *, rest_together: bool = False)
 
 
 def _nodes(parts: Parts, packages: tuple[Cpus, ...]) -> tuple[NumaNode, ...]:
-    """Each cpu goes to the tightest node around it; a node that is left without cpus is memory only."""
+    """Memory nodes; each cpu belongs to its smallest enclosing node; a node without cpus is memory only."""
     found = sorted(parts.nodes, key=lambda node: node.index) or [Node(0, 0, parts.cpus)]
     owner = {
         cpu: min(around, key=lambda node: (node.added, len(node.near), node.index)).index
@@ -151,7 +151,7 @@ def _cores(
 
 
 def _sharing(sets: tuple[Cpus, ...], caches: tuple[Cache, ...]) -> dict[int, tuple[int, ...]]:
-    """By cpu, the cpus that share its L3; where it has none, the largest cache that several cores share."""
+    """By cpu, the cpus that share its L3, or, without an L3, the largest cache that several cores share."""
     core_of = {cpu: index for index, cpus in enumerate(sets) for cpu in cpus}
     best: dict[int, Cache] = {}
     for cache in caches:
@@ -171,7 +171,7 @@ def _rank(cache: Cache) -> tuple[bool, int, int]:
 def _nearest(
     home: NumaNode | None, package: int, nodes: tuple[NumaNode, ...], distances: Mapping[tuple[int, int], int]
 ) -> int:
-    """OS index of the nearest node with memory: its own, else by distance, else in its package, else the first."""
+    """OS index of the nearest node with memory: its own, else by distance, by package, or the first."""
     if home is not None and home.memory_bytes:
         return home.index
     stocked = [node for node in nodes if node.memory_bytes] or list(nodes)

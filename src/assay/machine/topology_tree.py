@@ -1,4 +1,4 @@
-"""The topology as a tree of lines for people: equal siblings are folded into one line."""
+"""The topology as a tree of text lines: equal siblings are folded into one line."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from itertools import groupby
 from assay.model.machine import Cache, Core, NumaNode, Topology
 from assay.model.units import count_of, format_cpu_list, format_size
 
-#: The cpus of so many groups are listed apart; of more only together, at their memory node.
+#: Maximum groups whose cpus are listed separately; for more, cpus are only listed at their memory node.
 _APART = 16
 _L3 = 3
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line and the lines below it; `detail` for cpus and distances alone."""
+    """One line and the lines below it; `detail` marks lines with cpus or distances only."""
 
     text: str
     below: tuple["Line", ...] = ()
@@ -22,7 +22,7 @@ class Line:
 
 
 def topology_tree(topology: Topology) -> tuple[Line, ...]:
-    """Package, below it its memory nodes, below each its groups of cores that share a cache."""
+    """Packages, their memory nodes, and their groups of cores that share a cache."""
     homeless = [node for node in topology.numa_nodes if node.package is None and not node.cpus]
     return (
         *(_package(topology, index) for index in range(len(topology.packages))),
@@ -50,7 +50,7 @@ def _node(topology: Topology, node: NumaNode, cores: list[Core]) -> Line:
 
 
 def _title(topology: Topology, node: NumaNode, cpus: Collection[int]) -> str:
-    """The node's memory, and those of its cpus that are in the package above."""
+    """Text with the node's memory, and its cpus in the package above."""
     here = _listed(cpus)
     words = [f"{format_size(node.memory_bytes)} memory" if node.memory_bytes else "no memory"]
     words.append(f"cpus {here}" if here else "no cpus")
@@ -62,23 +62,23 @@ def _title(topology: Topology, node: NumaNode, cpus: Collection[int]) -> str:
 
 
 def _distances(topology: Topology, node: NumaNode) -> tuple[Line, ...]:
-    """Firmware's distances to the other nodes, equal ones together: `distance 16 to nodes 1-3, 32 to 4-7`."""
+    """The firmware's distances to other nodes, equal ones together: `distance 16 to nodes 1-3, 32 to 4-7`."""
     position = topology.numa_nodes.index(node)
     row = topology.distances[position] if topology.distances else ()
     nodes: dict[int, list[int]] = {}
     for there, value in enumerate(row):
         if there != position:
             nodes.setdefault(value, []).append(topology.numa_nodes[there].index)
-    told = [f"{value} to {format_cpu_list(tuple(indices))}" for value, indices in sorted(nodes.items())]
-    return (Line("distance to other nodes: " + ", ".join(told), detail=True),) if told else ()
+    listed = [f"{value} to {format_cpu_list(tuple(indices))}" for value, indices in sorted(nodes.items())]
+    return (Line("distance to other nodes: " + ", ".join(listed), detail=True),) if listed else ()
 
 
 def _groups(topology: Topology, cores: list[Core]) -> tuple[Line, ...]:
-    """The cores by the cache that they share; neighbours of equal shape in one line, their cpus below it."""
+    """The cores by their shared cache; neighbours of equal shape are one line, with their cpus below."""
     groups = [list(group) for _, group in groupby(cores, key=lambda core: core.l3)]
     lines = []
-    for shape, alike in groupby(groups, key=lambda group: _shape(topology, group)):
-        same = list(alike)
+    for shape, equal in groupby(groups, key=lambda group: _shape(topology, group)):
+        same = list(equal)
         cpus = [_listed(cpu for core in group for cpu in core.cpus) for group in same]
         below = (Line("cpus " + " | ".join(cpus), detail=True),) if 1 < len(same) <= _APART else ()
         lines.append(Line(f"{len(same)} x {shape}" if len(same) > 1 else shape, below))
@@ -86,7 +86,7 @@ def _groups(topology: Topology, cores: list[Core]) -> tuple[Line, ...]:
 
 
 def _shape(topology: Topology, group: list[Core]) -> str:
-    """What a group of cores is, without saying which: `L3 8 MiB: 4 cores (L1d 32 KiB, L2 512 KiB each)`."""
+    """Description of a group of cores, without its cpus: `L3 8 MiB: 4 cores (L1d 32 KiB, L2 512 KiB each)`."""
     cpus = {cpu for core in group for cpu in core.cpus}
     shared = [
         cache
@@ -95,8 +95,8 @@ def _shape(topology: Topology, group: list[Core]) -> str:
     ]
     own = [cache for cache in topology.caches if cache not in shared]
     classes = [list(same) for _, same in groupby(group, key=lambda core: _cores([core], own, topology))]
-    told = "; ".join(_cores(same, own, topology) for same in classes)
-    return "".join(f"L{cache.level} {format_size(cache.size_bytes)}, " for cache in reversed(shared)) + told
+    text = "; ".join(_cores(same, own, topology) for same in classes)
+    return "".join(f"L{cache.level} {format_size(cache.size_bytes)}, " for cache in reversed(shared)) + text
 
 
 def _cores(cores: list[Core], own: list[Cache], topology: Topology) -> str:

@@ -1,4 +1,4 @@
-"""How single facts are judged: what a setting or state means for measurements, and what would change it."""
+"""Judge single facts: what a setting or state means for measurements, and the command that changes it."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from assay.model.units import count_of, format_cpu_list, format_size
 #: Above these shares of all cpus' time a launch counts as disturbed, and is repeated.
 _FOREIGN_SHARE = 0.08
 _STEAL_SHARE = 0.01
-#: A core that sleeps deeper than this takes noticeably long to begin.
+#: Wake-up time of an idle state from which a core starts noticeably late.
 _DEEP_SLEEP_US = 50
 _LEAST_MEMORY = 256 * 2**20
 #: STREAM's rule for three arrays, and the share of the memory that its arrays may take.
@@ -21,7 +21,7 @@ _MEMORY_SHARE = 0.6
 _SWAPPED = 64 * 2**20
 _LEAST_DISK, _ENOUGH_DISK = 2**26, 2**30
 _LOCKABLE = 2**26
-#: Clocks that a program reads without entering the kernel.
+#: Clocks that programs read without a system call.
 _FAST_CLOCKS = {
     "tsc", "arch_sys_counter", "timebase", "riscv_clocksource", "kvm-clock", "hyperv_clocksource_tsc_page",
 }  # fmt: skip
@@ -29,7 +29,7 @@ _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "lustre", "gpfs", "beegfs", "cifs", "cep
 
 
 class Verdict(NamedTuple):
-    """What a rule makes of its facts."""
+    """The result of a rule."""
 
     state: State
     found: str
@@ -37,14 +37,14 @@ class Verdict(NamedTuple):
 
 
 def governor(_machine: Machine, fact: Fact) -> Verdict:
-    """Anything but `performance` changes the clock with the load."""
+    """All governors except `performance` change the clock with the load."""
     if fact.value == "performance":
         return Verdict("ok", "performance")
     return Verdict("warning", _strings(fact), "sudo cpupower frequency-set -g performance")
 
 
 def energy(_machine: Machine, fact: Fact) -> Verdict:
-    """What the processor is told to prefer."""
+    """The energy preference of the processor."""
     if fact.value in {"performance", "default"}:
         return Verdict("ok", str(fact.value))
     return Verdict("warning", _strings(fact), "sudo cpupower set --epp performance")
@@ -64,7 +64,7 @@ def boost(machine: Machine, fact: Fact) -> Verdict:
 
 
 def idle(_machine: Machine, fact: Fact) -> Verdict:
-    """Sleep from which a core wakes late."""
+    """Idle states with a long wake-up time."""
     names = fact.value if isinstance(fact.value, tuple | list) else ()
     states = [match for name in names if (match := re.fullmatch(r"(.+) \((\d+) µs(, disabled)?\)", str(name)))]
     deep = [f"{state[1]} ({state[2]} µs)" for state in states if int(state[2]) > _DEEP_SLEEP_US and not state[3]]
@@ -76,7 +76,7 @@ def idle(_machine: Machine, fact: Fact) -> Verdict:
 
 
 def huge_pages(_machine: Machine, fact: Fact) -> Verdict:
-    """`never` refuses them even to programs that ask."""
+    """`never` refuses huge pages even to programs that request them."""
     if fact.value == "never":
         command = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
         return Verdict("warning", "never: measurements with huge pages fail", command)
@@ -84,21 +84,21 @@ def huge_pages(_machine: Machine, fact: Fact) -> Verdict:
 
 
 def balancing(machine: Machine, fact: Fact) -> Verdict:
-    """Only matters with several memory nodes."""
+    """It matters only with several memory nodes."""
     if fact.value and _memory_nodes(machine) > 1:
         return Verdict("warning", "on", "sudo sysctl kernel.numa_balancing=0")
     return Verdict("ok", "on, with one memory node" if fact.value else "off")
 
 
 def reclaim(machine: Machine, fact: Fact) -> Verdict:
-    """Only matters with several memory nodes."""
+    """It matters only with several memory nodes."""
     if fact.value and _memory_nodes(machine) > 1:
         return Verdict("warning", "on", "sudo sysctl vm.zone_reclaim_mode=0")
     return Verdict("ok", "on, with one memory node" if fact.value else "off")
 
 
 def modules(machine: Machine, fact: Fact) -> Verdict:
-    """Modules of one kind, as many channels at every socket; how many channels there could be nobody tells."""
+    """Modules should be equal, with equal numbers of channels per socket; the possible number is unknown."""
     kinds = fact.value if isinstance(fact.value, tuple | list) else (fact.value,)
     channels, sockets = machine.fact("memory", "populated channels"), max(1, len(machine.topology.packages))
     filled = f"; {_number(channels):.0f} channels filled" if channels.known else ""
@@ -113,17 +113,17 @@ def modules(machine: Machine, fact: Fact) -> Verdict:
 
 
 def smt(_machine: Machine, fact: Fact) -> Verdict:
-    """A fact to know, never a fault."""
-    told = (
+    """For information, never a warning."""
+    text = (
         "on: placements run one thread a core unless they say all-threads"
         if fact.value == "on"
         else str(fact.value)
     )
-    return Verdict("ok", told)
+    return Verdict("ok", text)
 
 
 def cpus(machine: Machine, fact: Fact) -> Verdict:
-    """All of the machine, or a part."""
+    """Whether the whole machine may be used."""
     existing = {cpu for core in machine.topology.cores for cpu in core.cpus}
     allowed = existing & set(machine.topology.allowed_cpus)
     if not allowed:
@@ -135,7 +135,7 @@ def cpus(machine: Machine, fact: Fact) -> Verdict:
 
 
 def nodes(machine: Machine, _fact: Fact) -> Verdict:
-    """All of the machine, or a part."""
+    """Whether the whole machine may be used."""
     holding = [node.index for node in machine.topology.numa_nodes if node.memory_bytes]
     allowed = [node for node in holding if node in machine.topology.allowed_nodes]
     if len(allowed) == len(holding):
@@ -145,7 +145,7 @@ def nodes(machine: Machine, _fact: Fact) -> Verdict:
 
 
 def quota(machine: Machine, fact: Fact) -> Verdict:
-    """Less time than cpus."""
+    """A quota of cpu time below the number of cpus is a warning."""
     allowed = len(machine.topology.allowed_cpus)
     if _number(fact) == 0 or _number(fact) >= allowed:
         return Verdict(
@@ -156,7 +156,7 @@ def quota(machine: Machine, fact: Fact) -> Verdict:
 
 
 def memory(machine: Machine, fact: Fact) -> Verdict:
-    """Room for arrays beyond the caches."""
+    """There must be room for arrays beyond the caches."""
     there = _number(fact)
     usable = set(machine.topology.allowed_cpus)
     last = max((cache.level for cache in machine.topology.caches), default=0)
@@ -179,14 +179,14 @@ def memory(machine: Machine, fact: Fact) -> Verdict:
 
 
 def swap(_machine: Machine, fact: Fact) -> Verdict:
-    """Memory that is out, and will come back."""
+    """Memory that is swapped out, and will return."""
     if _number(fact) > _SWAPPED:
         return Verdict("warning", format_size(_number(fact)), "sudo swapoff -a, if there is enough memory")
     return Verdict("ok", "none" if not _number(fact) else format_size(_number(fact)))
 
 
 def foreign_load(machine: Machine, fact: Fact) -> Verdict:
-    """Time that other processes use now."""
+    """Cpu time that other processes use now."""
     share = f"{100 * _number(fact):.0f} % of all cpus' time"
     if _number(fact) <= _FOREIGN_SHARE:
         return Verdict("ok", share)
@@ -196,14 +196,14 @@ def foreign_load(machine: Machine, fact: Fact) -> Verdict:
 
 
 def virtual(_machine: Machine, fact: Fact) -> Verdict:
-    """Whether there is a host that moves us."""
+    """Whether there is a hypervisor that moves virtual cores."""
     if fact.value == "none":
         return Verdict("ok", "none")
     return Verdict("warning", str(fact.value), "a guest cannot change this; measure on bare metal if you can")
 
 
 def steal(_machine: Machine, fact: Fact) -> Verdict:
-    """Time that the host gives to others now."""
+    """Cpu time that the host gives to others now."""
     share = f"{100 * _number(fact):.1f} % of all cpus' time"
     if _number(fact) > _STEAL_SHARE:
         return Verdict("warning", share, "ask for a dedicated host or for dedicated cores")
@@ -211,7 +211,7 @@ def steal(_machine: Machine, fact: Fact) -> Verdict:
 
 
 def clock(_machine: Machine, fact: Fact) -> Verdict:
-    """Whether the clock is read without the kernel."""
+    """Whether the clock is read without a system call."""
     if fact.value in _FAST_CLOCKS:
         return Verdict("ok", str(fact.value))
     command = "cat /sys/devices/system/clocksource/clocksource0/available_clocksource; boot with tsc=reliable"
@@ -219,36 +219,36 @@ def clock(_machine: Machine, fact: Fact) -> Verdict:
 
 
 def mitigations(machine: Machine, _fact: Fact) -> Verdict:
-    """A fact to know, never a fault."""
+    """For information, never a warning."""
     active = sum("Mitigation" in str(fact.value) for fact in machine.facts.get("mitigations", {}).values())
     return Verdict("ok", f"{active} active" if active else "none active")
 
 
 def lockable(machine: Machine, fact: Fact) -> Verdict:
-    """Only matters with InfiniBand."""
-    told = "unlimited" if fact.value == "unlimited" else format_size(_number(fact))
-    if told != "unlimited" and _number(fact) < _LOCKABLE and any(d.kind == "infiniband" for d in machine.devices):
-        return Verdict("warning", told, "ulimit -l unlimited, by /etc/security/limits.conf")
-    return Verdict("ok", told)
+    """It matters only with InfiniBand."""
+    limit = "unlimited" if fact.value == "unlimited" else format_size(_number(fact))
+    if limit != "unlimited" and _number(fact) < _LOCKABLE and any(d.kind == "infiniband" for d in machine.devices):
+        return Verdict("warning", limit, "ulimit -l unlimited, by /etc/security/limits.conf")
+    return Verdict("ok", limit)
 
 
 def present(_machine: Machine, fact: Fact) -> Verdict:
-    """It is here."""
+    """It is installed."""
     return Verdict("ok", _strings(fact))
 
 
 def folder(variable: str, section_name: str) -> Callable[[Machine, Fact], Verdict]:
-    """The rule of a folder: room, and a file system that other nodes share or not."""
+    """The rule for a folder: free space, and the kind of file system."""
 
     def judge(machine: Machine, fact: Fact) -> Verdict:
         kind = machine.fact("folders", f"file system of {section_name}")
-        told = f"{format_size(_number(fact))} free on {kind.value or 'an unknown file system'}"
+        found = f"{format_size(_number(fact))} free on {kind.value or 'an unknown file system'}"
         if kind.value in _NETWORK_FILE_SYSTEMS:
-            told += ", over the network"
+            found += ", over the network"
         if _number(fact) < _ENOUGH_DISK:
             state: State = "problem" if _number(fact) < _LEAST_DISK else "warning"
-            return Verdict(state, told, f"export {variable}=/a/folder/with/space")
-        return Verdict("ok", told)
+            return Verdict(state, found, f"export {variable}=/a/folder/with/space")
+        return Verdict("ok", found)
 
     return judge
 

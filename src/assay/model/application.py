@@ -1,4 +1,4 @@
-"""An application: a program of somebody else, declared as data by a table `[application]` of a TOML file."""
+"""An application: a third-party program, declared as data in the table `[application]` of a TOML file."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,22 +14,22 @@ from assay.model.units import parse_duration, parse_size, printed_unit
 if TYPE_CHECKING:
     from assay.model.role_words import Role
 
-#: `{edge}` in commands and input files; `${edge}` belongs to somebody else.
+#: The placeholder `{edge}` in commands and input files; `${edge}` is not ours.
 _PLACE = re.compile(r"(?<!\$)\{([a-z][a-z0-9-]*)\}", re.ASCII)
 _NAME = re.compile(r"[a-z][a-z0-9-]*", re.ASCII)
-#: What a placement gives, and where an application that Assay installed lies (empty: the usual place).
+#: Placeholders filled from the placement, and the folder where Assay installed the application (empty: unknown).
 _RANKS, _THREADS, _PREFIX = "ranks", "threads", "prefix"
 PLACED = (_RANKS, _THREADS)
 _PLACES = frozenset((*PLACED, _PREFIX))
-#: The wall time that the starter takes from outside.
+#: The wall time that the starter measures from outside.
 ELAPSED = "elapsed"
 #: Options of every program.
 _OPTIONS = frozenset(("help", "describe", "cpus", "memory", "precision", "min-samples", "max-samples"))
 _OPTIONS |= {"seconds", "case", "expect-ranks", "network", "library"}
-#: What the starter sets for each placement, and nobody else.
+#: Variables that only the starter sets, for each placement.
 _STARTERS = frozenset(("OMP_NUM_THREADS", "OMP_PLACES", "OMP_PROC_BIND"))
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
-#: Longer texts are files: a command line does not take them.
+#: Longer texts must be files: a command line cannot hold them.
 _MOST_TEXT = 64 * 1024
 
 #: How the processes of an application share the cpus of a placement.
@@ -47,9 +47,9 @@ class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         meaning: one sentence for people.
-        values: that exist (words), or usual ones (numbers).
-        default: the first of them where None.
-        unit: of numbers.
+        values: all values (words), or the default ones (numbers).
+        default: default value; None: the first of `values`.
+        unit: unit of numbers.
         swept: whether figures are drawn as a curve along it.
     """
 
@@ -64,13 +64,13 @@ class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A figure that the program prints.
 
     Attributes:
-        pattern: regular expression with one group, the number; `^` and `$` are ends of lines.
+        pattern: regular expression with one group, the number; `^` and `$` match at line ends.
         unit: as printed: `s`, `ms`, `GFLOP/s`, `steps/s`.
         meaning: what is counted, one sentence.
-        take: of several matches one, their sum or mean, or each as a figure of its own.
-        skip: matches of the warm-up, which are left out first.
+        take: which of several matches: one, their sum or mean, or each as a separate figure.
+        skip: number of first matches to leave out, as warm-up.
         better: direction; lower for times.
-        role: what it says; that of a time or of a rate of a whole solution where empty.
+        role: its role; empty: time or rate of a whole solution.
     """
 
     pattern: str
@@ -82,7 +82,7 @@ class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     role: Literal["", "solution-time", "step-time", "phase-time", "solution-rate", "solution-flop-rate"] = ""
 
     def metric(self, name: str) -> Metric:
-        """It, as a metric of the kernel of its name."""
+        """The metric of the kernel `name`."""
         unit, _ = printed_unit(self.unit)
         time = unit == "s"
         role: Role = self.role or ("solution-time" if time else "solution-rate")
@@ -91,16 +91,16 @@ class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a right output holds: one of `value`, `present` and `absent`.
+    """A check of the output: one of `value`, `present` and `absent`.
 
     Attributes:
-        about: what is checked, in words: `total energy`.
-        pattern: of the number, with one group; the last match counts.
-        value: that it must have.
-        tolerance: by which it may differ.
-        versions: pattern of the versions of the program that the value is known for; empty for all.
-        when: parameter -> its value for which it is known; others do not matter.
-        present: pattern that must match; `{ranks}`, `{threads}` and parameters stand for their values.
+        about: what is checked: `total energy`.
+        pattern: pattern of the number, with one group; the last match counts.
+        value: right value.
+        tolerance: allowed difference.
+        versions: pattern of the program versions that have this value; empty for all.
+        when: parameter -> value for which the right value is known; other parameters do not matter.
+        present: pattern that must match; `{ranks}`, `{threads}` and parameters are replaced by their values.
         absent: pattern that must not match.
     """
 
@@ -115,15 +115,15 @@ class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Needs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What must be installed.
+    """Required software.
 
     Attributes:
         program: name of the executable.
-        modules: of Python, where the program is a Python.
-        debian: packages that bring it.
-        pypi: packages that bring it.
-        mpi: family of the MPI that it was built with: its launcher starts it.
-        instead: applications that solve the same problem by another program.
+        modules: Python modules, if the program is Python.
+        debian: Debian packages that provide it.
+        pypi: PyPI packages that provide it.
+        mpi: family of the MPI it was built with, whose launcher starts it.
+        instead: applications that solve the same problem with another program.
     """
 
     program: str
@@ -135,12 +135,12 @@ class Needs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file in the folder that the command starts in: generated from a template, or a copy.
+    """A file in the working directory of the command: generated from a template, or copied.
 
     Attributes:
-        text: template.
-        file: path, from the folder of the declaration.
-        sha256: of that file.
+        text: template of its content.
+        file: path of the original, relative to the folder of the declaration.
+        sha256: hash of that file.
     """
 
     text: str = ""
@@ -155,23 +155,23 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         title: for headings.
         measures: what it measures, one sentence.
         needs: see `Needs`.
-        command: words; `{name}` stands for a parameter, `{ranks}`, `{threads}`, `{prefix}`.
+        command: words; `{name}` is replaced by a parameter, as are `{ranks}`, `{threads}`, `{prefix}`.
         figures: name -> figure; the first one is the headline.
-        verify: what a right output holds; at least one.
-        source: whose program and problem it is.
-        parallel: `one` process with one thread, `threads` of one process, `ranks` of an MPI, or `hybrid` of both.
+        verify: checks of the output; at least one.
+        source: authors of the program and the problem.
+        parallel: `one` process with one thread, `threads` of one process, MPI `ranks`, or `hybrid`: both.
         parameters: name -> axis.
         inputs: name -> file.
         environment: variable -> value.
-        prologue: line of a shell that prepares the folder, outside of the time.
-        output: file that holds the results; stdout where empty.
+        prologue: shell line that prepares the folder; it is not timed.
+        output: file that holds the results; empty: stdout.
         version: pattern of the program's version in its output, with one group.
-        limit: most time of the command.
-        seconds: that a run takes, for plans.
-        memory: of each rank, for plans.
-        placements: words that it is measured at where no study says others.
-        launches: of each case.
-        name: of the benchmark; that of the file.
+        limit: time limit of the command.
+        seconds: estimated time of a run, for plans.
+        memory: memory of each rank, for plans.
+        placements: placement words if a study names none.
+        launches: launches of each case.
+        name: name of the benchmark; by default that of the file.
     """
 
     title: str
@@ -197,17 +197,17 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def usual_placements(self) -> tuple[str, ...]:
-        """The words that it is measured at where no study says others."""
+        """The placement words if a study names none."""
         return self.placements or _PLACEMENTS[self.parallel]
 
     def values(self, params: Params, placement: Placement, prefix: str) -> dict[str, str]:
-        """What stands for each `{name}`."""
+        """The value of each placeholder."""
         given = {name: str(value) for name, value in params.items()}
         threads = max(map(len, placement.rank_cpus))
         return given | {_RANKS: str(len(placement.rank_cpus)), _THREADS: str(threads), _PREFIX: prefix}
 
     def benchmark(self) -> Benchmark:
-        """It, as any benchmark of the catalogue."""
+        """The application as a benchmark."""
         mpi = self.parallel in {"ranks", "hybrid"}
         memory_bytes, seconds = parse_size(self.memory), self.seconds
         return Benchmark(
@@ -264,14 +264,14 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return exported + filled(self.prologue, values) if self.prologue else ""
 
     def refuse_contradictions(self, path: object) -> None:
-        """UsageError for what no type can tell: a pattern without its group, a placeholder for nothing."""
+        """UsageError for errors that types cannot express: a pattern without its group, an unknown placeholder."""
         why = next(_contradictions(self), "")
         if why:
             raise UsageError(f"application '{path}' cannot be used", why=why, remedy="see docs/applications.md")
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """The template with the values in place of their names; other braces stay."""
+    """The template with its placeholders replaced; other braces stay."""
     return _PLACE.sub(lambda match: values.get(match[1], match[0]), template)
 
 
@@ -282,7 +282,7 @@ def _axis(name: str, each: Parameter) -> Axis:
 
 
 def _contradictions(app: Application) -> Iterator[str]:
-    """What is wrong with it, each in words."""
+    """Each contradiction as text."""
     yield from _wrong_names(app)
     yield from _wrong_patterns(app)
     yield from _wrong_places(app)
@@ -340,8 +340,8 @@ def _wrong_places(app: Application) -> Iterator[str]:
 
 
 def _wrong_check(app: Application, check: Check) -> Iterator[str]:
-    said = [bool(check.pattern) or check.value is not None, bool(check.present), bool(check.absent)]
-    if sum(said) != 1:
+    kinds = [bool(check.pattern) or check.value is not None, bool(check.present), bool(check.absent)]
+    if sum(kinds) != 1:
         yield f"verify '{check.about}' needs one of pattern with value, present, and absent"
     if bool(check.pattern) != (check.value is not None):
         yield f"verify '{check.about}' needs both pattern and value"

@@ -1,4 +1,4 @@
-"""Where applications are declared: in topics, in the user's folder, and in files that a user names."""
+"""Find and read declarations of applications: in topics, in the user's folder, and in files that a user names."""
 
 import tomllib
 from collections.abc import Iterator
@@ -12,20 +12,20 @@ from assay.model import strict, topics
 from assay.model.application import Application
 from assay.model.errors import UsageError
 
-#: The table that tells an application from a study.
+#: The table that distinguishes an application from a study.
 TABLE = "application"
 _REMEDY = "see docs/applications.md"
 
 
 @cache
 def stored() -> dict[str, Path]:
-    """Name -> file of each that a topic holds, beside its benchmarks."""
+    """Name -> file of each application of a topic, in its folder of benchmarks."""
     found = (path for folder in topics.paths("benchmarks") for path in sorted(folder.glob("*.toml")))
     return {path.stem: path for path in found}
 
 
 def of_user() -> dict[str, Path]:
-    """Name -> file of each in the user's folder."""
+    """Name -> file of each application in the user's folder."""
     import platformdirs  # noqa: PLC0415 (most commands need none of it)
 
     folder = Path(platformdirs.user_config_dir("assay")) / "applications"
@@ -33,12 +33,12 @@ def of_user() -> dict[str, Path]:
 
 
 def is_application(table: dict[str, Any]) -> bool:
-    """Whether a TOML file declares an application, and no study."""
+    """Whether a TOML file declares an application (else a study)."""
     return TABLE in table
 
 
 def read(path: Path) -> Application:
-    """The declaration of a file.
+    """Read the declaration in a file.
 
     Raises:
         UsageError: it cannot be read; a key is unknown; a pattern or a placeholder is wrong.
@@ -52,7 +52,7 @@ def read(path: Path) -> Application:
 
 
 def of_table(table: dict[str, Any], path: Path) -> Application:
-    """The same, of a table that was read."""
+    """The declaration in a table that was read from `path`."""
     for key in table:
         if key != TABLE:
             raise UsageError(
@@ -72,12 +72,12 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def everywhere() -> Iterator[tuple[str, Path]]:
-    """Name and file of all that are found by their place."""
+    """Name and file of each application of a topic or of the user's folder."""
     yield from (stored() | of_user()).items()
 
 
 def named(name: str) -> Application:
-    """An application by its name, or by the path of its file.
+    """The application with this name, or in this file.
 
     Raises:
         UsageError: there is none, or its file is wrong.

@@ -24,11 +24,11 @@ class Pattern(msgspec.Struct, frozen=True):
 
     Attributes:
         counted: what its headline counts, for headings: `Ping-pong latency, one way`.
-        within: the same within a sentence; empty where the level's own word has to do.
-        figure: what its headline is: the `time` of a message, or a `rate` of bytes.
-        directions: in which messages pass at once.
+        within: the same inside a sentence; empty: the level's own word is used.
+        figure: kind of its headline: the `time` of a message, or a `rate` of bytes.
+        directions: number of directions in which messages pass at the same time.
         pairs: `one` pair of ranks passes messages, or `all` at once.
-        osu: what OSU calls the test of it; empty where it has none.
+        osu: name of OSU's test of it; empty if OSU has none.
     """
 
     counted: str
@@ -46,22 +46,23 @@ class Axis(msgspec.Struct, frozen=True):
         name: as on the program's command line (`--name`).
         meaning: one sentence for people.
         values: the values that exist (a closed set of words), or the default ones (numbers).
-        default: the value when a study names none; None where `Benchmark.points` gives it.
+        default: the value if a study names none; None if `Benchmark.points` gives it.
         unit: of numbers: `B`, `elements`; empty for words.
         swept: whether results are drawn as a curve along this axis.
-        needs: value -> words of which the fact `needs_of` must have one; values that are absent need none.
-        needs_of: section and name of that fact; by default the instruction sets that the processor has.
-        functions: value -> functions of which a library that the program loads must have one; absent values need
+        needs: value -> words; the fact `needs_of` must have one of them. Absent values need none.
+        needs_of: section and name of that fact; by default the instruction sets of the processor.
+        functions: value -> functions; a library that the program loads must have one of them. Absent values need
             none.
-        clashes: axis -> values of it with which only the default of this one can be measured, and why.
-        role: what it varies, where an engine asks for that; None for all others.
-        identifies: whether each value that `Benchmark.points` gives is a case of its own, which its id names, even
-            where there is only one; values that differ from point to point always are.
-        named: whether its levels are names, which no language translates.
-        patterns: of an axis of patterns: level -> what it means, levels of other tools' figures too.
-        short: the meaning in a few words, for the axis of a chart; empty where it is short.
-        words: level -> what people read in place of level and name, where these say nothing to them.
-        level_roles: level -> what it means, where an engine asks for that.
+        clashes: other axis -> (some of its values, reason): with these only the default of this axis can be
+            measured.
+        role: what it varies, if the engine needs to know; None for all others.
+        identifies: whether the id of a case names the value that `Benchmark.points` gives even if there is only
+            one value; values that differ from point to point are always named.
+        named: whether its levels are names, which are not translated.
+        patterns: for an axis of patterns: level -> its meaning, including levels of other tools.
+        short: the meaning in a few words, for the axis of a chart; empty if `meaning` is short enough.
+        words: level -> text that readers see in place of name and level.
+        level_roles: level -> its meaning, if the engine needs to know.
     """
 
     name: str
@@ -84,7 +85,7 @@ class Axis(msgspec.Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What stands on the axis of a chart."""
+        """The label of the axis of a chart."""
         return self.short or self.meaning
 
 
@@ -100,12 +101,12 @@ class Metric(msgspec.Struct, frozen=True):
         better: direction.
         work: key in the header's work of one iteration; empty for times.
         meaning: what is counted, one sentence.
-        limit: name of the law that bounds it (see assay.analyse.limits); empty where none is known.
-        kernels: those that it is a metric of; empty for all of the benchmark.
-        when: axis -> values for which it is a metric; axes that are absent do not matter.
-        role: what it says of a machine; None where no limit, law or rule asks for it.
-        precision: of the numbers of a rate of operations, `fp32`, where no axis sets it; empty for `fp64`.
-        over: whose time counts where all ranks make one figure: the slowest one's in each sample, or the mean.
+        limit: name of the law that bounds it (see assay.analyse.limits); empty if none is known.
+        kernels: kernels that have this metric; empty: all kernels of the benchmark.
+        when: axis -> values at which the metric exists; absent axes do not matter.
+        role: what it says about a machine; None if no limit, law or rule needs it.
+        precision: number format of a rate of operations, `fp32`, if no axis sets it; empty for `fp64`.
+        over: whose time counts if all ranks make one figure: the slowest rank of each sample, or the mean.
     """
 
     name: str
@@ -122,11 +123,11 @@ class Metric(msgspec.Struct, frozen=True):
 
 
 class Resources(msgspec.Struct, frozen=True):
-    """What a case has on its machine.
+    """The resources of a case on its machine.
 
     Attributes:
         placement: hosts, ranks and cpus.
-        topology: of the first host.
+        topology: topology of the first host.
         memory_bytes: memory that may be used on each host.
     """
 
@@ -136,11 +137,11 @@ class Resources(msgspec.Struct, frozen=True):
 
     @property
     def last_level_bytes(self) -> int:
-        """Bytes of the last-level caches that the placement's cpus use; 0 where none is known."""
+        """Bytes of the last-level caches that the placement's cpus use; 0 if none is known."""
         return self.topology.last_level_bytes(self.placement.cpus)
 
 
-#: Start of a program by itself, and of ranks by the launcher of an MPI: medians of a machine with two cores.
+#: Seconds to start a program, and to start ranks by an MPI's launcher: medians on a machine with two cores.
 _START_S = 0.05
 _MPI_START_S = 0.5
 
@@ -150,22 +151,22 @@ def _one_point(_resources: Resources, _params: Params) -> Iterable[Params]:
 
 
 class ForeignProgram(msgspec.Struct, frozen=True):
-    """A command of somebody else that Assay's own starter places, runs and keeps the output of.
+    """A third-party command. Assay's starter places and runs it, and keeps its output.
 
-    Functions get the params, the placement and the folder that Assay installed the program in; empty for none.
+    Functions get the params, the placement and the folder in which Assay installed the program (empty: none).
 
     Attributes:
-        name: of the executable, found on PATH; of several, what people call them.
-        command: its words.
-        tool: what reads its output, a name of assay.importing; empty of an application.
-        install: a command.
-        inputs: files in the folder that it starts in, name -> content.
-        files: further ones, name -> path of which they are copies.
-        prologue: line of a shell that prepares this folder; empty for none.
-        output: file of that folder that holds the results; empty for its stdout.
-        names: of the executables, where the params choose one of several.
-        limit_s: most seconds of the command; 0 for what its launch is given.
-        application: the declaration that it was made of; None for one in Python.
+        name: name of the executable, found on PATH; a common name if there are several.
+        command: words of the command line.
+        tool: parser of its output, a name of assay.importing; empty for an application.
+        install: command that installs it.
+        inputs: files in its working directory, name -> content.
+        files: files that are copied there, name -> path of the original.
+        prologue: shell line that prepares the working directory; empty for none.
+        output: file there that holds the results; empty: stdout.
+        names: names of the executables, if the params choose one of several.
+        limit_s: time limit of the command in seconds; 0: that of its launch.
+        application: the declaration it was made from; None if it is declared in Python.
     """
 
     name: str
@@ -182,21 +183,21 @@ class ForeignProgram(msgspec.Struct, frozen=True):
 
     @property
     def executables(self) -> tuple[str, ...]:
-        """Every one that it may start."""
+        """All executables that it may start."""
         return self.names or (self.name,)
 
     def executable(self, params: Params, placement: Placement) -> str:
-        """The one that the command of a case starts."""
+        """The executable that the command of a case starts."""
         return next(word for word in self.command(params, placement, "") if word in self.executables)
 
 
 class Operations(msgspec.Struct, frozen=True):
-    """Floating-point operations that decide how long a case takes, each counted as one in double precision.
+    """Floating-point operations that decide how long a case takes, counted in double precision.
 
     Attributes:
-        share: of what a core can do at most that the program is assumed to reach.
-        setup: of the busiest core before the first sample, from the params and the placement.
-        iteration: of the busiest core in one iteration of the slowest kernel.
+        share: assumed share of a core's peak that the program reaches.
+        setup: operations of the busiest core before the first sample, from the params and the placement.
+        iteration: operations of the busiest core in one iteration of the slowest kernel.
     """
 
     share: float
@@ -205,7 +206,7 @@ class Operations(msgspec.Struct, frozen=True):
 
 
 class Benchmark(msgspec.Struct, frozen=True, dict=True):
-    """One benchmark, declared beside nothing else: adding one is this record and one native program.
+    """One benchmark. A new benchmark needs this record and one native program, and no other edit.
 
     Attributes:
         name: noun, equal to the module's name.
@@ -226,26 +227,25 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
         max_rank_cpus: most cpus that a rank of an MPI program uses where a placement lays out ranks of several
             (`4x8`), each with a pinned thread; None for as many as it has.
         setup_seconds: estimate of the time a case takes before its first sample.
-        touch_seconds: what of that the first touch of fresh memory takes. It falls away where an earlier case of
-            the launch has left as much, touched alike.
-        touch_axes: axes in which cases have to agree for that.
-        iteration_seconds: estimate of one iteration of the slowest kernel; where samples are short their number
-            ends sampling before the time does. None: sampling is taken to last as long as it may.
-        operations: what takes time besides, by the rate of the machine's cores; None where memory or messages
-            decide.
+        touch_seconds: part of that for the first touch of fresh memory. It is 0 if an earlier case of the launch
+            has touched as much memory in the same way.
+        touch_axes: axes on which the two cases must agree for that.
+        iteration_seconds: estimate of one iteration of the slowest kernel; if samples are short, their number
+            ends sampling before the time does. None: sampling is assumed to use all of its time.
+        operations: further work, timed by the rate of the machine's cores; None if memory or messages decide.
         launcher: `mpi` starts a rank on each cpu of a placement, all as one MPI program, and the samples of all of
             them make one figure (see Metric.over); `direct` starts one process on each host, with all of its cpus
             as threads, and each host has a figure of its own.
-        two_sided: what passes its messages where one rank sends what another receives; empty for all others.
-        message_bytes: bytes that one iteration passes from rank to rank, from its params.
-        sentinel: the params at which one core of it is the fixed piece of work between blocks, which only the
-            state of a machine can slow; empty where it is none.
+        two_sided: transport of its messages if one rank sends and another receives; empty for all others.
+        message_bytes: bytes that one iteration sends from rank to rank, from its params.
+        sentinel: params at which it is, on one core, the fixed work between blocks that only the state of the
+            machine can slow; empty if it does not serve as that.
         needs: role of each library that the program loads at launch, `blas` -> functions that it must have.
-        devices: whether each rank works on the devices that its placement gives it; its program is told them by
-            `--devices` and states in its header those that it used.
-        order_grain: axis of whose value an order (the axis of that role) is a multiple; empty where any will do.
-        foreign: the command that is started, where the program is Assay's starter; its figures are the kernels.
-        growth: what a study of scaling asks of it.
+        devices: whether each rank works on the devices of its placement; its program gets them by `--devices`
+            and states in its header those that it used.
+        order_grain: axis whose value divides the order (the axis of that role); empty if any order is right.
+        foreign: the command to start, if the program is Assay's starter; its figures are the kernels.
+        growth: what a study of scaling needs to know of it.
     """
 
     name: str
@@ -278,22 +278,22 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def start_seconds(self) -> float:
-        """Start and end of its processes, until a launch has shown them; for estimates only."""
+        """Seconds to start and end its processes, until a launch has measured them; for estimates only."""
         return _MPI_START_S if self.launcher == "mpi" else _START_S
 
     @property
     def message_size(self) -> Axis | None:
-        """The axis of the size of its messages; None where its ranks pass none."""
+        """The axis of the size of its messages; None if its ranks pass none."""
         return self.axis("message-size")
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is known of it."""
+        """Whether it is declared; benchmarks of other tools may not be."""
         return bool(self.metrics)
 
     @cached_property
     def swept(self) -> str:
-        """Name of the axis along which its figures are a curve; empty where there is none."""
+        """Name of the axis along which its figures are a curve; empty if there is none."""
         return next((axis.name for axis in self.axes if axis.swept), "")
 
     @cached_property
@@ -303,7 +303,7 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def defaults(self) -> Mapping[str, ParamValue]:
-        """Axis -> its value when a study names none; without those that `points` gives."""
+        """Axis -> its value if a study names none; without the axes that `points` gives."""
         return {axis.name: axis.default for axis in self.axes if axis.default is not None}
 
     @cached_property
@@ -313,34 +313,34 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def derived(self) -> frozenset[str]:
-        """Those of them that only follow from the placement: their values tell no cases apart."""
+        """Computed axes that only follow from the placement: their values do not distinguish cases."""
         return frozenset(axis.name for axis in self.axes if axis.default is None and not axis.identifies)
 
     @property
     def main_kernel(self) -> str:
-        """The kernel that stands for it: that of its first metric, else the last one, as triad; empty for none."""
+        """Its main kernel: the last one of its first metric, else its last one, as triad; empty for none."""
         kernels = self.metrics[0].kernels or self.kernels if self.metrics else self.kernels
         return kernels[-1] if kernels else ""
 
     @property
     def between_two(self) -> bool:
-        """Whether its figures are curves of messages that pass from one rank to another, in patterns."""
+        """Whether its figures are curves over the size of messages between two ranks, in patterns."""
         size = self.message_size
         return size is not None and size.swept and self.axis("message-pattern") is not None
 
     @property
     def sizes_itself(self) -> bool:
-        """Whether it chooses its working set by the machine, beyond the caches."""
+        """Whether it chooses its working set from the machine's caches."""
         return any(axis.default is None and axis.unit for axis in self.axes)
 
     def problem(self, params: Params) -> dict[str, ParamValue]:
-        """The params without those that only follow from the placement: equal where cases solve the same."""
+        """The params without those that only follow from the placement: equal for cases of the same problem."""
         return {name: value for name, value in params.items() if name not in self.derived}
 
     def is_grown(self, params: Params, base: Params, times: float) -> bool:
-        """Whether a problem is the base's with so many times the memory."""
+        """Whether a problem is the base problem with `times` the memory."""
         before = self.problem(base)
-        known = self.growth.problem.keys() <= before.keys()  # not in all that others printed
+        known = self.growth.problem.keys() <= before.keys()  # imported figures may lack some
         grown = self.growth.larger(before, times) if known else None
         return grown is not None and {**before, **grown} == self.problem(params)
 
@@ -354,7 +354,7 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
         return self.setup_seconds(params) + (of.setup(params, placement) / (of.share * core.flops) if of else 0.0)
 
     def iteration_s(self, params: Params, placement: Placement, core: CoreRate) -> float | None:
-        """Estimate of the seconds of one iteration of the slowest kernel; None where nobody knows."""
+        """Estimate of the seconds of one iteration of the slowest kernel; None if unknown."""
         if self.iteration_seconds is None:
             return None
         of = self.operations
@@ -362,7 +362,7 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
         return self.iteration_seconds(params) + operations_s
 
     def axis(self, role: AxisRole) -> Axis | None:
-        """The axis that has this role; None where none has."""
+        """The axis that has this role; None if none has."""
         return next((axis for axis in self.axes if axis.role == role), None)
 
     def metrics_of(self, kernel: str, params: Params) -> tuple[Metric, ...]:
@@ -370,17 +370,17 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
         return tuple(metric for metric in self.metrics if _counts(metric, kernel, params))
 
     def headline_of(self, kernel: str, params: Params) -> Metric | None:
-        """The first of them, None where there is none; it is asked for of every estimate again and again."""
+        """The first of `metrics_of`; None if there is none. It is called very often, hence the loop."""
         for metric in self.metrics:
             if _counts(metric, kernel, params):
                 return metric
         return None
 
     def headline_name(self, kernel: str, params: Params, metric: str) -> str:
-        """Name of the first metric of an estimate's kernel and params; `metric` is its own.
+        """Name of the first metric of an estimate's kernel and params; `metric` is the estimate's own.
 
-        Where none counts there, as at patterns of other tools, its own; but empty where the benchmark is ours and
-        has no such metric, as one of pairs has no `latency-t-max`.
+        If there is none, as for patterns of other tools, it is `metric` itself; but empty if the benchmark is ours
+        and has no such metric, as one of pairs has no `latency-t-max`.
         """
         first = self.headline_of(kernel, params)
         if first:

@@ -9,7 +9,7 @@ from assay.model.application import Application
 from assay.model.benchmark import Benchmark
 from assay.model.errors import UsageError
 
-#: Those that a user's files, and runs, declare.
+#: Benchmarks declared by files of the user and by runs.
 _declared: dict[str, Benchmark] = {}
 
 
@@ -30,10 +30,10 @@ def get(name: str) -> Benchmark:
 
 
 def declare(application: Application) -> Benchmark:
-    """An application of a user's file, or of a run that was measured with it, as a benchmark of this process.
+    """Register an application, of a user's file or of a run, as a benchmark of this process.
 
     Raises:
-        UsageError: its name is that of one that comes with Assay.
+        UsageError: Assay has a benchmark of this name.
     """
     if application.name in names():
         raise UsageError(
@@ -49,7 +49,7 @@ def declare(application: Application) -> Benchmark:
 
 
 def applications() -> dict[str, Application]:
-    """Name -> declaration of each that is found by its place; a user's that cannot be read is left out."""
+    """Name -> application, of topics and of the user's folder; a file that cannot be read is left out."""
     found: dict[str, Application] = {}
     for name, path in application_files.everywhere():
         with contextlib.suppress(UsageError):
@@ -59,7 +59,7 @@ def applications() -> dict[str, Application]:
 
 @cache
 def _of_catalogue(name: str) -> Benchmark | None:
-    """One that comes with Assay; None for any other name."""
+    """A benchmark of Assay's own; None for any other name."""
     if name in application_files.stored():
         return application_files.read(application_files.stored()[name]).benchmark()
     if name not in names():
@@ -81,7 +81,7 @@ def _of_user(name: str) -> Benchmark:
 
 @cache
 def of(name: str) -> Benchmark:
-    """The declaration; one without axes, kernels and metrics of what is another tool's, or another version's."""
-    if name in names() or name in _declared:  # no file is looked for: figures are asked for again and again
+    """The declaration; an empty one for a benchmark of another tool, or of another version."""
+    if name in names() or name in _declared:  # no file is read: this is called for every figure
         return get(name)
     return Benchmark(name, name, "", "", "", (), (), (), memory_bytes=lambda _params, _placement: 0)

@@ -1,4 +1,4 @@
-"""What the machine did around a launch: probes just before and just after it, and what others took."""
+"""What the machine did around a launch: probes just before and after it, and the load of other processes."""
 
 import msgspec
 
@@ -29,13 +29,13 @@ class Bracket(msgspec.Struct, frozen=True):
     """What the machine did around a launch.
 
     Attributes:
-        before: probe just before it; None where there is one core or no probe.
+        before: probe just before it; None if there is one core or no probe.
         after: probe just after it.
         elapsed_s: wall time of the launch, start of program to its end.
-        steal: share of the cpus' time that the hypervisor took during the launch, on other hosts than this one
-            while cases were sampled, of the worst host; None where nobody looked.
-        foreign: share of the cpus' time that other processes used; None as above.
-        involuntary_switches: context switches forced on the program, -1 where unknown.
+        steal: share of the cpus' time that the hypervisor took during the launch (on other hosts than this one:
+            while cases were sampled), for the worst host; None if it was not measured.
+        foreign: share of the cpus' time that other processes used; None if it was not measured.
+        involuntary_switches: context switches forced on the program; -1 if unknown.
         load: one-minute load average before it.
     """
 
@@ -47,24 +47,25 @@ class Bracket(msgspec.Struct, frozen=True):
     involuntary_switches: int
     load: float
 
-    #: Brackets that differ more than this (far / near is about 4 on virtual machines) mean that the cores moved.
+    #: Probes that differ by more than this factor (far / near is about 4 on virtual machines) mean that the cores
+    #: moved.
     MOVED = 1.5
     #: More than this share of foreign CPU disturbs a launch.
     FOREIGN = 0.05
 
     @property
     def probes(self) -> tuple[Handover, ...]:
-        """Those that were made."""
+        """The probes that were made."""
         return tuple(each for each in (self.before, self.after) if each is not None)
 
     @property
     def is_crowded(self) -> bool:
-        """Whether other processes used more than a launch tolerates."""
+        """Whether other processes used more cpu time than a launch tolerates."""
         return self.foreign is not None and self.foreign > self.FOREIGN
 
     @property
     def disturbance(self) -> str:
-        """Why the launch should be repeated; empty when it was quiet."""
+        """Why the launch should be repeated; empty if it was quiet."""
         if self.before and self.after:
             ratio = self.after.median_s / self.before.median_s
             if not 1 / self.MOVED < ratio < self.MOVED:

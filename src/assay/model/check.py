@@ -1,4 +1,4 @@
-"""What was checked before a run: a setting or a state of the machine, and what it means for measurements."""
+"""Checks before a run: a setting or a state of the machine, and what it means for measurements."""
 
 from typing import Literal
 
@@ -16,11 +16,11 @@ class Check(msgspec.Struct, frozen=True):
 
     Attributes:
         name: what was looked at.
-        state: `warning` can move or spoil figures; `problem` prevents measuring; `unknown` where the fact is.
+        state: `warning` can move or spoil figures; `problem` prevents measuring; `unknown` if the fact is unknown.
         found: what was found, in words.
         why: what it means for measurements.
-        remedy: a command or thing to do; empty where there is nothing to change.
-        read: the facts it stands on.
+        remedy: a command or thing to do; empty if there is nothing to change.
+        read: the facts it uses.
     """
 
     name: str

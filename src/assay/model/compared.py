@@ -1,4 +1,4 @@
-"""Figures of two runs, or levels of one, beside each other: what `assay compare --json` has of them."""
+"""Comparisons of two runs, or of levels of one: the records of `assay compare --json`."""
 
 from typing import Literal
 
@@ -17,15 +17,15 @@ class ComparedPair(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """What is not the same in two runs.
+    """One difference between two runs.
 
     Attributes:
-        kind: `machine`, `topology`, `toolchain`, `sources`, `schema`: such runs are compared only where the user
-            declares it; else `fact`, `environment`, `setting`, which are shown; `axis` of figures that are
-            compared though nothing in both runs is alike.
-        name: of what differs, e.g. `kernel release`.
-        a: in the run that is judged.
-        b: in the base.
+        kind: `machine`, `topology`, `toolchain`, `sources`, `schema`: such runs are compared only if the user
+            declares the difference; else `fact`, `environment`, `setting`, which are shown; `axis` for figures
+            that are compared although the runs have no equal case.
+        name: what differs, e.g. `kernel release`.
+        a: its value in the run that is judged.
+        b: its value in the base.
     """
 
     kind: str
@@ -35,16 +35,16 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Yardstick(msgspec.Struct, frozen=True):
-    """What tells how much more one machine is than another.
+    """A ratio of two machines to which the speed-ups of figures are compared.
 
     Attributes:
         name: `clock`, `FMA peak`, `memory rate`.
-        a: of the run that is judged, in `unit`.
-        b: of the base.
-        unit: of both.
+        a: value of the run that is judged, in `unit`.
+        b: value of the base.
+        unit: unit of both.
         ratio: a / b.
-        stated: whether a source states them; else they were measured, as `of` says.
-        of: where: `loaded clock, all`; of a statement `nominal`.
+        stated: whether a source states them; else they were measured.
+        of: the figure it was measured by, `loaded clock, all`; `nominal` if it is stated.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Yardstick(msgspec.Struct, frozen=True):
     of: str
 
 
-#: Whether a figure grew more than a yardstick; `open` where the intervals do not tell.
+#: Whether a figure grew more than a yardstick; `open` if the intervals cannot decide.
 Growth = Literal["more", "less", "alike", "open"]
 
 
@@ -65,15 +65,15 @@ class Compared(msgspec.Struct, frozen=True):
 
     Attributes:
         schema: version of this record.
-        run: that is judged.
-        base: the other run; empty where levels are compared inside one.
-        across: what was declared to differ, as the factor; empty without.
+        run: run that is judged.
+        base: the other run; empty if levels inside one run are compared.
+        across: what was declared to differ, as the factor; empty if nothing was.
         allowed: kinds of differences that were allowed.
         differences: between the runs.
         pairs: what was compared.
-        uncompared: estimate or case -> why it was not.
-        yardsticks: of two machines, what they are beside their figures; none of one machine.
-        growth: id of a comparison -> yardstick -> how the speed-up is beside it.
+        uncompared: estimate or case -> why it was not compared.
+        yardsticks: ratios of the two machines; none for one machine.
+        growth: id of a comparison -> yardstick -> how the speed-up compares with it.
     """
 
     schema: int

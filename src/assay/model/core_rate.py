@@ -1,4 +1,4 @@
-"""Floating-point operations of one core, as far as its facts tell before anything is measured."""
+"""Estimate of the peak floating-point rate of one core from its facts, before any measurement."""
 
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
@@ -8,7 +8,7 @@ import msgspec
 from assay.model.machine import Machine
 
 #: Fused multiply-add units of a core and their width in bits, by archspec's name of the microarchitecture. From
-#: the vendors' optimisation manuals; parts of a family that have one unit fewer exist, so it is an assumption.
+#: the vendors' optimisation manuals; some processors of a family have one unit fewer, so it is an assumption.
 _UNITS = {
     **dict.fromkeys(("haswell", "broadwell", "skylake", "zen2", "zen3", "zen4"), (2, 256)),
     **dict.fromkeys(("skylake_avx512", "cascadelake", "icelake", "sapphirerapids", "zen5", "a64fx"), (2, 512)),
@@ -17,12 +17,12 @@ _UNITS = {
     "zen": (2, 128),
 }
 _COMMON = (2, 512)
-#: The widest numbers that a processor can work on, by an instruction set that it has; the first that counts.
+#: Vector width in bits by instruction set; the first one that the processor has counts.
 _WIDTHS = (("avx512f", 512), ("avx", 256), ("sse2", 128))
 _DOUBLE_BITS = 64
 
 Clock = Literal["nominal", "highest", "now", "assumed"]
-#: What tells the clock, the best first: the fact's name.
+#: Source of the clock -> name of its fact, the best first.
 _CLOCKS: Mapping[Clock, str] = {
     "nominal": "nominal frequency",
     "highest": "highest frequency",
@@ -31,7 +31,7 @@ _CLOCKS: Mapping[Clock, str] = {
 
 
 class Units(NamedTuple):
-    """Fused multiply-add units of a core and their width; `of` names the microarchitecture, empty for a guess."""
+    """Fused multiply-add units of a core and their width; `of` is the microarchitecture, empty for a guess."""
 
     of_core: int
     bits: int
@@ -39,21 +39,21 @@ class Units(NamedTuple):
 
 
 def units(machine: Machine) -> Units:
-    """What the microarchitecture has, else what most have."""
+    """The units of the microarchitecture if known, else the most common ones."""
     name = machine.fact("processor", "microarchitecture").value
     known = name if isinstance(name, str) and name in _UNITS else ""
     return Units(*_UNITS.get(known, _COMMON), known)
 
 
 class CoreRate(msgspec.Struct, frozen=True):
-    """What one core can do in double precision; a plan counts with it, a figure is never held against it.
+    """Peak rate of one core in double precision. Plans use it for estimates; figures are never compared with it.
 
     Attributes:
-        units: of fused multiply-adds.
-        bits: that each of them works on at once.
+        units: number of fused multiply-add units.
+        bits: vector width of each unit.
         hertz: clock.
-        clock: what tells the clock; `now` may be that of an idle core.
-        of: microarchitecture that has such units; empty where they are assumed.
+        clock: source of the clock; `now` may be that of an idle core.
+        of: microarchitecture with such units; empty if they are assumed.
     """
 
     units: int = _COMMON[0]
@@ -69,7 +69,7 @@ class CoreRate(msgspec.Struct, frozen=True):
 
 
 def core_rate(machine: Machine) -> CoreRate:
-    """The rate by the units that it should have, no wider than its instructions, and the clock that is known."""
+    """The rate from the expected units, limited to the width of its instructions, and the best known clock."""
     found, assumed = units(machine), CoreRate()
     instructions = machine.fact("processor", "vector instructions").value
     has = instructions if isinstance(instructions, list) else ()
@@ -79,7 +79,7 @@ def core_rate(machine: Machine) -> CoreRate:
 
 
 def _clocks(machine: Machine) -> Iterator[tuple[float, Clock]]:
-    """Those that are known, the best first."""
+    """The known clocks, the best first."""
     for clock, name in _CLOCKS.items():
         value = machine.fact("processor", name).value
         if isinstance(value, int | float) and value > 0:

@@ -1,4 +1,4 @@
-"""What several benchmarks declare alike: axes, and metrics of phases, of whole programs, of what memory moves."""
+"""Declarations that several benchmarks share: axes, and metrics of phases, whole programs and memory traffic."""
 
 from collections.abc import Mapping
 
@@ -7,11 +7,11 @@ from assay.model.placement import Placement
 
 
 def phase_times(phases: Mapping[str, str], each: str = "mean over the ranks") -> tuple[Metric, ...]:
-    """The seconds of each part of a solution, as metrics.
+    """Metrics for the seconds of each part of a solution.
 
     Args:
-        phases: kernel -> what is done in it.
-        each: what its figure is.
+        phases: kernel -> what the program does in it.
+        each: what the figure of a phase is.
     """
     return tuple(
         Metric("time", "s", "lower", "", f"{each}: {what}", kernels=(phase,), role="phase-time")
@@ -20,7 +20,7 @@ def phase_times(phases: Mapping[str, str], each: str = "mean over the ranks") ->
 
 
 def program_times(printed_by: str) -> tuple[Metric, ...]:
-    """The seconds of somebody else's program, as metrics: of its solution as it prints them, and of all of it."""
+    """Metrics for the seconds of a third-party program: its solution, as printed, and the whole run."""
     return (
         Metric(
             "time",
@@ -43,17 +43,17 @@ def program_times(printed_by: str) -> tuple[Metric, ...]:
     )
 
 
-#: Before a program with MPI that runs as one rank without mpiexec: else Open MPI starts a daemon beside it, and
+#: Prefix of an MPI program that runs as one rank without mpiexec: else Open MPI starts a daemon next to it, and
 #: binds its threads by rules of its own.
 ONE_RANK = ("env", "OMPI_MCA_ess_singleton_isolated=1", "OMPI_MCA_hwloc_base_binding_policy=none")
 
 
-#: Axis, and its level at which ranks pass no messages.
+#: An axis, and its level at which ranks pass no messages.
 _COUPLING, INDEPENDENT = "coupling", "independent"
 
 
 def coupling(shared: str, own: str) -> Axis:
-    """Whether the ranks share one problem, or each has one of its own; both in words."""
+    """The axis that says whether the ranks share one problem, or each has its own; with a text for both."""
     return Axis(
         _COUPLING,
         f"sharing: {shared}; independent: {own}, without messages",
@@ -87,7 +87,7 @@ def traffic(
     kernels: tuple[str, ...] = (),
     when: Mapping[str, tuple[ParamValue, ...]] | None = None,
 ) -> Metric:
-    """The rate of what memory must move, with what counts as that; see `Metric`."""
+    """The metric of memory traffic; `meaning` says which bytes count. See `Metric`."""
     return Metric(
         "traffic",
         "B/s",
@@ -102,7 +102,7 @@ def traffic(
 
 
 def works_together(params: Mapping[str, ParamValue]) -> bool:
-    """Whether the ranks share one problem; else each has one of its own, and the rate is the sum of all."""
+    """Whether the ranks share one problem; else each has its own, and the rate is the sum over the ranks."""
     return params.get(_COUPLING) != INDEPENDENT
 
 

@@ -1,4 +1,4 @@
-"""What the time of a run was spent on, and what it did not suffice for."""
+"""How the time of a run was used, and which samples are missing."""
 
 import msgspec
 
@@ -7,13 +7,14 @@ class Effort(msgspec.Struct, frozen=True):
     """Samples and seconds of a run, from its records.
 
     Attributes:
-        series: measured series of kernels: one of each launch and host, or of all ranks that work together.
-        short: of them those with fewer samples than promised.
+        series: number of measured series of kernels: one for each launch and host, or for all ranks that work
+            together.
+        short: series with fewer samples than promised.
         promised: samples of a series that the plan promises.
         budget_s: seconds; None without a budget.
-        elapsed_s: seconds that the run took; None where it has not ended.
-        grown_s: seconds beyond the budget: for launches that make intervals where it is the study's own, which
-            `grows`; else those of the launch that was not over.
+        elapsed_s: seconds that the run took; None if it has not ended.
+        grown_s: seconds beyond the budget: for launches that make intervals, if it is the study's own budget,
+            which `grows`; else for the launch that was still running.
         grows: see Plan.
     """
 

@@ -1,4 +1,4 @@
-"""What a user is told when something cannot go on: what, why, and the next command to type."""
+"""Errors that a user reads: what went wrong, why, and the next command to type."""
 
 
 class AssayError(Exception):

@@ -11,12 +11,12 @@ Parts = Iterable[str] | Iterable[bytes]
 
 
 class Export(NamedTuple):
-    """A form of a file.
+    """One export format.
 
     Attributes:
-        words: what it has, for the help of the command line.
-        figures: what is written of the figures.
-        samples: what is written of the raw samples; None where the form has no such table.
+        words: what the format holds, for the help of the command line.
+        figures: writes the figures.
+        samples: writes the raw samples; None if the format has no such table.
     """
 
     words: str

@@ -1,4 +1,4 @@
-"""A fact about a machine: a value with its unit and where it was read, or why it is not known."""
+"""A fact about a machine: a value with its unit and source, or why it is not known."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
     """One fact. Exactly one of `value` and `unavailable` is set.
 
     Attributes:
-        value: in SI base units (s, Hz, B, B/s) where it has a unit.
+        value: in SI base units (s, Hz, B, B/s) if it has a unit.
         unit: symbol of the unit, empty for names and counts.
         source: where it was read, e.g. `/proc/meminfo`, or what it was inferred from.
         unavailable: why the value is not known.
@@ -25,7 +25,7 @@ class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
     guessed: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a fact that says nothing or two things."""
+        """Refuse a fact with neither a value nor a reason, and one with both."""
         if (self.value is None) == (not self.unavailable):
             raise ValueError("a fact has either a value or a reason why it is unavailable")
 
@@ -36,15 +36,15 @@ class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def listed(self) -> Sequence[str | int]:
-        """The values of a fact that has several; none of another."""
+        """The values of a fact with several values; empty for others."""
         return () if self.value is None or isinstance(self.value, bool | int | float | str) else self.value
 
     @property
     def origin(self) -> str:
-        """The source in words: `/proc/meminfo`, `guess: archspec`."""
+        """The source as text: `/proc/meminfo`, `guess: archspec`."""
         return f"guess: {self.source}" if self.guessed else self.source
 
 
 def unavailable(reason: str) -> Fact:
-    """A fact that could not be found out, and why."""
+    """A fact that could not be determined, and why."""
     return Fact(unavailable=reason)

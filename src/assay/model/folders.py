@@ -1,4 +1,4 @@
-"""The folder of runs, for those who need no run of it."""
+"""The folder of runs."""
 
 import os
 from pathlib import Path

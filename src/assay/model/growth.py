@@ -1,4 +1,4 @@
-"""How the problem of a benchmark follows the number of cores, and what its ranks pass each other meanwhile."""
+"""How the problem of a benchmark grows with the number of cores, and which messages its ranks exchange."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -12,18 +12,18 @@ Values = Mapping[str, Value]
 
 
 class Message(NamedTuple):
-    """Messages that pass one after the other: how many, and bytes of each."""
+    """Messages sent one after the other: their number, and bytes of each."""
 
     number: float
     bytes: float
 
 
 class Exchange(NamedTuple):
-    """What a rank passes its neighbours while all ranks do some work.
+    """Messages of a rank to its neighbours while all ranks do some work.
 
     Attributes:
-        work: in the unit of the headline's rate times s.
-        messages: of the rank that passes most.
+        work: amount of work, in the unit of the headline rate times s.
+        messages: messages of the rank that sends most.
     """
 
     work: float
@@ -39,13 +39,13 @@ def _no_exchange(_params: Values, _placement: Placement) -> Exchange | None:
 
 
 class Growth(msgspec.Struct, frozen=True):
-    """What a study of scaling asks of a benchmark.
+    """What a study of scaling needs to know of a benchmark.
 
     Attributes:
-        problem: axis -> values that it takes where a user chooses none.
-        larger: axes of a problem with so many times the memory, from the values that were chosen and the factor;
-            None where there is none. The values themselves, where each rank has a part of a fixed size.
-        exchange: of a case that is predicted; None where nobody counted it.
+        problem: axis -> values that it uses if a user chooses none.
+        larger: axes of a problem with `factor` times the memory, from the chosen values and the factor; None if
+            there is none. The values themselves if each rank has a part of a fixed size.
+        exchange: messages of a case that is predicted; None if they are not counted.
     """
 
     problem: Mapping[str, Value | tuple[Value, ...]] = msgspec.field(default_factory=dict)
@@ -54,10 +54,10 @@ class Growth(msgspec.Struct, frozen=True):
 
     @property
     def grows(self) -> bool:
-        """Whether there are larger problems at all."""
+        """Whether there are larger problems."""
         return self.larger is not _no_larger
 
     @property
     def counts_messages(self) -> bool:
-        """Whether it is known what ranks exchange."""
+        """Whether the messages of the ranks are known."""
         return self.exchange is not _no_exchange

@@ -1,4 +1,4 @@
-"""What other tools printed, or others published: tables of figures without samples, each with where it stood."""
+"""Figures that other tools printed, or that others published: tables without samples, with their source."""
 
 import msgspec
 
@@ -9,9 +9,9 @@ from assay.model.plan import Case, case_id
 from assay.model.private import Host
 
 IMPORTED_SCHEMA = 1
-#: Placement of a figure whose source does not say where it was measured.
+#: Placement of a figure whose source does not state it.
 UNSTATED = "not stated"
-#: Param of the two ends of a published range, `low` and `high`: they are one thing, not two to compare.
+#: Param of the two ends of a published range, `low` and `high`: one figure, not two to compare.
 RANGE_END = "end"
 
 
@@ -23,13 +23,13 @@ class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
         metric: name.
         unit: SI base unit.
         value: in that unit.
-        printed: as it stood there, with its unit: `3402.54 MB/s`.
+        printed: the value as printed, with its unit: `3402.54 MB/s`.
         better: direction.
-        params: what it was measured at, beside the params of its table.
-        line: in the source, from 1; 0 where lines mean nothing.
-        where: in a publication, where that is not the table's.
-        remark: what makes it less than a plain mean: `best of 10`, `about`; empty for a plain one.
-        printed_unit: as it stood there; empty where none did, None in an import of a version that kept none.
+        params: its params, in addition to those of its table.
+        line: line in the source, from 1; 0 if lines do not apply.
+        where: place in a publication, if it differs from the table's.
+        remark: why it is not a plain mean: `best of 10`, `about`; empty for a plain one.
+        printed_unit: the unit as printed; empty if there was none, None in imports of versions without it.
     """
 
     kernel: str
@@ -46,24 +46,24 @@ class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Table(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Figures of one start of one tool.
+    """Figures of one execution of one tool.
 
     Attributes:
         source: name of the source.
-        where: in the source: `lines 40 to 63`, or table and paragraph of a publication.
-        tool: that printed it, e.g. `OSU Micro-Benchmarks`.
-        benchmark: of ours that measures the same, or the tool's own name where none does.
+        where: place in the source: `lines 40 to 63`, or table and paragraph of a publication.
+        tool: tool that printed it, e.g. `OSU Micro-Benchmarks`.
+        benchmark: Assay's benchmark that measures the same, or the tool's own name if there is none.
         figures: in the order printed.
-        version: of the tool; empty where it is not said.
-        command: the command line that stands before it; empty where none does.
-        params: of all figures.
-        factors: what the command line chose, by the name of the option.
-        placement: portable word, `not stated` where nothing says it.
-        hosts: nodes; empty where nothing says them.
-        memory: policy; first touch where nothing was chosen.
+        version: version of the tool; empty if not stated.
+        command: the command line printed before it; empty if there is none.
+        params: params of all figures.
+        factors: options of the command line -> their values.
+        placement: portable word, `not stated` if unknown.
+        hosts: nodes; empty if unknown.
+        memory: policy; first touch if nothing was chosen.
         failed: why its figures do not count: the tool's own check failed.
-        limit: what its figures stand against, in their unit, by what the source states; 0 where it states nothing.
-        limit_of: how that follows.
+        limit: limit of its figures, in their unit, from statements of the source; 0 without one.
+        limit_of: how the limit was derived.
     """
 
     source: str
@@ -84,13 +84,13 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Printed(msgspec.Struct, frozen=True):
-    """Where an estimate stood that was not measured here.
+    """The source of an imported estimate.
 
     Attributes:
-        tool: that printed it.
+        tool: tool that printed it.
         source: name of the file, or the publication.
-        place: in it: `lines 40 to 63`, or table and paragraph of a publication.
-        line: in the file, from 1; 0 where lines mean nothing.
+        place: place in it: `lines 40 to 63`, or table and paragraph of a publication.
+        line: line in the file, from 1; 0 if lines do not apply.
     """
 
     tool: str
@@ -103,8 +103,8 @@ class Source(msgspec.Struct, frozen=True, omit_defaults=True):
     """A file that was read, or a publication.
 
     Attributes:
-        name: of the file, `standard input`, or author, title and year.
-        sha256: of the file's bytes; empty for a publication that was typed in.
+        name: name of the file, `standard input`, or author, title and year.
+        sha256: hash of the file's bytes; empty for a publication that was typed in.
     """
 
     name: str
@@ -112,13 +112,13 @@ class Source(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Skipped(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A place that looked like output of a tool and could not be read.
+    """A part that looked like output of a tool and could not be read.
 
     Attributes:
         source: name of the source.
-        where: `lines 40 to 63`; empty for all of it.
-        reason: what is wrong there.
-        line: that cannot be read; 0 where none is.
+        where: `lines 40 to 63`; empty for the whole source.
+        reason: what is wrong with it.
+        line: the line that cannot be read; 0 if there is no such line.
     """
 
     source: str
@@ -128,16 +128,16 @@ class Skipped(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Conclusion(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the authors of a publication conclude, to hold our own conclusions from their figures to.
+    """A conclusion of the authors of a publication, to compare with what Assay concludes from their figures.
 
     Attributes:
-        says: in words, translated.
-        where: in the publication.
+        says: the conclusion as text, translated.
+        where: place in the publication.
         kind: `ratio` a / b, `difference` a - b, or `value` of a, in the unit of the figures.
-        value: that they print.
-        a: id of an estimate, `REFERENCE:ID` where it is of another reference.
-        b: the other one; empty for a value.
-        tolerance: relative, to which the printed value is rounded.
+        value: value that they print.
+        a: id of an estimate, `REFERENCE:ID` if it belongs to another reference.
+        b: id of the other estimate; empty for a value.
+        tolerance: relative rounding of the printed value.
     """
 
     says: str
@@ -150,20 +150,20 @@ class Conclusion(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`imported.json`: what stands in place of records in a run that Assay did not measure.
+    """`imported.json`: replaces the records in a run that Assay did not measure.
 
     Attributes:
         schema: version of this record.
         title: for headings.
-        machine: what the figures are of, in words.
-        sources: what was read.
-        tables: in the order read.
-        facts: of the machine, as far as the sources state them: section -> name -> fact.
-        conclusions: of the authors.
-        question: that the source answers, one sentence.
-        titled: whether somebody gave the title; else it is made of the tool and the names of the files.
-        skipped: places that were not read.
-        label: what it is called beside others; empty where the name of the run says it.
+        machine: the machine of the figures, as text.
+        sources: files and publications that were read.
+        tables: tables in the order read.
+        facts: facts of the machine that the sources state: section -> name -> fact.
+        conclusions: conclusions of the authors.
+        question: question that the source answers, one sentence.
+        titled: whether the user gave the title; else it is made of the tool and the names of the files.
+        skipped: parts that could not be read.
+        label: its name in comparisons; empty: the name of the run is used.
     """
 
     schema: int
@@ -180,7 +180,7 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def case_of(table: Table, figure: Figure) -> Case:
-    """The case that a figure belongs to: what was measured at one point in one place, in words of plans."""
+    """The case that a figure belongs to, as a plan would have it."""
     params = table.params | figure.params
     memory = Memory.parsed(table.memory)
     named = ",".join(f"{name}={value}" for name, value in params.items())

@@ -1,31 +1,31 @@
-"""A batch job that was submitted, and how it and its run stand."""
+"""A submitted batch job, and the status of the job and its run."""
 
 from typing import Literal
 
 import msgspec
 
 JOB_SCHEMA = 1
-#: Variable by which a run knows the job that it runs in: the job's name.
+#: Environment variable with the name of the job in which a run is started.
 JOB_VARIABLE = "ASSAY_JOB"
 
 
 class Submitted(msgspec.Struct, frozen=True):
-    """`jobs/NAME.json`: written when a job is submitted, never changed. Beside it are NAME.sh and NAME.out.
+    """`jobs/NAME.json`: written when a job is submitted, never changed. The same folder has NAME.sh and NAME.out.
 
     Attributes:
         schema: version of this record.
-        name: of its files, sortable by time.
-        id: the scheduler's.
+        name: name of its files, sortable by time.
+        id: id of the scheduler.
         scheduler: slurm, pbs, flux.
-        study: what it measures.
-        run: that it goes on with; empty where it begins one, whose run.json then has the job's name.
-        command: what the job runs.
+        study: name of the study.
+        run: run that it resumes; empty if it begins one, whose run.json then has the job's name.
+        command: command of the job.
         submitted: ISO time, UTC.
-        nodes: how many.
-        hosts: nodes by name; any where empty.
-        seconds: its time limit.
-        queue: partition or queue; empty for the usual one.
-        account: that pays; empty for the usual one.
+        nodes: number of nodes.
+        hosts: names of the nodes; empty: any nodes.
+        seconds: time limit.
+        queue: partition or queue; empty for the default.
+        account: account that pays; empty for the default.
         options: further words for the scheduler.
         prologue: lines of bash that the job runs first.
     """
@@ -51,20 +51,20 @@ JobState = Literal["queued", "running", "complete", "failed", "cancelled", "time
 
 
 class JobStatus(msgspec.Struct, frozen=True):
-    """How a submitted job stands, and how far its run is.
+    """Status of a submitted job, and progress of its run.
 
     Attributes:
-        job: the scheduler's id.
-        name: of its files.
-        scheduler: that was given it.
-        study: what it measures.
-        state: `timed-out` where the time limit ended it; `ended` where the scheduler has forgotten it and its run
-            does not tell how; `unknown` where the scheduler does not answer.
-        reason: why, as far as somebody says so.
-        run: id; None where it has not begun.
-        made: launches that are through.
-        planned: launches of the plan; 0 where the run has not begun.
-        left_s: estimate of what is missing of the run; None where it has not begun.
+        job: id of the scheduler.
+        name: name of its files.
+        scheduler: its scheduler.
+        study: name of the study.
+        state: `timed-out` if the time limit ended it; `ended` if the scheduler has forgotten it and its run does
+            not show how it ended; `unknown` if the scheduler does not answer.
+        reason: reason for the state, if known.
+        run: id; None if it has not begun.
+        made: launches that are complete.
+        planned: launches of the plan; 0 if the run has not begun.
+        left_s: estimate of the remaining seconds of the run; None if it has not begun.
     """
 
     job: str
@@ -80,5 +80,5 @@ class JobStatus(msgspec.Struct, frozen=True):
 
     @property
     def goes_on(self) -> bool:
-        """Whether it has not ended yet, as far as anybody knows."""
+        """Whether it has not ended yet, as far as known."""
         return self.state in {"queued", "running"}

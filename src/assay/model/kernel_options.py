@@ -9,7 +9,7 @@ from assay.model.facts import Fact
 COMMAND_LINE = "kernel command line"
 LEFT_OUT = "kernel options left out"
 _NONE = "none"
-#: The kernel reads `-` in a name as `_`. A `*` at the end stands for any rest of the name.
+#: Recorded options, with `_` for `-` as the kernel reads them. A `*` at the end matches any rest of the name.
 _NAMES = (
     "mitigations*", "isolcpus", "nohz_full", "rcu_nocbs", "hugepages*", "default_hugepagesz",
     "transparent_hugepage", "intel_pstate", "amd_pstate", "intel_idle.*", "processor.max_cstate", "idle",
@@ -23,13 +23,13 @@ _WORD = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
 
 
 def kernel_facts(command_line: str, source: str) -> dict[str, Fact]:
-    """The recorded words of a kernel's command line, in their order, and the number of words that are left out.
+    """The recorded words of a kernel's command line, in their order, and the number of omitted words.
 
-    What stands behind `--` is for the first process, not for the kernel: it is left out, and counted.
+    Words after `--` are for the first process, not for the kernel: they are omitted, and counted.
 
     Args:
         command_line: content of /proc/cmdline.
-        source: where it was read.
+        source: where it was read from.
     """
     words = _WORD.findall(command_line)
     own = words[: words.index("--")] if "--" in words else words
@@ -41,9 +41,9 @@ def kernel_facts(command_line: str, source: str) -> dict[str, Fact]:
 
 
 def without_private_words(facts: Mapping[str, Mapping[str, Fact]]) -> dict[str, dict[str, Fact]]:
-    """The facts of a machine with the command line as `kernel_facts` records it.
+    """The facts of a machine, with the command line reduced as by `kernel_facts`.
 
-    Runs of earlier versions hold the whole command line, and no number of words left out.
+    Runs of earlier versions hold the whole command line, and no number of omitted words.
     """
     found = {section: dict(named) for section, named in facts.items()}
     system = found.get("system", {})

@@ -1,12 +1,12 @@
-"""The cause of a failed launch: one line of what the program and its launchers printed."""
+"""Find the cause of a failed launch: one line of the output of the program and its launcher."""
 
 import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
-#: Said by Slurm at every step where it binds nothing; the programs bind themselves, and read it back.
+#: Slurm prints this at every step where it binds nothing. The programs bind themselves, and read it back.
 CPU_BINDING = "cluster configuration lacks support for cpu binding"
-#: Said where nothing else is wrong, and the sentences that Open MPI and Hydra put around every end.
+#: Harmless lines, and the sentences that Open MPI and Hydra print around every end.
 _HARMLESS = re.compile(
     CPU_BINDING + r"|^Primary job +terminated normally|^a non-zero exit code\.|^Per user-direction"
     r"|^the job to be terminated\. The first process|^\s*(Process name|Exit code|PID|CLEANUP)\b.*\d"
@@ -14,31 +14,31 @@ _HARMLESS = re.compile(
     r"|^This typically refers to a problem|^Please see the FAQ|^YOU CAN IGNORE THE BELOW",
     re.IGNORECASE,
 )
-#: What a launcher prints when a process ends: that it ended, seldom why.
+#: A launcher prints these when a process ends: they seldom say why.
 _PROCESS_ENDED = re.compile(
     r"\b(mpiexec|mpirun|prterun|prun|orterun)(\.\w+)? +(has +)?(noticed|detected|exited)|MPI_ABORT was invoked"
     r"|BAD TERMINATION OF ONE|TERMINATED WITH THE EXIT STRING|^srun: (error: .*\btasks?\b|Job step aborted)"
     r"|^slurmstepd: error: \*\*\*",
     re.IGNORECASE,
 )
-#: The engine begins its own lines with this, before and after the output of the program.
+#: Start of the engine's own lines, before and after the output of the program.
 _ENGINE_PREFIX = "assay: "
 _ERROR = re.compile(r"\berror\b", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
 
 
 def pick_cause(message: str, program: str = "") -> str:
-    """The line of a message that states why a launch failed; empty where none does.
+    """The line of a message that states why a launch failed; empty if there is none.
 
-    Lines are preferred in this order: Assay's own finding, an error, a line that begins with the program's name,
-    the last line, and what a launcher prints for every process that ends.
+    The order of preference: Assay's own line, an error, a line that begins with the program's name, the last line,
+    and what a launcher prints for every process that ends.
 
     Args:
         message: stderr of the launch.
-        program: executable, or its path; its own lines begin with its name.
+        program: executable or its path; its own lines begin with its name.
     """
-    spoken = (line.strip() for line in message.splitlines())
-    lines = [line for line in spoken if _LETTER.search(line) and not _HARMLESS.search(line)]
+    stripped = (line.strip() for line in message.splitlines())
+    lines = [line for line in stripped if _LETTER.search(line) and not _HARMLESS.search(line)]
     words = [line for line in lines if not _PROCESS_ENDED.search(line) and not line.startswith(_ENGINE_PREFIX)]
     own = f"{PurePath(program).name}: "
     return (

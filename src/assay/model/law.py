@@ -1,24 +1,24 @@
-"""What laws say of estimates: their results, the points that these rest on, and predictions."""
+"""Results of laws: the points they were fitted to, the figures that follow, and predictions."""
 
 import msgspec
 
 from assay.model.benchmark import ParamValue
 from assay.model.quantity import Quantity
 
-#: What publications, and figures of laws, call the speed-up of a problem.
+#: Metric of the speed-up of a problem, in publications and in figures of laws.
 SPEED_UP = "speed-up over one core"
-#: A law that is off by more than this somewhere does not describe its figures.
+#: A law with a larger relative residual does not describe its figures.
 UNFIT = 0.3
 
 
 class Point(msgspec.Struct, frozen=True):
-    """One estimate as a law sees it.
+    """One estimate as a law uses it.
 
     Attributes:
         estimate: id.
-        at: where it stands, coordinate -> value, e.g. `{"cpu node": 0, "memory node": 1, "class": "one hop"}`.
+        at: coordinate -> value, e.g. `{"cpu node": 0, "memory node": 1, "class": "one hop"}`.
         value: SI units.
-        ratio: value over what the law names for this place (see docs/models.md); None where it names nothing.
+        ratio: value over the law's reference for this point (see docs/models.md); None if there is none.
     """
 
     estimate: str
@@ -28,12 +28,12 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class LawFigure(msgspec.Struct, frozen=True):
-    """A figure that a law makes of others, and that publications state, too.
+    """A figure that a law computes from others, and that publications state, too.
 
     Attributes:
         metric: name, the same in references.
-        estimate: id of the one whose problem it is of.
-        at: where it stands, coordinate -> value; figures of others have these among their params.
+        estimate: id of the estimate with the same problem.
+        at: coordinate -> value; published figures have these among their params.
         value: with its ends.
     """
 
@@ -44,14 +44,14 @@ class LawFigure(msgspec.Struct, frozen=True):
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
-    """What a law says of some estimates. Each law has a type of its own, with its name as the tag.
+    """The result of a law for some estimates. Each law has a type of its own, with its name as the tag.
 
     Attributes:
         id: unique in its run.
         of: estimates it was fitted to.
-        state: of the machine; None where one law holds in all.
+        state: state of the machine; None if one law holds in all states.
         residual: largest relative residual.
-        points: the estimates as the law sees them; empty for laws that add nothing to them.
+        points: the estimates as the law uses them; empty for laws that add nothing to them.
     """
 
     id: str
@@ -67,7 +67,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
 
     @property
     def kind(self) -> str:
-        """What tells models of one law apart, e.g. `compact`; empty where nothing does."""
+        """What distinguishes models of one law, e.g. `compact`; empty if there is one only."""
         return ""
 
     @property
@@ -77,17 +77,17 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
 
     @property
     def goes_on(self) -> bool:
-        """Whether larger values along its curve would tell what it cannot say yet."""
+        """Whether larger values along its curve would answer what is still open."""
         return False
 
     @property
     def figures(self) -> tuple[LawFigure, ...]:
-        """What it makes of its estimates that others publish, too; none of most laws."""
+        """Figures that follow from it and that others publish, too; most laws have none."""
         return ()
 
     @property
     def headline(self) -> Quantity | None:
-        """The quantity that tells nodes with the same law apart: the first that is known; None where none is."""
+        """The quantity by which nodes with the same law are compared: the first known one; None without one."""
         values = (getattr(self, name) for name in self.__struct_fields__)
         return next((each for each in values if isinstance(each, Quantity)), None)
 
@@ -110,22 +110,23 @@ class Unfitted(Model, frozen=True, kw_only=True, tag="unfitted"):
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """What other measurements say that a figure must be, held against the figure: a line of the ledger.
+    """A figure predicted from other measurements, compared with the measured figure: one line of the ledger.
 
     Attributes:
         id: unique in its run.
         law: name.
         what: what is predicted, in words.
-        predicted: the middle of what is predicted, with its ends.
-        states: of the machine: of each of `of`, then of the predicted one; None where one explains all.
+        predicted: the predicted value, with its ends.
+        states: state of the machine for each of `of`, then for the predicted estimate; None if states do not
+            matter.
         of: estimates it was computed from; never those of the predicted case.
-        derivation: how, with figures.
+        derivation: how it was computed, with figures.
         measured: id of the estimate that was predicted.
-        value: measured.
-        deviation: of the measured value from the predicted one, relative; negative below it.
-        error: relative distance between the predicted and the measured ends; 0 where they overlap, negative where
-            all that was measured lies below.
-        by: what it was computed from, in words: `bandwidth`.
+        value: the measured value.
+        deviation: measured value over the predicted one, minus 1.
+        error: relative distance between the predicted and the measured ends; 0 if they overlap, negative if the
+            measured ones lie below.
+        by: kind of figures it was computed from: `bandwidth`.
         before: whether it was written to the run before the first launch of the case.
     """
 
@@ -145,7 +146,7 @@ class Prediction(msgspec.Struct, frozen=True):
 
     @property
     def off(self) -> Quantity:
-        """The deviation with the ends that those of both quantities allow."""
+        """The deviation, with ends from those of both quantities."""
         return Quantity(
             self.deviation,
             self.value.lo / self.predicted.hi - 1,
@@ -155,5 +156,5 @@ class Prediction(msgspec.Struct, frozen=True):
 
     @property
     def half_width(self) -> float:
-        """Half of the distance of the predicted ends, relative to the middle: how much is left open."""
+        """Half of the distance between the predicted ends, relative to the value: the uncertainty."""
         return (self.predicted.hi - self.predicted.lo) / 2 / self.predicted.value

@@ -1,4 +1,4 @@
-"""Facts of one node: its topology, what this process may use of it, and everything else worth knowing."""
+"""Facts of one node: its topology, what this process may use of it, and further facts."""
 
 from collections.abc import Collection
 from functools import lru_cache
@@ -19,7 +19,7 @@ class Cache(msgspec.Struct, frozen=True):
         level: 1, 2, 3 ...
         kind: what it holds.
         size_bytes: capacity.
-        line_bytes: line size, 0 where unknown.
+        line_bytes: line size, 0 if unknown.
         cpus: OS indices of the processing units below it, ascending.
     """
 
@@ -58,7 +58,7 @@ class NumaNode(msgspec.Struct, frozen=True):
         index: OS index.
         memory_bytes: memory that belongs to it.
         cpus: OS indices of the cpus local to it; empty for memory-only (CXL, HBM) nodes.
-        package: index of its package, None where it belongs to none.
+        package: index of its package, None if it belongs to none.
     """
 
     index: int
@@ -68,19 +68,20 @@ class NumaNode(msgspec.Struct, frozen=True):
 
 
 class Topology(msgspec.Struct, frozen=True, cache_hash=True):
-    """How cores, caches and memory of one node hang together.
+    """How cores, caches and memory of one node are connected.
 
     Attributes:
         packages: for each package (socket), the OS indices of its cpus.
         numa_nodes: by ascending OS index.
-        cores: in topology order. All cores, also those that this process may not use.
+        cores: in topology order. All cores, including those that this process may not use.
         caches: every cache, L1 first.
         distances: firmware's relative distances, `distances[i][j]` from cpus of `numa_nodes[i]` to memory of
-            `numa_nodes[j]`; empty where firmware gives none.
+            `numa_nodes[j]`; empty if firmware gives none.
         allowed_cpus: OS indices that this process may run on.
         allowed_nodes: OS indices of memory nodes it may allocate from.
-        held_bytes: what all caches together hold at most, as it was measured; 0 where their sizes are believed.
-        held_rates: by working set of all cores, the largest first: B, and the rate in B/s that told so.
+        held_bytes: measured capacity of all caches together; 0 if their stated sizes are used.
+        held_rates: the measurement behind it: working set of all cores in B, the largest first, and its rate in
+            B/s.
     """
 
     packages: tuple[tuple[int, ...], ...]
@@ -95,17 +96,17 @@ class Topology(msgspec.Struct, frozen=True, cache_hash=True):
 
     @property
     def shape(self) -> "Topology":
-        """Without what differs from boot to boot and from run to run: some pages of memory, what was measured."""
+        """Without what differs from boot to boot or run to run: some pages of memory, measured values."""
         nodes = tuple(msgspec.structs.replace(node, memory_bytes=0) for node in self.numa_nodes)
         return msgspec.structs.replace(self, numa_nodes=nodes, held_bytes=0, held_rates=())
 
     def data_caches(self, cpus: Collection[int]) -> tuple[Cache, ...]:
-        """The caches of data that some cpus use."""
+        """The data caches that some cpus use."""
         used = set(cpus)
         return tuple(each for each in self.caches if each.kind != "instruction" and used & set(each.cpus))
 
     def last_level_bytes(self, cpus: Collection[int]) -> int:
-        """Bytes of the last-level caches that some cpus use, no more than was measured; 0 where none is known."""
+        """Bytes of the last-level caches that some cpus use, no more than was measured; 0 if none is known."""
         last = max((cache.level for cache in self.caches), default=0)
         used = set(cpus)
         claimed = sum(each.size_bytes for each in self.caches if each.level == last and used & set(each.cpus))
@@ -128,7 +129,7 @@ def allowed_cores(topology: Topology) -> tuple[Core, ...]:
     return tuple(core for core in narrowed if core.cpus)
 
 
-#: Link layer of ports and interfaces that are no Ethernet.
+#: Link layers of ports and interfaces other than Ethernet.
 INFINIBAND = "InfiniBand"
 SLINGSHOT = "Slingshot"
 
@@ -138,7 +139,7 @@ class Device(msgspec.Struct, frozen=True):
 
     Attributes:
         name: as the operating system calls it.
-        kind: what it is.
+        kind: kind of device.
         facts: driver, speed, mtu, numa node, address ... by name.
     """
 
@@ -150,18 +151,18 @@ class Device(msgspec.Struct, frozen=True):
 def is_port(name: str, device: str) -> bool:
     """Whether a name is that of a device or of one of its ports: `mlx5_0:1` is a port of `mlx5_0`.
 
-    A device may be told with the provider that is to use it.
+    `device` may include the provider that uses it.
     """
     return device_of(device) in {name, card_of(name)}
 
 
 def device_of(network: str) -> str:
-    """The device of a network, which may name the provider that is to use it: `cxi0` of `cxi/cxi0`."""
+    """The device of a network whose name may include the provider: `cxi0` of `cxi/cxi0`."""
     return network.rpartition("/")[2]
 
 
 def card_of(name: str) -> str:
-    """The device that a port is of: `mlx5_0` of `mlx5_0:1`; an interface is its own."""
+    """The device of a port: `mlx5_0` of `mlx5_0:1`; an interface is its own device."""
     return name.partition(":")[0]
 
 
@@ -187,7 +188,7 @@ class Machine(msgspec.Struct, frozen=True):
     devices: tuple[Device, ...]
 
     def fact(self, section: str, name: str) -> Fact:
-        """The named fact, or an unavailable one that says that nobody looked."""
+        """The named fact, or an unavailable one that says that it was not looked for."""
         return self.facts.get(section, {}).get(name) or Fact(unavailable="not looked for")
 
     def network_device(self, name: str) -> Device | None:
@@ -196,7 +197,7 @@ class Machine(msgspec.Struct, frozen=True):
         return next((each for each in named if each.kind in {"network", "infiniband"}), None) if name else None
 
     def fabric_of(self, interface: str) -> str:
-        """The network that passes messages over an interface's card without TCP; empty where none is known."""
+        """The network that uses the card of an interface without TCP; empty if none is known."""
         found = self.network_device(interface)
         if found is None or found.kind != "network" or (at := _address(found)) is None:
             return ""
@@ -208,6 +209,6 @@ class Machine(msgspec.Struct, frozen=True):
 
 
 def _address(device: Device) -> FactValue | None:
-    """On the PCI bus."""
+    """The address on the PCI bus."""
     fact = device.facts.get("PCI address")
     return fact.value if fact else None

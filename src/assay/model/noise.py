@@ -1,4 +1,4 @@
-"""What of a run the machine itself spoilt."""
+"""How much the machine disturbed a run."""
 
 import msgspec
 
@@ -11,23 +11,23 @@ class Noise(msgspec.Struct, frozen=True):
         drift: Theil-Sen slope x duration of the sentinel's launch medians, relative; None with fewer than 4.
         drift_p: Kendall's p of that drift.
         steal: share of cpu time taken by the hypervisor, over all launches.
-        foreign: largest share used by other processes during a launch.
-        states: state -> [launches, median hand-over in s]; one entry when there is one.
+        foreign: largest share of cpu time used by other processes during a launch.
+        states: state -> [launches, median hand-over in s]; one entry if there is one state.
         disturbed: launches labelled as disturbed.
-        launches: all launches.
-        resolution: what two launches of one case differ by, relative: 95 % of all such pairs of this run differ by
-            less. Effects smaller than this may be chance. None where no case has two launches.
+        launches: number of all launches.
+        resolution: relative difference of two launches of one case that 95 % of all such pairs of this run stay
+            below. Smaller effects may be chance. None if no case has two launches.
         probed_s: seconds of the sentinel's quanta of fixed work, over all launches and cores that ran it.
-        lost: share of that time that quanta took beyond their median, of those that were stopped: 10 % longer.
-        longest_stop_s: what the longest one took beyond its median.
-        stops_per_s: how many were stopped in a second.
+        lost: share of that time lost to stops: excess over the median of quanta that took 10 % longer.
+        longest_stop_s: largest such excess.
+        stops_per_s: stopped quanta per second.
         figures_drift: Theil-Sen slope x duration of the mean slowness of all figures, block by block; None with
             fewer than 4 blocks.
         figures_drift_p: Kendall's p of that.
-        made: launches of the plan that were made, however often.
-        spoilt: those of them that were disturbed at every attempt, so that their figures count nevertheless.
-        crowded: those that other processes disturbed at every attempt.
-        waited_s: seconds that were waited for other processes.
+        made: launches of the plan that were made, repeats not counted.
+        spoilt: launches that were disturbed at every attempt; their figures count nevertheless.
+        crowded: launches that other processes disturbed at every attempt.
+        waited_s: seconds of waiting for other processes.
     """
 
     sentinel_p99: float | None
@@ -50,10 +50,10 @@ class Noise(msgspec.Struct, frozen=True):
     crowded: int = 0
     waited_s: float = 0.0
 
-    #: Stops that take more than this share of the time spoil whatever was measured meanwhile.
+    #: Stops that take more than this share of the time spoil the figures.
     SPOILS = 0.1
 
     @property
     def spoils(self) -> bool:
-        """Whether it spoils the figures: most launches were disturbed at every attempt, or stops took too much."""
+        """Whether figures are spoilt: most launches were disturbed at every attempt, or stops took too long."""
         return 2 * self.spoilt > self.made or (self.lost or 0.0) > self.SPOILS

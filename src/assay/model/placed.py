@@ -1,4 +1,4 @@
-"""Where an estimate was measured: as it was asked for, and as it was found."""
+"""Where an estimate was measured: the requested placement, and the proven one."""
 
 from typing import Literal
 
@@ -12,15 +12,15 @@ class Proof(msgspec.Struct, frozen=True):
 
     Attributes:
         cpus: distinct affinity lists found, one list per host.
-        page_nodes: memory node -> share of the touched pages found on it; empty where the kernel does not say.
-        as_asked: whether every launch was placed as asked.
+        page_nodes: memory node -> share of the touched pages found on it; empty if the kernel does not report it.
+        as_asked: whether every launch was placed as requested.
         machines: number of kernels that it ran on, by their boot ids: two hosts of one kernel are one machine.
-        carried: interface or port -> bytes that it sent while the case was sampled, over those of all messages;
-            empty where nothing was passed, or all of it through memory.
-        mtus: host -> largest frame in bytes of the interface that sent most of them, as it was while they passed;
-            of several launches the last; empty where nobody looked.
-        libraries: role -> what was loaded at launch, in its own words; of several launches the last.
-        of: `thread` where each thread was found on its own cpu, `rank` where those of a process share its cpus.
+        carried: interface or port -> bytes that it sent while the case was sampled, over the bytes of all
+            messages; empty if there were no messages, or all of them used shared memory.
+        mtus: host -> MTU of the interface that sent most of them, in bytes, read while they passed; from the last
+            launch; empty if not measured.
+        libraries: role -> the library loaded at launch, as it describes itself; from the last launch.
+        of: `thread` if each thread was found on its own cpu, `rank` if those of a process share its cpus.
     """
 
     cpus: tuple[tuple[int, ...], ...]
@@ -34,15 +34,15 @@ class Proof(msgspec.Struct, frozen=True):
 
 
 class Placed(msgspec.Struct, frozen=True):
-    """Placement of an estimate: asked and proven.
+    """Placement of an estimate: requested and proven.
 
     Attributes:
         label: portable word.
         hosts: nodes.
-        cpus: asked for, one list per host.
-        memory: policy asked for, e.g. `first-touch`, `bind:0`.
+        cpus: requested cpus, one list per host.
+        memory: requested policy, e.g. `first-touch`, `bind:0`.
         proven: what was found.
-        laid_out: ranks of all hosts together where they have several cpus each; 0 where each cpu is one.
+        laid_out: number of ranks over all hosts if each has several cpus; 0 if each cpu is a rank.
     """
 
     label: str
@@ -54,25 +54,25 @@ class Placed(msgspec.Struct, frozen=True):
 
     @property
     def ranks(self) -> int:
-        """How many, of a program whose ranks pass messages."""
+        """Number of ranks of an MPI program."""
         return self.laid_out or sum(map(len, self.cpus))
 
     @property
     def nodes(self) -> int:
-        """How many; by the word where no source names them."""
+        """Number of nodes; from the word if no source names them."""
         return len(self.hosts) or self.word.nodes or 1
 
     @property
     def is_one_machine(self) -> bool:
-        """Whether all of its hosts answered with one kernel."""
+        """Whether all of its hosts have the same kernel."""
         return self.proven is not None and self.proven.machines == 1
 
     @property
     def word(self) -> Word:
-        """The label, taken apart."""
+        """The parsed label."""
         return parsed(self.label)
 
     @property
     def policy(self) -> Memory:
-        """The memory policy, taken apart."""
+        """The parsed memory policy."""
         return Memory.parsed(self.memory)

@@ -1,4 +1,4 @@
-"""Where a program runs and where its memory lies: portable words, and what they mean on one machine."""
+"""Where a program runs and where its memory is: portable words, and their meaning on one machine."""
 
 import re
 from functools import lru_cache
@@ -13,7 +13,7 @@ Policy = Literal["first-touch", "bind", "interleave"]
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """A memory policy.
+    """A memory policy of a process.
 
     Attributes:
         policy: `first-touch` leaves pages to the thread that first writes them; `bind` allows only `nodes`;
@@ -26,7 +26,7 @@ class Memory(msgspec.Struct, frozen=True):
 
     @staticmethod
     def parsed(text: str) -> "Memory":
-        """The policy of a word: `first-touch`, `bind:0`, `interleave:0-7`."""
+        """The policy of a memory word: `first-touch`, `bind:0`, `interleave:0-7`."""
         policy, _, nodes = text.partition(":")
         return Memory(policy, parse_cpu_list(nodes) if nodes else ())  # type: ignore[arg-type] # a word
 
@@ -35,18 +35,18 @@ class Memory(msgspec.Struct, frozen=True):
         return f"{self.policy}:{','.join(map(str, self.nodes))}" if self.nodes else self.policy
 
 
-#: One core on each of two nodes: beside the network card, or any core where nobody knows where that is.
+#: One core on each of two nodes: near the network card, or any core if the card's place is unknown.
 OTHER_NODE = "pair:other-node"
-#: Words that are the same as others with a number of nodes -> that number.
+#: Words without `@` that mean several nodes -> their number.
 _NODES = {OTHER_NODE: 2}
 _NUMBER = re.compile(r"[1-9]\d*")
-#: `all` for every node.
+#: Word for every node.
 EVERY = "all"
 
-#: Cores of a whole node, of a group, by the network card; so many cores; two of them; a rank for each group; ranks
-#: of so many cores.
+#: Cores of a whole node, of a group, near the network card; a number of cores; two cores; one rank for each group;
+#: ranks of a number of cores.
 Form = Literal["whole", "group", "card", "count", "pair", "rank-per", "ranks"]
-#: The grammar of placement words, without what follows the `@`; all others are labels of somebody else.
+#: The grammar of placement words, without what follows the `@`; all other words are foreign labels.
 _FORMS: dict[Form, re.Pattern[str]] = {
     "whole": re.compile("one-core|pair|half|all|all-threads"),
     "group": re.compile(r"(?:all|half|one-core):(?:l3|numa|socket):(?:\d+|\*|first)"),
@@ -67,23 +67,23 @@ def starred_memory(word: str) -> str:
 
 
 class Word(msgspec.Struct, frozen=True):
-    """A placement word, taken apart.
+    """A parsed placement word.
 
     Attributes:
-        text: the word as it stands.
-        share: which cores: `all`, `half`, `one-core`, `all-threads`, `pair`, `cores`, `spread`, or `rank-per`; the
-            whole of another word.
-        group: of which group they are; empty for those of a whole node.
-        index: of that group; None where the word stands for several or for the first one.
-        every: whether it stands for each such group.
-        count: of `cores` and `spread`, how many.
-        partners: of `pair`, which two: `same-l3`, or `3-7`; empty for the nearest two.
-        cpus: the two of `pair:3-7`; empty for others.
-        ranks: of `1,2,allx8`, the numbers of ranks as they stand; `*` for 1, 2, 4 ... all.
-        width: of such ranks, how many cores each has.
-        over: what follows the `@`; empty where nothing does.
-        nodes: how many it names; None where it names no number.
-        form: what kind of word it is; None for one that is none of ours.
+        text: the whole word.
+        share: which cores: `all`, `half`, `one-core`, `all-threads`, `pair`, `cores`, `spread`, or `rank-per`; for
+            a foreign word the whole word.
+        group: group of the cores; empty for those of a whole node.
+        index: index of that group; None if the word means several groups or the first one.
+        every: whether it means each such group.
+        count: number of cores, for `cores` and `spread`.
+        partners: which two, for `pair`: `same-l3`, or `3-7`; empty for the nearest two.
+        cpus: the two cpus of `pair:3-7`; empty for others.
+        ranks: numbers of ranks in `1,2,allx8`, unchanged; `*` for 1, 2, 4 ... all.
+        width: number of cores of each such rank.
+        over: what follows the `@`; empty if nothing does.
+        nodes: number of nodes; None if it names no number.
+        form: kind of the word; None for a foreign word.
     """
 
     text: str
@@ -107,7 +107,7 @@ class Word(msgspec.Struct, frozen=True):
 
     @property
     def names_nodes(self) -> bool:
-        """Whether it is on a number of nodes, be it a wrong one."""
+        """Whether it states a number of nodes, valid or not."""
         return "@" in self.text or self.text in _NODES
 
     @property
@@ -117,7 +117,7 @@ class Word(msgspec.Struct, frozen=True):
 
     @property
     def each_over(self) -> tuple[str, ...]:
-        """`2x2@1,2,all` -> `2x2@1`, `2x2@2`, `2x2@all`; any other word is alone."""
+        """`2x2@1,2,all` -> `2x2@1`, `2x2@2`, `2x2@all`; any other word gives itself."""
         return tuple(f"{self.plain}@{each}" for each in self.over.split(",")) if "@" in self.text else (self.text,)
 
     @property
@@ -137,7 +137,7 @@ class Word(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def parsed(text: str) -> Word:
-    """The parts of a placement word; any text is one."""
+    """The parsed placement word; any text is accepted."""
     plain, _, over = text.partition("@")
     matches = ((form, pattern.fullmatch(plain)) for form, pattern in _FORMS.items())
     form, match = next(((form, match) for form, match in matches if match), (None, None))
@@ -160,19 +160,19 @@ def parsed(text: str) -> Word:
 
 
 class Placement(msgspec.Struct, frozen=True):
-    """A placement resolved on one machine (or on a group of like machines).
+    """A placement resolved on one machine (or on a group of equal machines).
 
     Attributes:
         label: portable word, e.g. `one-core`, `half`, `all`, `all:numa:0`, `all-threads`.
-        meaning: the same in words, e.g. `all 8 cores of NUMA node 0`.
-        cpus: OS indices, one thread each, in thread order; of all ranks of a host together.
+        meaning: the same as text, e.g. `all 8 cores of NUMA node 0`.
+        cpus: OS indices, one thread each, in thread order, over all ranks of a host.
         memory: policy for the pages it touches.
         hosts: names of the nodes that run it.
         ranks: cpus of each rank on the first host; ranks are numbered host by host. Empty where each host has one
             rank with all of the cpus.
-        by_host: the ranks of each host where they are not those of the first: hosts of another topology, and
+        by_host: the ranks of each host if they differ from those of the first: hosts of another topology, and
             nodes that are one machine and share its cores.
-        devices: of each rank, in the order of the ranks over all hosts; empty where no rank has any.
+        devices: devices of each rank, in the order of the ranks over all hosts; empty if no rank has any.
     """
 
     label: str
@@ -206,5 +206,5 @@ class Placement(msgspec.Struct, frozen=True):
 
     @property
     def most_ranks(self) -> int:
-        """Ranks on the host that has most of them."""
+        """Number of ranks on the host with the most ranks."""
         return max(map(len, self.host_ranks), default=1)

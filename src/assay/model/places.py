@@ -1,4 +1,4 @@
-"""Placement words and memory policies in plain English, for readers who never typed one."""
+"""Placement words and memory policies in plain English, for readers who do not know the words."""
 
 from assay.model.placement import Memory, Word, parsed
 from assay.model.text import text
@@ -32,11 +32,11 @@ _PARTNERS = {
 
 
 def cores(label: str, nodes: int = 0) -> str:
-    """`all cores of NUMA node 0`, `one core on each of 2 nodes`; a word that is none of ours stays unchanged.
+    """`all cores of NUMA node 0`, `one core on each of 2 nodes`; a foreign word stays unchanged.
 
     Args:
-        label: the word.
-        nodes: how many, where that is worth saying of a word that does not.
+        label: the placement word.
+        nodes: number of nodes to add if the word names none; 0: add nothing.
     """
     word = parsed(label)
     part, count = _of_group(word) or part_of_node(word), (word.nodes if word.over else 0) or nodes
@@ -50,7 +50,7 @@ def cores(label: str, nodes: int = 0) -> str:
 
 
 def partners(word: str) -> str:
-    """Which two pass messages: `two sockets`; empty for a word that names none."""
+    """The two partners that exchange messages: `two sockets`; empty for a word without partners."""
     return _PARTNERS.get(word.partition(":")[2], "") if word.startswith("pair:") else ""
 
 

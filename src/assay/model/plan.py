@@ -1,4 +1,4 @@
-"""What will be measured: a Study is the wish, a Plan is the wish applied to one machine, as plain data."""
+"""What will be measured: a Study is the request, a Plan is the request applied to one machine, as plain data."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -12,15 +12,15 @@ from assay.model.placement import Placement, Word, parsed
 from assay.model.private import FilePath, Host
 
 PLAN_SCHEMA = 1
-#: Most seconds of sampling of a case without a budget, as the native programs have it.
+#: Maximum seconds of sampling of a case without a budget, the default of the native programs.
 UNLIMITED_S = 2.0
-#: Seconds of sampling that every case gets in a launch, whatever its weight. Cases of 1 ms gave 4.8 or 82 ns for
-#: the same load by chance.
+#: Minimum seconds of sampling of a case in a launch, whatever its weight. Cases of 1 ms gave 4.8 or 82 ns for the
+#: same load by chance.
 LEAST_S = 0.02
-#: Seconds of fixed work in a run, all launches of the sentinel together: what they lose to stops tells how quiet
-#: the machine is.
+#: Seconds of fixed work in a run, over all launches of the sentinel: the time lost to stops shows how quiet the
+#: machine is.
 PROBED_S = 1.05
-#: The level of an environment variable that stays as the user has it.
+#: The level of an environment variable that keeps the user's value.
 UNSET = "default"
 
 
@@ -29,20 +29,19 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         benchmark: name of the declaration.
-        placements: placement words (see docs), `*` allowed as an index: `all:numa:*`; with `@2`, `@all` on each of
-            so many nodes.
-        later: further placement words, each measured when all before it is through: what is known by then predicts
-            its figures.
+        placements: placement words (see docs), `*` allowed as an index: `all:numa:*`; `@2`, `@all` give the number
+            of nodes.
+        later: further placement words, each measured after all words before it: the earlier figures predict it.
         memory: memory words: `first-touch`, `interleave`, `bind:local`, `bind:*` (each node in turn).
         axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`.
-        weight: share of the time budget that each of its cases gets, against cases of other measures.
-        min_memory_nodes: left out where fewer memory nodes may be used, because it would show nothing.
-        apart: measure each memory policy even where one memory node makes them the same: a table of policies keeps
-            its rows, and their equality is measured.
-        why: what the measure is for, shown in the plan.
-        grows: the values are those of one core's problem; each placement gets one with as much for each core.
-        at_once: so many numbers of cores, the smallest, are measured at once; each larger number is a round of its
-            own, as in `later`. 0: all are measured at once.
+        weight: share of the time budget of each of its cases, relative to cases of other measures.
+        min_memory_nodes: it is left out with fewer usable memory nodes, because it would show nothing.
+        apart: measure each memory policy even if one memory node makes them equal: a table of policies keeps its
+            rows, and their equality is measured.
+        why: purpose of the measure, shown in the plan.
+        grows: the values are the problem of one core; each placement gets a problem with as much for each core.
+        at_once: how many of the smallest numbers of cores are measured together; each larger number is a round of
+            its own, as in `later`. 0: all are measured together.
     """
 
     benchmark: str
@@ -59,20 +58,20 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A stored plan that fits any machine.
+    """A request that fits any machine.
 
     Attributes:
         title: for headings.
-        question: what it answers, one sentence.
-        measure: what it measures, in this order of importance.
+        question: question that it answers, one sentence.
+        measure: what it measures, the most important first.
         launches: launches of each case (quick 3, standard 6, publication 10 or more).
         precision: wanted half-width of the interval of a launch's median, relative to it.
         budget_s: time budget in seconds, None for none.
-        grows: the budget is that of a small machine; one where the plan takes longer gets what the plan takes.
-        repeats: a published study whose part this repeats.
+        grows: the budget is for a small machine; if the plan takes longer, it gets that time.
+        repeats: published study that this repeats in part.
         refine: rounds in which curves of messages get more sizes where they bend.
-        without: what it would measure if anything could -> why nothing can.
-        subject: benchmark without which the others would tell nothing; empty for none.
+        without: what it cannot measure -> why.
+        subject: benchmark without which the others have no meaning; empty for none.
     """
 
     title: str
@@ -89,20 +88,19 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Factor(msgspec.Struct, frozen=True):
-    """A thing that is varied on purpose, level by level, in the same blocks.
+    """A setting that is varied on purpose, with all levels in the same blocks.
 
     Attributes:
         name: as users say it: `memory`, `toolchain`, `flags`, an axis, or a `[factor.NAME]` of the configuration.
         levels: the first one is the base of every comparison.
         kind: what a level is: a memory word, a toolchain, compiler flags, an MPI, a network, a value of an axis, a
             command, the value of an environment variable, words before the program (`prefix`).
-        benchmark: the one whose axis it is; empty for every benchmark that has the axis, and for other kinds.
-        commands: level -> command that sets it, in the order of the configuration; the first one is the machine's
-            usual state and restores it at the end. Empty for other kinds.
-        devices: level -> interface or port, `eth0` or `mlx5_0:1`, of kind `network`; empty for other kinds.
-        files: level -> shared library that is loaded, of kind `library`; empty for other kinds.
-        prefixes: level -> words that start the program, `apptainer exec image.sif`, of kind `prefix`; empty for
-            other kinds.
+        benchmark: the benchmark with this axis; empty for every benchmark that has it, and for other kinds.
+        commands: for `commands`: level -> command that sets it, in the order of the configuration; the first one
+            is the usual state of the machine and restores it at the end.
+        devices: for `network`: level -> interface or port, `eth0` or `mlx5_0:1`.
+        files: for `library`: level -> shared library to load.
+        prefixes: for `prefix`: level -> words before the program, `apptainer exec image.sif`.
     """
 
     name: str
@@ -124,17 +122,18 @@ class Case(msgspec.Struct, frozen=True):
         id: readable and unique in its plan, e.g. `stream/all/first-touch/stores=ordinary,touch=parallel`.
         benchmark: name of the declaration.
         params: every axis with its value.
-        placement: resolved.
+        placement: resolved placement.
         factors: factor -> level, only those that are varied on purpose.
         role: `sentinel` for the small fixed kernel between blocks that shows drift; `control` for a case that is
-            measured a second time in each block, A against A, to show what the machine cannot tell apart.
+            measured a second time in each block, A against A, to show which differences cannot be resolved.
         weight: share of the time budget.
         memory_bytes: memory it needs on each host.
-        setup_s: estimated seconds before its first sample, the mean over its launches.
-        setup_measured: whether that follows from what smaller problems took, not from what its benchmark assumes.
-        iteration_s: estimated seconds of one iteration of its slowest kernel; None where nobody knows.
-        plain: its id without what levels of factors, or a control, add to it; empty where nothing is added.
-        repeats: of a control the id of the case that it repeats; empty for others.
+        setup_s: estimated seconds before its first sample, mean over its launches.
+        setup_measured: whether that follows from the time of smaller problems, not from the benchmark's
+            assumption.
+        iteration_s: estimated seconds of one iteration of its slowest kernel; None if unknown.
+        plain: its id without levels of factors and without the mark of a control; empty if equal to the id.
+        repeats: for a control, the id of the case that it repeats; empty for others.
     """
 
     id: str
@@ -153,37 +152,37 @@ class Case(msgspec.Struct, frozen=True):
 
     @property
     def cores(self) -> int:
-        """Cpus of all of its ranks, on all hosts."""
+        """Number of cpus of all ranks, on all hosts."""
         return sum(map(len, self.placement.rank_cpus))
 
     @property
     def place(self) -> str:
-        """`tcp, pair`; control measurements are called so."""
+        """`tcp, pair`; control measurements are marked as such."""
         control = {"measure": "", "control": ", A against A", "sentinel": ", fixed work between blocks"}[self.role]
         return f"{self.benchmark}, {self.placement.label}{control}"
 
     @property
     def subject(self) -> str:
-        """What it measures: equal for cases that only levels, or a control, tell apart."""
+        """Its id without levels and controls: equal for cases that differ only in these."""
         return self.plain or self.id
 
 
 def case_id(subject: str, levels: Mapping[str, str]) -> str:
-    """A subject at levels of factors: `stream/all/first-touch/stores=ordinary/toolchain=gcc`."""
+    """The id of a subject at levels of factors: `stream/all/first-touch/stores=ordinary/toolchain=gcc`."""
     return "/".join(filter(None, (subject, ",".join(f"{factor}={level}" for factor, level in levels.items()))))
 
 
 class Arm(msgspec.Struct, frozen=True):
-    """One of the things that an experiment measures in each block.
+    """One of the measurements of an experiment in each block.
 
     Attributes:
-        case: id of the case of the study that it repeats; in the plan of experiments that of its own case.
-        kernel: whose figure is judged.
-        metric: of that kernel.
-        power: 1 where the figure multiplies the effect, -1 where it divides it.
-        level: of the experiment's factor; empty where that has no part in it.
-        params: axis -> value in place of the case's own.
-        placement: in place of the case's own; None for that.
+        case: id of the case of the study that it repeats; in the plan of experiments the id of its own case.
+        kernel: kernel whose figure is judged.
+        metric: metric of that kernel.
+        power: 1 if the figure multiplies the effect, -1 if it divides it.
+        level: level of the experiment's factor; empty if it has none.
+        params: axis -> value that replaces that of the case.
+        placement: replaces that of the case; None: no change.
     """
 
     case: str
@@ -196,21 +195,21 @@ class Arm(msgspec.Struct, frozen=True):
 
 
 class Effect(msgspec.Struct, frozen=True):
-    """What an experiment tests: the product of its arms' figures, block by block, against a border.
+    """What an experiment tests: the product of its arms' figures, block by block, against a threshold.
 
-    It holds where the whole interval of the product lies on the named side of the border, fails where the whole of
-    it lies on the other, and is open in between.
+    It holds if the whole interval of the product lies on the named side of the threshold, fails if the whole
+    interval lies on the other side, and is open otherwise.
 
     Attributes:
-        what: the product is, in words: `the ratio`.
-        arms: that are multiplied, each with its power.
-        border: in the unit of the product.
-        side: of the border on which it holds.
-        holds: what is true then, in words.
-        fails: what is true where it fails.
-        refutes: whether the finding is refuted where it fails; else that leaves it open.
-        unit: of the product; empty for a ratio.
-        excludes: whether no rival is left where it holds: it varied the cause.
+        what: name of the product: `the ratio`.
+        arms: arms that are multiplied, each with its power.
+        border: the threshold, in the unit of the product.
+        side: side of the threshold on which it holds.
+        holds: text: what is true if it holds.
+        fails: text: what is true if it fails.
+        refutes: whether the finding is refuted if it fails; else it stays open.
+        unit: unit of the product; empty for a ratio.
+        excludes: whether no rival is left if it holds, because the cause itself was varied.
     """
 
     what: str
@@ -225,12 +224,12 @@ class Effect(msgspec.Struct, frozen=True):
 
 
 class Experiment(msgspec.Struct, frozen=True):
-    """What turns a candidate into a confirmed or a refuted finding, as data.
+    """An experiment that confirms or refutes a candidate finding, as data.
 
     Attributes:
-        question: what it answers, in words that follow `tells`.
-        effects: all of which have to hold for the finding to be confirmed.
-        factor: that it varies; None where it repeats what was measured.
+        question: question that it answers, a clause that follows `tells`.
+        effects: all of them must hold to confirm the finding.
+        factor: factor that it varies; None if it repeats the measurement.
     """
 
     question: str
@@ -257,14 +256,14 @@ class PlannedLaunch(msgspec.Struct, frozen=True):
 
 
 class Folded(msgspec.Struct, frozen=True):
-    """A wish that is the same thing as another on this machine.
+    """A requested placement and memory that equals another one on this machine.
 
     Attributes:
-        wish: in words: placement and memory.
-        into: what it folds into, in words.
-        reason: why.
-        labels: placement words of the two; empty in a plan of an earlier version, as it is stored.
-        alike: as of `LeftOut`.
+        wish: the request, as text: placement and memory.
+        into: the equal one, as text.
+        reason: why they are equal.
+        labels: placement words of the two; empty in plans of earlier versions.
+        alike: see `LeftOut`.
     """
 
     wish: str
@@ -275,22 +274,22 @@ class Folded(msgspec.Struct, frozen=True):
 
     @property
     def places(self) -> tuple[Word, Word]:
-        """The placements of the wish and of what it folds into, whatever their memory."""
+        """The placements of the two, without their memory."""
         wish, into = map(parsed, self.labels)
         return wish, into
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """A wish that cannot be measured on this machine.
+    """A request that cannot be measured on this machine.
 
     Attributes:
-        wish: in words.
+        wish: the request, as text.
         reason: why it cannot be measured.
-        nodes: whether more nodes would do.
-        levels: of axes, factors and memory that it is about.
-        alike: equal for wishes that only an index, a number or a size tells apart; empty for one like no other.
-        benchmark: whose problem is too large for the memory; empty for all else.
-        instead: axis and value of the largest that fits, `n=49408`, if any.
+        nodes: whether more nodes would help.
+        levels: levels of axes, factors and memory in question.
+        alike: equal for requests that differ only in an index, a number or a size; empty if it is unique.
+        benchmark: benchmark whose problem is too large for the memory; empty for other reasons.
+        instead: axis and value of the largest problem that fits, `n=49408`, if any.
     """
 
     wish: str
@@ -310,36 +309,36 @@ class Plan(msgspec.Struct, frozen=True):
         study: name of the study.
         title: of the study.
         question: of the study.
-        machine: host name, or what describes the machine it was made for.
+        machine: host name, or description, of the machine it was made for.
         hosts: nodes that may be used; each case names those that it runs on.
-        seed: of the order in the blocks.
+        seed: random seed of the order in the blocks.
         precision: see Study.
         launches: of each case.
         budget_s: seconds, None for none.
-        estimate_s: estimated duration without a budget's cuts.
+        estimate_s: estimated duration without a budget.
         prepared_s: seconds of the budget that were used before the first launch, to find sizes.
-        min_samples: of a kernel in a launch.
-        max_samples: of a kernel in a launch.
-        probe_cpus: the two cpus of the hand-over probe, empty where there is one core.
-        cases: by importance.
+        min_samples: minimum samples of a kernel in a launch.
+        max_samples: maximum samples of a kernel in a launch.
+        probe_cpus: the two cpus of the hand-over probe, empty if there is one core.
+        cases: cases, the most important first.
         order: every launch, in the order they run.
-        later: rounds of cases without launches so far, which get them when all before is through: ids.
-        later_share: of the budget that is left, so much is kept for them.
-        folded: what fell together.
-        left_out: what is not measured.
+        later: ids of the cases of each later round. A round gets its launches after all launches before it.
+        later_share: share of the remaining budget that is kept for later rounds.
+        folded: requests that are equal on this machine.
+        left_out: requests that cannot be measured.
         factors: what is varied on purpose.
-        refine: rounds of refinement that may follow when all launches are made.
-        full: whether the largest problems that the memory holds follow then, in one launch, beyond the budget.
-        network: device that messages shall use where networks are not varied; empty for the MPI's choice.
-        libraries: role -> shared library that programs load where it is not varied.
-        grows: the budget is the study's own: it may be exceeded by a fifth for launches that make intervals, and
-            every case is measured once, whatever that takes. One that a user gives is kept.
-        confirm_s: seconds for experiments once the study is through, beyond its budget; None for no experiments.
-        trials: plans of experiments, whose blocks follow those of the study and are no part of it.
-        experiments: of a plan of experiments: id of a finding -> what was planned for it.
-        core: what one core of the machine can do, by which operations are foreseen.
-        applications: that it measures, as they were declared then.
-        prefixes: application -> folder that Assay installed it in; those without one lie in the usual place.
+        refine: rounds of refinement that may follow after all launches.
+        full: whether the largest problems that fit into memory follow then, in one launch, beyond the budget.
+        network: device for messages if networks are not varied; empty: the MPI chooses.
+        libraries: role -> shared library that programs load if it is not varied.
+        grows: the budget is the study's own: launches that make intervals may exceed it by a fifth, and every case
+            is measured once, whatever that takes. A budget given by the user is kept.
+        confirm_s: seconds for experiments after the study, beyond its budget; None: no experiments.
+        trials: plans of experiments. Their blocks follow those of the study and do not belong to it.
+        experiments: in a plan of experiments: id of a finding -> its experiment.
+        core: rate of one core of the machine, used to estimate the time of operations.
+        applications: declarations of the applications that it measures.
+        prefixes: application -> folder where Assay installed it; others are in the usual place.
     """
 
     schema: int
@@ -378,9 +377,9 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def studied(self) -> tuple[Case, ...]:
-        """What the study asks for, and what is meant where cases are counted: without control measurements.
+        """The cases that the study requests, which are also those that are counted: without control measurements.
 
-        Those are the fixed work between blocks, and what is measured a second time in each block, A against A.
+        Control measurements are the fixed work between blocks, and the second measurement of A against A.
         """
         return tuple(case for case in self.cases if case.role == "measure")
 
@@ -390,7 +389,7 @@ class Plan(msgspec.Struct, frozen=True):
         return frozenset(case for launch in self.order for case in launch.cases)
 
     def with_part(self, part: "Plan") -> "Plan":
-        """The whole run's plan with what a stage measures next: the study with more, or further experiments."""
+        """The plan of the whole run with the next part of a stage: more of the study, or further experiments."""
         if not part.experiments:
             return part
         if part in self.trials:
@@ -398,7 +397,7 @@ class Plan(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, trials=(*self.trials, part), confirm_s=None)
 
     def case(self, case_id: str) -> Case:
-        """The case with this id; KeyError when there is none."""
+        """The case with this id; KeyError if there is none."""
         for case in self.cases:
             if case.id == case_id:
                 return case
@@ -406,7 +405,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def names(self) -> dict[str, str]:
-        """Id of a case -> the case in words, by what tells it from others of its benchmark: `hpl, all, n 8192`."""
+        """Id of a case -> a text of what distinguishes it from others of its benchmark: `hpl, all, n 8192`."""
         levels = {e.id: {**e.params, "memory": str(e.placement.memory), **e.factors} for e in self.cases}
         values: dict[tuple[str, str, str], set[ParamValue]] = {}
         for case in self.cases:
@@ -414,7 +413,7 @@ class Plan(msgspec.Struct, frozen=True):
                 values.setdefault((case.benchmark, case.role, name), set()).add(value)
 
         def words(case: Case) -> list[str]:
-            of = case.benchmark, case.role
-            return [f"{name} {value}" for name, value in levels[case.id].items() if len(values[*of, name]) > 1]
+            kind = case.benchmark, case.role
+            return [f"{name} {value}" for name, value in levels[case.id].items() if len(values[*kind, name]) > 1]
 
         return {case.id: ", ".join((case.place, *words(case))) for case in self.cases}

@@ -1,6 +1,6 @@
-"""What a run holds that tells whose machine it was, as the types of its records declare it.
+"""Private parts of a run: what identifies a site, a machine or a user, declared by the types of its records.
 
-A field says it by its type: `host: Host`. An entry of a dictionary (a fact, a variable of the environment) says it
+A field is private by its type: `host: Host`. An entry of a dictionary (a fact, an environment variable) is private
 by its name in `NAMED`.
 """
 
@@ -10,14 +10,14 @@ import msgspec
 
 Kind = Literal["", "host", "domain", "user", "login", "path", "address", "hardware", "identifier", "job", "other"]
 
-#: Where the metadata of a type has its kind.
+#: Key of the kind in the metadata of a type.
 PRIVATE = "private"
 
 Host = Annotated[str, msgspec.Meta(extra={PRIVATE: "host"})]
 Identifier = Annotated[str, msgspec.Meta(extra={PRIVATE: "identifier"})]
 FilePath = Annotated[str, msgspec.Meta(extra={PRIVATE: "path"})]
 
-#: Name of a fact, a variable, or an information in hwloc's description -> what it tells.
+#: Name of a fact, an environment variable or an hwloc info -> what it reveals.
 NAMED: dict[str, Kind] = {
     "host name": "host",
     "HostName": "host",

@@ -1,4 +1,4 @@
-"""What one path of messages is good for and what limits it, as figures: reports put it into words."""
+"""Figures of one path of messages and its limit; reports turn them into text."""
 
 from typing import Literal
 
@@ -6,10 +6,10 @@ import msgspec
 
 from assay.model.quantity import Basis, Quantity
 
-#: What long messages stand at: the link (its wire, a shaper, the slot of its card, a rate given by the user),
-#: memory, a plain copy by one core, the MPI (plain sockets get more of the same link), one pair of cores (more
-#: pairs get more), the one machine that all nodes are; or why nobody knows: below every limit that is known, none
-#: known, no long messages.
+#: What limits long messages: the link (its wire, a shaper, the slot of its card, a rate given by the user),
+#: memory, a copy by one core, the MPI (plain sockets reach more on the same link), one pair of cores (more pairs
+#: reach more), all nodes being one machine; or why it is not known: below every known limit, no limit known, no
+#: long messages.
 LimitedBy = Literal[
     "wire", "shaper", "slot", "given", "memory", "copy", "mpi", "one-pair", "one-machine",
     "undecided", "no-limit-known", "not-measured",
@@ -17,12 +17,12 @@ LimitedBy = Literal[
 
 
 class ProfileFigure(msgspec.Struct, frozen=True):
-    """A figure with what it rests on.
+    """A figure with its evidence.
 
     Attributes:
-        value: with its ends.
-        launches: the fewest that it rests on.
-        of: ids of estimates or models.
+        value: value with its ends.
+        launches: smallest number of launches behind it.
+        of: ids of its estimates or models.
     """
 
     value: Quantity
@@ -40,22 +40,22 @@ class ProfileFigure(msgspec.Struct, frozen=True):
         return self.value.confidence
 
     def over(self, base: float) -> "ProfileFigure":
-        """The figure over a bare number of its unit."""
+        """The figure divided by a number in its unit."""
         return msgspec.structs.replace(self, value=self.value.over(base))
 
     def inverse(self, unit: str) -> "ProfileFigure":
-        """One over the figure: of a time how often it fits into a second."""
+        """One over the figure: for a time, how often it fits into a second."""
         return msgspec.structs.replace(self, value=self.value.inverse(unit))
 
 
 class Ceiling(msgspec.Struct, frozen=True):
-    """What long messages in one direction stand against.
+    """The limit of long messages in one direction.
 
     Attributes:
         value: B/s of payload.
-        of: where that comes from, in words.
-        device: that has it; empty for memory.
-        bits: rate of its wire in bit/s, headers and all; None where it is no wire.
+        of: source of the limit, as text.
+        device: device with the limit; empty for memory.
+        bits: rate of its wire in bit/s, including headers; None if it is not a wire.
     """
 
     value: float
@@ -65,41 +65,41 @@ class Ceiling(msgspec.Struct, frozen=True):
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """One path that messages took between the same partners: over one network, by one MPI.
+    """One path of messages between the same partners: over one network, by one MPI.
 
     Attributes:
         id: unique in its run.
         by: benchmark: `pt2pt` or `tcp`.
         label: placement word.
-        hosts: of the partners.
+        hosts: hosts of the partners.
         factors: factor -> level.
-        state: of the machine; None where states explain nothing.
-        asked: device that messages were to take; empty where none was named.
-        carried: device whose counters show that it carried them; empty where none did.
-        small_bytes: of the message that small ones are judged by.
-        small: time of it, one way.
-        alone: such messages a second where each waits for the one before it.
-        streamed: such messages a second with `window` of them in flight.
-        window: messages in flight before one waits.
-        solid_bytes: from this size on every one that was measured gets half of the highest rate or more, by the
-            lower ends; 0 where that is not so, or where the smallest one does.
-        half: size in B from which on half of the highest rate is reached.
-        jump: factor on the time at the largest step of the latency by size.
-        jump_bytes: last size before that step, and first one after it.
-        rate: of long messages in one direction.
+        state: state of the machine; None if states explain nothing.
+        asked: requested device; empty if none was named.
+        carried: device whose counters show that it carried them; empty if none did.
+        small_bytes: size of the message that represents small ones.
+        small: its time, one way.
+        alone: such messages per second, one after the other.
+        streamed: such messages per second with `window` of them in flight.
+        window: number of messages in flight.
+        solid_bytes: from this size on, every measured size reaches half of the highest rate or more, by the lower
+            ends; 0 if there is no such size, or if it is the smallest one.
+        half: size in B from which half of the highest rate is reached.
+        jump: factor of the largest step of the latency between two sizes.
+        jump_bytes: size before that step, and size after it.
+        rate: rate of long messages in one direction.
         rate_bytes: their size.
-        both: both directions at once over one, of long messages.
-        pairs: how many pairs passed messages at once.
-        pairs_rate: of all of them together, in one direction.
-        pairs_fill: pairs that it takes to fill what a node can.
+        both: rate of both directions at once over that of one, long messages.
+        pairs: number of pairs that exchanged messages at the same time.
+        pairs_rate: rate of all of them together, in one direction.
+        pairs_fill: number of pairs that reach the limit of a node.
         over_tcp_small: speed of MPI over that of sockets between the same processes, smallest message.
         over_tcp: the same, long messages.
         over_copy: bandwidth of long messages inside a node over that of a copy by one core.
-        ceiling: what `rate` stands against.
-        share: `rate` over it.
-        tcp_share: the same of sockets, where they were measured.
+        ceiling: limit of `rate`.
+        share: `rate` over the ceiling.
+        tcp_share: the same for sockets, if measured.
         limited_by: see LimitedBy.
-        stalled: waits of about so many seconds were found, those of a timer of TCP; None without.
+        stalled: length in seconds of waits for a timer of TCP that were found; None if there were none.
     """
 
     id: str
@@ -136,5 +136,5 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def between(self) -> bool:
-        """Whether messages went from node to node."""
+        """Whether the messages passed between nodes."""
         return len(self.hosts) > 1

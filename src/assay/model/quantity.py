@@ -1,16 +1,16 @@
-"""A number with its ends: the only shape of one in results, records and JSON."""
+"""A number with its ends: the only form of such a number in results, records and JSON."""
 
 from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
 
-#: What the ends are: a 95 % interval; least and largest of a few values, which claims no confidence; none, because
-#: there is a single value; none, because the source printed none; ends that follow from those of other quantities.
+#: What the ends are: a 95 % interval; the smallest and the largest of a few values, without confidence; none,
+#: because there is a single value; none, because the source printed none; ends that follow from other quantities.
 Basis = Literal["interval", "range", "single", "imported", "derived"]
 
 
-#: Of an interval, nominal.
+#: Nominal confidence of an interval.
 CONFIDENCE = 0.95
 
 
@@ -19,8 +19,8 @@ class Quantity(msgspec.Struct, frozen=True):
 
     Attributes:
         value: in `unit`.
-        lo: lower end; the value itself where there are no ends.
-        hi: upper end; the value itself where there are no ends.
+        lo: lower end; equal to the value if there are no ends.
+        hi: upper end; equal to the value if there are no ends.
         unit: SI base unit, e.g. `B/s`, `s`, `flop/s`; empty for a ratio or a count.
         basis: what the ends are.
     """
@@ -42,7 +42,7 @@ class Quantity(msgspec.Struct, frozen=True):
 
     @property
     def has_ends(self) -> bool:
-        """Whether the ends are more than the value itself: an interval or a range."""
+        """Whether it has ends: an interval, a range, or derived ones."""
         return self.basis in {"interval", "range", "derived"}
 
     @property
@@ -52,12 +52,12 @@ class Quantity(msgspec.Struct, frozen=True):
 
     @property
     def has_interval(self) -> bool:
-        """Whether the ends claim 95 % confidence."""
+        """Whether the ends are a 95 % interval."""
         return self.basis == "interval"
 
     @property
     def is_wide(self) -> bool:
-        """Whether its ends are farther apart than it is large: they tell of noise and not of a quantity."""
+        """Whether the distance of its ends exceeds the value: then it shows noise, not a quantity."""
         return self.hi - self.lo > abs(self.value)
 
     def scaled(self, factor: float, unit: str) -> "Quantity":
@@ -65,21 +65,21 @@ class Quantity(msgspec.Struct, frozen=True):
         return Quantity(self.value * factor, self.lo * factor, self.hi * factor, unit, self.basis)
 
     def over(self, base: float, unit: str = "") -> "Quantity":
-        """The quantity over a positive number."""
+        """The quantity divided by a positive number."""
         return Quantity(self.value / base, self.lo / base, self.hi / base, unit, self.basis)
 
     def times(self, other: "Quantity", unit: str) -> "Quantity":
-        """The product of two positive quantities; its ends are the farthest that theirs allow."""
+        """The product of two positive quantities; its ends are the products of the ends."""
         basis: Basis = "derived" if self.has_ends or other.has_ends else "single"
         return Quantity(self.value * other.value, self.lo * other.lo, self.hi * other.hi, unit, basis)
 
     def inverse(self, unit: str) -> "Quantity":
-        """One over the quantity; its ends change places. ZeroDivisionError where an end is 0."""
+        """One over the quantity; its ends change places. ZeroDivisionError if an end is 0."""
         return Quantity(1 / self.value, 1 / self.hi, 1 / self.lo, unit, self.basis)
 
 
 def distance(one: Quantity, other: Quantity) -> float:
-    """How far the ends of one positive quantity lie from those of another, relative: 0 where they overlap."""
+    """Relative distance between the ends of two positive quantities: 0 if they overlap."""
     return one.lo / other.hi - 1 if one.lo > other.hi else min(0.0, one.hi / other.lo - 1)
 
 

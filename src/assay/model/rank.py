@@ -1,4 +1,4 @@
-"""What stands in records of one process of a launch: its placement, and what it took of the machine."""
+"""The record of one process of a launch: its placement, and the resources it used."""
 
 from typing import Annotated, Literal
 
@@ -8,13 +8,14 @@ from assay.model.private import Host, Identifier
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """What a rank of a foreign program took of the machine, by the kernel's accounts.
+    """Resources that a rank of a foreign program used, as the kernel counts them.
 
     Attributes:
-        resident_bytes: most memory at once; where a rank is several processes, of the largest.
-        voluntary_switches: how often it gave its cpu up.
-        involuntary_switches: how often its cpu was taken from it.
-        strayed_s: that it worked with a cpu in its mask that was not asked for, as libraries do while they start.
+        resident_bytes: peak resident memory; of the largest process if a rank has several.
+        voluntary_switches: voluntary context switches.
+        involuntary_switches: involuntary context switches.
+        strayed_s: seconds that it worked with a cpu in its mask that was not asked for, as libraries do while they
+            start.
     """
 
     resident_bytes: int
@@ -24,13 +25,13 @@ class Usage(msgspec.Struct, frozen=True):
 
 
 class MpiCall(msgspec.Struct, frozen=True):
-    """What a rank did by one function of MPI.
+    """Calls of one MPI function by one rank.
 
     Attributes:
-        kind: `send`; `wait` for messages; `collective`; `all`: a collective one that all leave together.
-        calls: how many.
-        seconds: in all of them.
-        bytes: that the rank contributed, as far as the arguments say it.
+        kind: `send`; `wait` for messages; `collective`; `all`: a collective that all ranks leave together.
+        calls: number of calls.
+        seconds: time in all of them.
+        bytes: bytes that the rank contributed, as far as the arguments state them.
         sizes: power of two -> calls that contributed at most so many bytes, and more than half of it.
     """
 
@@ -42,14 +43,14 @@ class MpiCall(msgspec.Struct, frozen=True):
 
 
 class MpiTimes(msgspec.Struct, frozen=True):
-    """What a rank did by MPI: of a foreign program from the end of MPI_Init to the begin of MPI_Finalize.
+    """MPI calls of one rank. For a foreign program: from the end of MPI_Init to the start of MPI_Finalize.
 
-    Of programs of ours it is what they did while samples that count were taken.
+    For our own programs: while the measured samples were taken.
 
     Attributes:
-        seconds: in which calls were counted.
-        overhead_s: cost of counting a call, measured in the rank.
-        calls: function -> what it did; empty where messages pass by ways that nobody counts.
+        seconds: time in which calls were counted.
+        overhead_s: cost of counting one call, measured in the rank.
+        calls: function -> its calls; empty if messages pass by ways that are not counted.
     """
 
     seconds: float
@@ -68,20 +69,21 @@ class Rank(msgspec.Struct, frozen=True):
     Attributes:
         rank: from 0.
         host: host name.
-        boot_id: of the kernel; two hosts with one boot id are one machine.
+        boot_id: boot id of the kernel; two hosts with one boot id are one machine.
         requested_cpus: asked for, one per thread.
         cpus: read back from the affinity masks of its threads, one per thread, in thread order.
         requested_memory: policy asked for, e.g. `bind:0`.
-        page_nodes: memory node -> pages of the touched buffers found on it (move_pages); empty where the kernel
+        page_nodes: memory node -> pages of the touched buffers found on it (move_pages); empty if the kernel
             does not say.
-        huge_page_share: share of the touched buffers that lies in huge pages (smaps); None where the kernel does
+        huge_page_share: share of the touched buffers that lies in huge pages (smaps); None if the kernel does
             not say.
-        proof: `thread`: each thread stands on the cpu that was asked for; `rank`: all threads of the process run
-            together on the cpus that were asked for, and `cpus` lists those, ascending.
-        devices: that it found and used, by the names that it was told; None where its program does not say.
-        usage: of a foreign program.
-        mpi: of a foreign program that was started with others, and of programs of ours whose messages are a part
-            of their time; None where it passes no messages, or did not end.
+        proof: `thread`: each thread runs on the cpu that was asked for; `rank`: all threads of the process share
+            the cpus that were asked for, and `cpus` lists those, ascending.
+        devices: devices that it found and used, by the names it was given; None if its program does not report
+            them.
+        usage: resources of a foreign program.
+        mpi: MPI calls of a foreign program with several ranks, and of our programs whose messages are a part of
+            their time; None if it passes no messages, or did not end.
     """
 
     rank: int

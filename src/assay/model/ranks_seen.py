@@ -1,13 +1,13 @@
-"""What the program `audit` says of the ranks that a launch line starts (native/starter/audit.cpp)."""
+"""The report of the program `audit` about the ranks that a launch line starts (native/starter/audit.cpp)."""
 
 import contextlib
 from typing import Literal
 
 import msgspec
 
-#: The program.
+#: Name of the program.
 PROGRAM = "audit"
-#: How each of its lines begins, and that of a rank that begins.
+#: Start of each of its lines, and of the line of a rank that begins.
 _RECORD, _BEGAN = b'{"type":', b'{"type":"began"'
 
 
@@ -19,18 +19,18 @@ class RankSeen(msgspec.Struct, frozen=True, tag="rank", tag_field="type"):
         size: number of ranks there.
         host: where it runs.
         boot_id: of the kernel there.
-        told: variable -> value, of those by which launchers tell a rank who it is.
-        library: what passes the messages, and what of the environment can change its ways.
-        launched_cpus: that the launcher gave it, as a kernel list.
-        cpus: that it may use once MPI has begun.
-        cores: that these cpus are of.
+        told: variable -> value, for the variables by which launchers tell a rank its number.
+        library: what passes the messages, and the environment variables that can change it.
+        launched_cpus: cpus that the launcher gave it, as a kernel list.
+        cpus: cpus that it may use after the start of MPI.
+        cores: cores of these cpus.
         threads: cpus that an OpenMP thread may use -> number of such threads.
-        memory_nodes: that it may have memory of, as a kernel list.
-        page_nodes: memory node -> pages of those that it touched.
-        single_copy: `ok` where it may copy out of the memory of the next rank on its host, else why not; empty for
-            one that is alone there.
-        messages: whether messages of 1 MiB came whole; empty where it passed none.
-        sent: interface -> bytes that left by it meanwhile; only the first rank of a host says so.
+        memory_nodes: memory nodes that it may use, as a kernel list.
+        page_nodes: memory node -> its touched pages there.
+        single_copy: `ok` if it may copy from the memory of the next rank on its host, else why not; empty if it is
+            alone there.
+        messages: whether messages of 1 MiB arrived intact; empty if it passed none.
+        sent: interface -> bytes sent meanwhile; only the first rank of a host reports them.
         node: facts of its host, by name.
     """
 
@@ -53,7 +53,7 @@ class RankSeen(msgspec.Struct, frozen=True, tag="rank", tag_field="type"):
 
 
 class RankBegan(msgspec.Struct, frozen=True, tag="began", tag_field="type"):
-    """A rank that was started, before it starts MPI.
+    """A rank that has been started and has not yet started MPI.
 
     Attributes:
         host: where it runs.
@@ -68,7 +68,7 @@ class RankStuck(msgspec.Struct, frozen=True, tag="stuck", tag_field="type"):
     Attributes:
         host: where it runs.
         phase: what it waited for: the start of MPI, or messages.
-        partner: host that it sent its message to; empty where it is not known.
+        partner: host that it sent its message to; empty if unknown.
     """
 
     host: str
@@ -77,13 +77,13 @@ class RankStuck(msgspec.Struct, frozen=True, tag="stuck", tag_field="type"):
 
 
 class RanksSeen(msgspec.Struct, frozen=True):
-    """All that the ranks of a launch said.
+    """All reports of the ranks of a launch.
 
     Attributes:
-        ranks: in the order of their numbers.
-        stuck: those that gave up.
-        began: all that were started.
-        others: what a launcher printed beside that.
+        ranks: ranks in the order of their numbers.
+        stuck: ranks that gave up.
+        began: all ranks that were started.
+        others: other output of the launcher.
     """
 
     ranks: tuple[RankSeen, ...] = ()
@@ -93,12 +93,12 @@ class RanksSeen(msgspec.Struct, frozen=True):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Of the ranks, each once."""
+        """The hosts of the ranks, each once."""
         return tuple(dict.fromkeys(each.host for each in self.ranks))
 
 
 def read_ranks(output: bytes) -> RanksSeen:
-    """What the ranks said, whatever a launcher prints around it or before each of its lines."""
+    """The reports of the ranks, whatever a launcher prints around them or before each line."""
     found: list[RankSeen | RankStuck | RankBegan] = []
     others: list[bytes] = []
     decoder = msgspec.json.Decoder(RankSeen | RankStuck | RankBegan)
@@ -107,7 +107,7 @@ def read_ranks(output: bytes) -> RanksSeen:
         if begin < 0:
             others.append(line)
             continue
-        with contextlib.suppress(msgspec.MsgspecError):  # two lines in one
+        with contextlib.suppress(msgspec.MsgspecError):  # two reports mixed in one line
             found.append(decoder.decode(line[begin:]))
     return RanksSeen(
         tuple(sorted((each for each in found if isinstance(each, RankSeen)), key=lambda each: each.rank)),
@@ -118,5 +118,5 @@ def read_ranks(output: bytes) -> RanksSeen:
 
 
 def count_begun(output: bytes) -> int:
-    """How many ranks have begun, by what was printed so far."""
+    """Number of ranks that have begun, from the output so far."""
     return output.count(_BEGAN)

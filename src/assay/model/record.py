@@ -2,8 +2,8 @@
 
 `schema/records.schema.json` is generated from these types (`assay.model.schema`), published, and held equal
 to them by a test. A record file is a sequence of launches; the records of a launch stand before its `launch`
-record, which commits them: records that no `launch` record follows were torn off by a crash. The bulk of a large
-launch is kept as columns in a file beside the records: `shared` and `columns` records say where. A `prediction`
+record, which commits them: records without a `launch` record after them were cut off by a crash. The samples of a
+large launch are stored as columns in a separate file: `shared` and `columns` records point to them. A `prediction`
 stands between launches and needs no other record.
 """
 
@@ -25,7 +25,7 @@ from assay.model.transport import Transport, transport
 RECORD_SCHEMA = 1
 
 
-#: Name of the clock of a machine that is a model.
+#: Name of the clock of a simulated machine.
 SIMULATED = "simulated"
 
 
@@ -47,15 +47,15 @@ class Header(msgspec.Struct, frozen=True, tag="header"):
         params: every axis with its value.
         work: kernel -> quantity -> amount in one iteration, e.g. `{"triad": {"bytes": 24e6}}`.
         build: compiler, flags and features the program was compiled with.
-        clock: of the samples.
+        clock: clock of the samples.
         ranks: one entry per process.
-        passed_by: what passes the messages, `mpi` in a record: `library` as it names itself, `standard`, `threads`
-            granted, `network` asked for, `way` that a program names (addresses, or the pairs of a round),
-            `segment`, most bytes of a message in one of TCP, as its ends agreed, each variable of the environment,
-            of an allowlist, that can change its ways; empty without any. The property `mpi` has its parts.
-        libraries: role -> what was loaded at launch, in its own words: `file`, `version`, the `kernel` that it
-            chose, `threads`, `interface`, the `kernels` that it takes by number.
-        facts: what else the program states of the case, name -> value with its unit.
+        passed_by: what passes the messages, `mpi` in a record: `library` (the name it gives itself), `standard`,
+            `threads` (granted level), `network` (requested), `way` (addresses, or the pairs of a round), `segment`
+            (maximum segment size of TCP), and each environment variable, from an allowlist, that can change how
+            messages travel; empty without messages. The property `mpi` has its parts.
+        libraries: role -> the library loaded at launch, as it describes itself: `file`, `version`, chosen
+            `kernel`, `threads`, `interface`, the `kernels` that can be chosen by number.
+        facts: further facts that the program states about the case, name -> value with its unit.
     """
 
     schema: int
@@ -72,7 +72,7 @@ class Header(msgspec.Struct, frozen=True, tag="header"):
 
     @property
     def mpi(self) -> Transport:
-        """What passes the messages; all of it is empty where nothing does."""
+        """What passes the messages; all fields are empty if nothing does."""
         return transport(tuple(self.passed_by.items()))
 
 
@@ -82,9 +82,9 @@ class Series(msgspec.Struct, frozen=True, tag="series"):
     Attributes:
         kernel: name.
         rank: process.
-        phase: warm-ups are kept, labelled.
-        iterations: of each sample.
-        stop: why sampling ended: `precision`, `samples` (the most allowed), `time`; warm-up: `steady`, `time`.
+        phase: warm-ups are kept, with their label.
+        iterations: iterations of each sample.
+        stop: why sampling ended: `precision`, `samples` (the maximum), `time`; warm-up: `steady`, `time`.
         start_s: start of each sample, seconds since the program's start.
         seconds: duration of `iterations` iterations, undivided.
     """
@@ -98,24 +98,24 @@ class Series(msgspec.Struct, frozen=True, tag="series"):
     seconds: Sequence[float]
 
     def __post_init__(self) -> None:
-        """Refuse what no clock can have said."""
+        """Refuse values that no clock can give."""
         if len(self.start_s) != len(self.seconds):
             raise ValueError("start_s and seconds differ in length")
         if self.iterations < 1:
             raise ValueError("a sample has at least one iteration")
-        # Millions of samples pass here. A sum that is not finite tells of one that is not (or of an overflow).
+        # Millions of samples pass here. The sum is not finite if one of them is not (or if it overflows).
         if not math.isfinite(sum(self.seconds)) or min(self.seconds, default=0.0) < 0:
             raise ValueError("a duration is negative or not finite")
 
 
 class Threads(msgspec.Struct, frozen=True, tag="threads"):
-    """What each thread of a rank worked by itself in the measured samples of a kernel, waiting for no other.
+    """Seconds that each thread of a rank worked in the measured samples of a kernel, without waiting for others.
 
     Attributes:
         kernel: name.
         rank: process.
-        iterations: of all these samples.
-        seconds: of each thread, in thread order.
+        iterations: iterations of all these samples.
+        seconds: seconds of each thread, in thread order.
     """
 
     kernel: str
@@ -125,21 +125,21 @@ class Threads(msgspec.Struct, frozen=True, tag="threads"):
 
 
 class Counter(msgspec.Struct, frozen=True):
-    """What one network interface or InfiniBand port carried, in bytes, by its own counters."""
+    """Bytes that one network interface or InfiniBand port carried, by its own counters."""
 
     sent: int
     received: int
 
 
 class HostTraffic(msgspec.Struct, frozen=True):
-    """Traffic of one host by interface (`eth0`) and InfiniBand port (`mlx5_0:1`), and what its cpus did meanwhile.
+    """Traffic of one host by interface (`eth0`) and InfiniBand port (`mlx5_0:1`), and the use of its cpus.
 
     Attributes:
-        mtus: of interfaces, B.
-        cpus: how many the host has; 0 where nobody looked.
-        used_s: what all programs of the host used of them.
-        stolen_s: what a hypervisor took.
-        own_s: what the ranks of the launch used.
+        mtus: interface -> MTU, B.
+        cpus: number of cpus of the host; 0 if their use was not measured.
+        used_s: cpu time used by all programs of the host.
+        stolen_s: cpu time that a hypervisor took.
+        own_s: cpu time used by the ranks of the launch.
     """
 
     host: Host
@@ -153,7 +153,7 @@ class HostTraffic(msgspec.Struct, frozen=True):
 
 
 class Summed(Sequence[HostTraffic]):
-    """Hosts that know the sums of their counters."""
+    """Hosts with the sums of their counters."""
 
     @abstractmethod
     def sent(self) -> Mapping[str, int]:
@@ -161,13 +161,13 @@ class Summed(Sequence[HostTraffic]):
 
 
 class Traffic(msgspec.Struct, frozen=True, tag="traffic"):
-    """What every host did while a case was sampled; what its interfaces carried proves the way of the messages.
+    """Activity of every host while a case was sampled; the bytes of its interfaces prove the path of the messages.
 
     Attributes:
-        seconds: from the first reading of the counters to the last; of programs that stood alone on several hosts,
-            of the one that took longest.
-        payload: bytes of all messages that ranks sent meanwhile, their warm-up and calibration included.
-        hosts: one entry per host, whatever else used its interfaces included.
+        seconds: from the first reading of the counters to the last; the longest one if independent programs ran on
+            several hosts.
+        payload: bytes of all messages that ranks sent meanwhile, including warm-up and calibration.
+        hosts: one entry per host, including other use of its interfaces.
     """
 
     seconds: float
@@ -186,17 +186,17 @@ class Traffic(msgspec.Struct, frozen=True, tag="traffic"):
 
 
 class FigureOfMerit(msgspec.Struct, frozen=True, tag="figure"):
-    """One value that a program states of a whole solution.
+    """One value that a program states for a whole solution.
 
     Attributes:
         name: of the figure, e.g. `rate`.
         unit: SI base unit.
         value: in that unit, above 0.
-        seconds: that the solution took; None where the program does not say.
-        phases: part of the solution -> seconds, a mean over the ranks; parts that there were not are absent.
-        warmup: a later one counts.
-        steps: phase -> its seconds in each step of the solution; empty where a program tells no steps.
-        rank: whose it is, of a program that stood alone on several hosts; else 0.
+        seconds: time of the solution; None if the program does not state it.
+        phases: part of the solution -> seconds, mean over the ranks.
+        warmup: whether it is a warm-up: a later one counts.
+        steps: phase -> its seconds in each step of the solution; empty if a program reports no steps.
+        rank: its rank, if independent programs ran on several hosts; else 0.
     """
 
     name: str
@@ -210,11 +210,11 @@ class FigureOfMerit(msgspec.Struct, frozen=True, tag="figure"):
 
 
 class Output(msgspec.Struct, frozen=True, tag="output"):
-    """What a command of somebody else wrote, whole: figures are read from it, and can be read again.
+    """The whole output of a third-party command: figures are parsed from it, and can be parsed again.
 
     Attributes:
-        text: itself, where it is short.
-        file: compressed, in the run's directory, where it is long.
+        text: the output, if it is short.
+        file: compressed file in the run's directory, if it is long.
     """
 
     text: str
@@ -222,14 +222,14 @@ class Output(msgspec.Struct, frozen=True, tag="output"):
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What became of a check of an application's output.
+    """The result of a check of an application's output.
 
     Attributes:
         about: what was checked.
-        status: `unknown` where its value is known for other versions or parameters only.
-        said: what was sought and what was found, in words.
-        error: by which a number differs; 0 where none does, 1 for text.
-        tolerance: by which it may.
+        status: `unknown` if the right value is known for other versions or parameters only.
+        said: what was expected and what was found, as text.
+        error: difference of a number; 0 if there is none, 1 for text.
+        tolerance: allowed difference.
     """
 
     about: str
@@ -243,11 +243,11 @@ class Verdict(msgspec.Struct, frozen=True, tag="verdict"):
     """Whether the results of a case were right: `error` of at most `tolerance`.
 
     Attributes:
-        passed: whether all of it is right.
-        error: the largest, or that of what is wrong; 1 for a text.
-        tolerance: of that.
-        checks: of the output of an application, one after the other.
-        version: of the application, as its output says it.
+        passed: whether all results are right.
+        error: the largest error, or that of the wrong result; 1 for a text.
+        tolerance: tolerance of that error.
+        checks: checks of the output of an application, in order.
+        version: version of the application, from its output.
     """
 
     passed: bool
@@ -257,7 +257,7 @@ class Verdict(msgspec.Struct, frozen=True, tag="verdict"):
     version: str = ""
 
 
-#: Why a case failed, as far as analysis asks for it: `connection-lost`: nothing moved over a connection any more.
+#: Causes of failure that the analysis needs. `connection-lost`: nothing moved over a connection any more.
 FailureCause = Literal["", "connection-lost"]
 
 
@@ -266,7 +266,7 @@ class End(msgspec.Struct, frozen=True, tag="end", omit_defaults=True):
 
     Attributes:
         status: how it ended.
-        reason: why it is not complete, in words for people.
+        reason: why it is not complete, as text.
         cause: the same as a name; empty for most.
     """
 
@@ -276,27 +276,27 @@ class End(msgspec.Struct, frozen=True, tag="end", omit_defaults=True):
 
 
 class Launch(msgspec.Struct, frozen=True, tag="launch"):
-    """Commits the records of one launch. Written by the engine, in one append with them.
+    """Commits the records of one launch. The engine writes it together with them, in one append.
 
     Attributes:
-        id: of the planned launch.
+        id: id of the planned launch.
         attempt: 0, then 1, 2 ... for repeats of a disturbed launch.
         block: see PlannedLaunch.
         program: native executable.
         toolchain: name.
         build: key of the build.
         cases: ids, in the order they ran.
-        argv: exact command line; that of its first host where a program stood alone on several at once.
+        argv: exact command line; that of the first host if independent programs ran on several hosts.
         environment: variables that the launcher set (an allowlist).
         started: ISO time, UTC.
-        exit_code: of the program; negative for a signal, None when it was ended at its time limit.
+        exit_code: exit code of the program; negative for a signal, None if its time limit ended it.
         bracket: what the machine did around it.
-        message: what the program said on stderr, at most 2,000 characters.
+        message: stderr of the program, at most 2,000 characters.
         prepared: factor -> command that was run just before it to set the factor's level.
-        waited_s: seconds that were waited before it until other processes used little.
-        lost: its hosts that did not answer any more when it ended, or that their scheduler gave up.
+        waited_s: seconds that Assay waited before it until other processes used little cpu time.
+        lost: its hosts that did not answer when it ended, or that their scheduler gave up.
         began_s: seconds that the study, or its experiments, had used over all parts of the run when it began.
-        ended_s: the same when it was through; 0 in runs of earlier versions, which do not say it.
+        ended_s: the same when it had ended; 0 in runs of earlier versions, which do not record it.
     """
 
     id: str
@@ -320,13 +320,13 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
 
 
 class Shared(msgspec.Struct, frozen=True, tag="shared"):
-    """Opens a large launch: what its cases share stands once in `samples.columns`. See `assay.store.compact`.
+    """Opens a large launch: its cases share this part of `samples.columns`. See `assay.store.compact`.
 
     Attributes:
         form: version of the columns.
-        at: first byte.
-        bytes: how many.
-        crc32: of them.
+        at: offset of the first byte.
+        bytes: number of bytes.
+        crc32: checksum of the bytes.
     """
 
     form: int
@@ -336,14 +336,14 @@ class Shared(msgspec.Struct, frozen=True, tag="shared"):
 
 
 class Columns(msgspec.Struct, frozen=True, tag="columns"):
-    """Stands for the ranks, the series and the traffic of a case, which are kept in `samples.columns`.
+    """Points to the ranks, the series and the traffic of a case in `samples.columns`.
 
     Attributes:
-        at: first byte.
+        at: offset of the first byte.
         parts: bytes of each part: series and ranks; durations; starts.
-        crc32: of all of them.
-        series: how many.
-        samples: of all series together.
+        crc32: checksum of all parts.
+        series: number of series.
+        samples: number of samples of all series.
     """
 
     at: int
@@ -354,13 +354,13 @@ class Columns(msgspec.Struct, frozen=True, tag="columns"):
 
 
 class Prediction(Quantity, frozen=True, tag="prediction", kw_only=True):
-    """What models expect of a case: written before its first launch, which decides, and never changed.
+    """What models expect of a case. It is written before the case's first launch and never changed.
 
     Attributes:
         of: id of the case.
-        metric: that is predicted.
-        models: from which it follows, `from` in JSON.
-        law: name of the law that says so; empty in runs of earlier versions.
+        metric: predicted metric.
+        models: models from which it follows, `from` in JSON.
+        law: name of the law; empty in runs of earlier versions.
     """
 
     of: str
@@ -369,12 +369,12 @@ class Prediction(Quantity, frozen=True, tag="prediction", kw_only=True):
     law: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse ends that do not enclose the value."""
+        """Refuse ends that do not contain the value."""
         if not (self.lo <= self.value <= self.hi and math.isfinite(self.hi - self.lo)):
             raise ValueError("lo <= value <= hi does not hold, or one is not finite")
 
     def refusal(self, earlier: Sequence["Prediction"], launches: Sequence[Launch]) -> str:
-        """Why it may not follow what the run holds already; empty where it may."""
+        """Why it cannot be added to the run's predictions and launches; empty if it can."""
         if any((each.of, each.metric) == (self.of, self.metric) for each in earlier):
             return "it is predicted already"
         if any(self.of in each.cases for each in launches):
@@ -390,11 +390,11 @@ _decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 
 
 class RecordError(AssayError):
-    """A line that is no valid record."""
+    """A line is not a valid record."""
 
 
 def decode_program_record(line: bytes | str) -> ProgramRecord:
-    """One line of a native program's output; RecordError says what is wrong with it."""
+    """Decode one line of a native program's output; RecordError says what is wrong with it."""
     try:
         return _program_decoder.decode(line)
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -402,7 +402,7 @@ def decode_program_record(line: bytes | str) -> ProgramRecord:
 
 
 def decode_record(line: bytes | str) -> Record:
-    """One line of records.jsonl; RecordError says what is wrong with it."""
+    """Decode one line of records.jsonl; RecordError says what is wrong with it."""
     try:
         return _decoder.decode(line)
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:

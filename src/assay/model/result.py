@@ -1,4 +1,4 @@
-"""What may be said of a run: estimates with intervals, models, findings. `assay show --json` is `Analysis`."""
+"""Results of a run: estimates with intervals, models, findings. `assay show --json` prints `Analysis`."""
 
 from collections.abc import Hashable
 from typing import Literal
@@ -21,27 +21,27 @@ RESULT_SCHEMA = 2
 CaseStatus = Literal["complete", "failed", "invalid", "incomplete", "timed-out", "skipped"]
 
 
-#: Part of a machine that a limit is of: of computing its cores, of memory the memory nodes that are used.
+#: The part of a machine that has a limit: cores for computing, memory nodes for memory.
 Scope = Literal["core", "cores", "numa-node", "numa-nodes", "package", "machine", "link"]
 
 
-#: What sets a limit: the wire of a link, a shaper of the kernel, the slot of a card, memory, units that compute, a
-#: clock, a core that copies, the user's word, or what the source of imported figures states.
+#: What sets a limit: the wire of a link, a traffic shaper of the kernel, the slot of a card, memory, arithmetic
+#: units, a clock, a core that copies, the user, or the source of imported figures.
 LimitKind = Literal["wire", "shaper", "pcie", "memory", "flop-rate", "clock", "copy", "user", "stated"]
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """What a figure stands against: a limit of the part of the machine that the figure is of, never of more.
+    """The limit of a figure: of the part of the machine that the figure is about, never of a larger part.
 
     Attributes:
         value: in the estimate's unit.
         source: `derived` from facts, `measured` (or `simulated`) in this run, or `given` by the user.
-        of: what it is and how it came about, in words.
+        of: what it is and how it was found, as text.
         kind: what sets it.
-        scope: the part that it is a limit of; `link` for messages between nodes.
-        framed: whether it is of TCP in Ethernet frames, for each of which a kernel works.
+        scope: the part of the machine that it limits; `link` for messages between nodes.
+        framed: whether it is of TCP in Ethernet frames, each of which costs the kernel time.
         reference: whether a figure may exceed it, as turbo exceeds the nominal clock; else it is a ceiling.
-        measured_by: id of the estimate whose figure it is; empty where it is no estimate's own.
+        measured_by: id of the estimate whose figure it is; empty if it is not the figure of an estimate.
     """
 
     value: float
@@ -55,10 +55,10 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure with everything it must carry. There is no bare-number form.
+    """A figure with everything that belongs to it. There is no form as a bare number.
 
     Attributes:
-        id: unique in its run: case, kernel, metric, host where there are several, state where stratified.
+        id: unique in its run: case, kernel, metric, host if there are several, state where stratified.
         case: id of the case.
         benchmark: name.
         kernel: name.
@@ -69,30 +69,31 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         placement: asked and proven.
         factors: factor -> level.
         state: state of the machine in which all of its launches were made (`near`, `far`; `unsettled` where it
-            changed during each of them); None where states do not explain its benchmark.
+            changed during each of them); None if states do not explain its benchmark.
         value: median over launches of the launch's median, with the interval of the launch medians by order
             statistics (6 launches or more), else their range; None unless complete.
-        mean: that the measured samples have, each launch counted alike: of a rate all work by all time. What other
-            programs print, with all that disturbed single samples in it.
-        min: least sample.
+        mean: mean of the measured samples, with equal weight for each launch; of a rate: all work over all time.
+            Other programs print this value. It includes disturbed samples.
+        min: smallest sample.
         max: largest sample.
-        p99: the sample that 99 % are at least as good as; None of fewer than 1,000 samples.
-        threads: seconds of an iteration that each thread works by itself, median over launches, in the order of
-            the cpus; empty where they are not timed. The slowest decides how long an iteration takes.
+        p99: the value that 99 % of the samples reach or better; None with fewer than 1,000 samples.
+        threads: seconds of an iteration that each thread works without waiting for others, median over launches,
+            in the order of the cpus; empty if they are not timed. The slowest one decides the iteration's time.
         launches: number of launches.
         samples: number of measured samples.
         stop: why sampling ended in the launches: the worst of `precision`, `samples`, `time`.
-        precision: largest relative half-width reached by a launch's own interval, None where it has none.
+        precision: largest relative half-width reached by a launch's own interval, None if it has none.
         steady: whether every launch reached a steady state.
-        modes: medians of the modes of the samples where there are two, else empty.
-        disturbed: how many of its launches were disturbed: they count where no repeat was quiet.
-        set_aside: disturbed launches of the case that do not count, since their own repeat was quiet, or the state
-            of the machine changed during them where figures are given for each.
-        limit: what it stands against, None where nothing bounds it yet; it exceeds no ceiling by more than 2 %.
-        exceeds: the ceiling that it exceeded by more, which is therefore wrong and not its `limit`; else None.
+        modes: medians of the modes of the samples if there are two, else empty.
+        disturbed: number of its launches that were disturbed; they count because no repeat was quiet.
+        set_aside: disturbed launches of the case that do not count: their repeat was quiet, or the state of the
+            machine changed during them and figures are given for each state.
+        limit: its limit; None if none is known. It exceeds no ceiling by more than 2 %.
+        exceeds: a ceiling that it exceeds by more than that, which is therefore wrong and not its `limit`; else
+            None.
         status: of the case.
         reason: why the status is not complete.
-        printed: where it stood, of an import; None for what was measured.
+        printed: where an imported figure was printed; None if it was measured.
     """
 
     id: str
@@ -127,19 +128,19 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     printed: Printed | None = None
 
     def alike(self, *but: str) -> Hashable:
-        """What it shares with estimates that differ in nothing but the named params, factors or attributes.
+        """A key that estimates share if they differ in nothing but the named params, factors or attributes.
 
         Attributes are `kernel`, `metric`, `memory`, `hosts` and `state`.
         """
         where = self.placement
-        told = {"kernel": self.kernel, "metric": self.metric, "memory": where.memory, "state": self.state}
-        words = {**told, "hosts": where.hosts, **self.params, **self.factors}
+        own = {"kernel": self.kernel, "metric": self.metric, "memory": where.memory, "state": self.state}
+        words = {**own, "hosts": where.hosts, **self.params, **self.factors}
         shared = frozenset((name, word) for name, word in words.items() if name not in but)
         return self.benchmark, where.label, shared
 
     @property
     def by_host(self) -> tuple["Estimate", ...]:
-        """As if it were of each of its hosts alone; none where they are one machine, whose cores are the same."""
+        """The estimate for each of its hosts alone; none if all hosts are one machine and share its cores."""
         where = self.placement
         if len(where.hosts) <= 1:
             return (self,)
@@ -173,11 +174,11 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def confidence(self) -> float | None:
-        """Nominal confidence of the interval; None where there is none."""
+        """Nominal confidence of the interval; None if there is none."""
         return self.value.confidence if self.value else None
 
 
-#: What tells a control from the case that it repeats; see `Comparison.differ`.
+#: Value of `Comparison.differ` for a control and the case that it repeats.
 CONTROL = "control"
 
 
@@ -186,28 +187,29 @@ class Comparison(msgspec.Struct, frozen=True):
 
     Attributes:
         id: unique in its run.
-        a: estimate id; of the control where `differ` is `control`, which has no estimate of its own in the run.
+        a: estimate id; of the control if `differ` is `control` (it has no estimate of its own in the run).
         b: estimate id, the base of the ratio.
         value: a / b, Hodges-Lehmann over the blocks (over all pairs of launches between two runs), with the exact
             signed-rank interval (Mann-Whitney between runs), or the range of the ratios with fewer than 6 blocks,
             or 4 launches in a run.
         blocks: pairs; 0 between two runs, which have no blocks in common.
-        verdict: in words of METHODS: `faster`, `slower`, `trivially different`, `equivalent`, `inconclusive`.
-        differ: what tells a from b: an axis, a factor, `cores`, `memory`, `control` (A against A), or `run`.
-        level: of a.
+        verdict: `faster`, `slower`, `trivially different`, `equivalent` or `inconclusive`.
+        differ: what differs between a and b: an axis, a factor, `cores`, `memory`, `control` (A against A), or
+            `run`.
+        level: level of a.
         base: level of b.
         varied: whether it was varied on purpose; other pairs are those that the study happens to contain.
-        state: of the machine, where the comparison is within one.
-        launches: of a and of b that it rests on.
-        margin: a difference has to exceed it to be called one: 1 %, or the resolution where that is larger.
-        resolution: what A against A shows here: the 95th percentile of its effects, relative; None without one.
+        state: state of the machine, if the comparison is within one.
+        launches: numbers of launches of a and of b.
+        margin: smallest difference that counts as one: 1 %, or the resolution if that is larger.
+        resolution: 95th percentile of the effects of A against A, relative; None without such pairs.
         detectable: smallest relative difference that is found four times in five under the noise seen here; None
-            where so few pairs can find none.
+            if there are too few pairs to find any.
         p: two-sided, of the exact rank test; None for a range.
         adjusted_p: of Benjamini and Yekutieli, among all comparisons of the same kind in the run.
-        between_runs: standard deviation from run to run of the same machine, relative, by which the interval is
-            widened; None where launches alone make it.
-        history: earlier runs that tell it.
+        between_runs: relative standard deviation between runs of the same machine, by which the interval is
+            widened; None if the interval comes from the launches alone.
+        history: number of earlier runs that give it.
     """
 
     id: str
@@ -237,7 +239,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
     @property
     def ratio(self) -> float:
-        """The ratio a / b alone."""
+        """The ratio a / b, without its ends."""
         return self.value.value
 
     @property
@@ -256,7 +258,7 @@ class Comparison(msgspec.Struct, frozen=True):
         return self.value.confidence
 
 
-#: What a finding is for: it costs performance, offers some, or is worth knowing.
+#: A finding costs performance, offers some, or is worth knowing.
 Severity = Literal["problem", "advice", "fact"]
 
 
@@ -266,17 +268,17 @@ class Finding(msgspec.Struct, frozen=True):
     Attributes:
         id: unique in its run: rule and subject.
         rule: name of the rule.
-        claim: one sentence with the figures that carry it.
+        claim: one sentence with the figures that support it.
         severity: `problem` costs performance, `advice` offers some, `fact` is worth knowing.
-        status: `candidate` until its experiment makes it `confirmed` or `refuted`; `observed` for what was
-            measured directly and needs no cause; `not assessed` where evidence is missing.
+        status: `candidate` until its experiment makes it `confirmed` or `refuted`; `observed` if it was measured
+            directly and needs no cause; `not assessed` if evidence is missing.
         evidence: ids of estimates or comparisons.
         statistic: what was tested, with its value: the bound of an interval.
-        threshold: what it was tested against.
+        threshold: the value that it was compared with.
         rivals: other causes not excluded.
-        next: the experiment or remedy that comes next, a command where there is one.
-        experiment: that decides a candidate, as data; None where Assay can make none.
-        numbers: `statistic` with its ends, and `threshold`, in one unit, and what else a rule names; empty where
+        next: the experiment or remedy that comes next, a command if there is one.
+        experiment: the experiment that decides a candidate, as data; None if Assay can make none.
+        numbers: `statistic` with its ends, and `threshold`, in one unit, and further numbers of a rule; empty if
             nothing was tested.
     """
 
@@ -300,11 +302,11 @@ class Outcome(msgspec.Struct, frozen=True):
     Attributes:
         case: id.
         status: see CaseStatus.
-        reason: in words, empty when complete.
-        launches: launches that yielded samples.
-        planned: launches that were planned.
-        cause: the reason as a name, where the program gave one.
-        failed: launches that went wrong and that no later one replaced.
+        reason: as text; empty if complete.
+        launches: launches with samples.
+        planned: planned launches.
+        cause: the reason as a name, if the program gave one.
+        failed: launches that failed and were not replaced by a later one.
     """
 
     case: str
@@ -317,7 +319,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Analysis(msgspec.Struct, frozen=True):
-    """All that may be said of a run.
+    """All results of a run.
 
     Attributes:
         schema: version of this document.
@@ -326,14 +328,14 @@ class Analysis(msgspec.Struct, frozen=True):
         status: how the run ended: `complete`, `cut` by its budget, `interrupted`, or `incomplete`.
         estimates: every figure.
         models: fitted laws, each with its own type.
-        comparisons: figures beside each other, from the same blocks.
+        comparisons: comparisons of figures from the same blocks.
         findings: claims with their evidence.
-        tested: names of the rules that had what they judge by, whether they found anything or nothing.
+        tested: names of the rules that had the figures they need, whether they found something or not.
         outcomes: how each case of the plan ended.
         noise: what disturbed the machine.
-        predictions: what was expected before the launches that decided.
-        profiles: what messages did on their way, by size.
-        effort: what the run took; None of an import.
+        predictions: what models expected before the measurements.
+        profiles: profiles of paths of messages.
+        effort: samples and time of the run; None for an import.
     """
 
     schema: int

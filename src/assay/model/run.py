@@ -1,4 +1,4 @@
-"""An executed plan: what a run directory holds, as one value."""
+"""An executed plan: the content of a run directory as one value."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -24,7 +24,7 @@ from assay.model.record import (
 from assay.model.toolchain import Build
 
 RUN_SCHEMA = 1
-#: Probes around a launch of an earlier version, of which only the launch itself was timed.
+#: Seconds of the probes around a launch in runs of earlier versions, which timed only the launch itself.
 _PROBES_S = 0.05
 
 
@@ -54,16 +54,16 @@ class RunInfo(msgspec.Struct, frozen=True):
 
 
 class CaseRecords(msgspec.Struct, frozen=True):
-    """What one launch recorded of one case.
+    """The records of one case in one launch.
 
     Attributes:
-        header: how it was placed and what it did.
-        series: raw samples, warm-ups included; of a large launch decoded from columns when they are looked at.
-        verdict: None when the program ended before it.
-        end: None when the records break off.
-        traffic: what hosts did and networks carried meanwhile; None where nobody looked.
+        header: its placement and its work.
+        series: raw samples, including warm-ups; those of a large launch are decoded from columns on access.
+        verdict: None if the program ended before it.
+        end: None if the records are cut off.
+        traffic: activity of hosts and networks meanwhile; None if not measured.
         figures: values of whole solutions.
-        threads: what threads worked by themselves.
+        threads: times that threads worked without waiting.
     """
 
     header: Header
@@ -80,8 +80,8 @@ class LaunchRecords(msgspec.Struct, frozen=True):
 
     Attributes:
         launch: what was started and what the machine did around it.
-        cases: those that began, in the order they ran.
-        unstarted: case -> its end record, for cases that ended before they could begin (no header).
+        cases: cases that began, in the order they ran.
+        unstarted: case -> its end record, for cases that ended before they began (no header).
     """
 
     launch: Launch
@@ -96,11 +96,11 @@ class Shortfall(msgspec.Struct, frozen=True):
     """Why a case has fewer launches than planned.
 
     Attributes:
-        cause: the budget, launches that kept failing, the user, a program that ended before it came to the case;
-            `other` for words of another version.
-        why: the same in words.
+        cause: the budget, repeated failures, the user, or a program that ended before the case; `other` for a
+            reason of another version.
+        why: the same as text.
         made: launches that were made.
-        planned: launches that were planned; 0 where an older version does not say.
+        planned: launches that were planned; 0 if an older version did not record it.
     """
 
     cause: Cause
@@ -114,14 +114,15 @@ class Shortfall(msgspec.Struct, frozen=True):
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """`ending.json`: written when the plan is through or was stopped; absent after a crash.
+    """`ending.json`: written when the plan is complete or was stopped; absent after a crash.
 
     Attributes:
         status: `complete` when every launch was made, `cut` when the budget ended it, `interrupted` by the user.
         ended: ISO time, UTC.
-        elapsed_s: wall time of all sessions together.
+        elapsed_s: seconds used, over all parts of the run.
         cut: case or launch -> why it was not (fully) measured.
-        needed_s: what all of the plan takes, by what was made of it; None where all was made (or nobody asked).
+        needed_s: estimated seconds of the whole plan, from the part that was made; None if all was made (or it was
+            not asked for).
     """
 
     status: Literal["complete", "cut", "interrupted"]
@@ -139,11 +140,12 @@ class Run(msgspec.Struct, frozen=True):
         info: run.json.
         plan: plan.json.
         machines: host -> facts.
-        launches: of the study, in the order they were made.
-        ending: None for a run that was killed and not resumed, or that goes on now.
-        damage: what could not be read, a sentence each (line number and reason); such launches count as not made.
-        imported: what other tools printed or others published; None where Assay measured.
-        trials: launches of experiments, of which no figure of the study knows.
+        launches: launches of the study, in the order they were made.
+        ending: None for a run that was killed and not resumed, or that is still running.
+        damage: what could not be read, one sentence each (line number and reason); such launches count as not
+            made.
+        imported: figures that other tools printed or others published; None if Assay measured.
+        trials: launches of experiments, which no figure of the study uses.
         predictions: in the order they were made, each before the first launch of its case.
     """
 
@@ -160,12 +162,12 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def made(self) -> tuple[LaunchRecords, ...]:
-        """Every launch: those of the study, then those of its experiments."""
+        """All launches: those of the study, then those of its experiments."""
         return (*self.launches, *self.trials)
 
     @property
     def simulated(self) -> bool:
-        """Whether a model of a machine answered: then the clock is the model's."""
+        """Whether it ran on a simulated machine, with its clock."""
         first = next((each for launch in self.made for each in launch.cases), None)
         return first is not None and first.header.clock.name == SIMULATED
 
@@ -183,25 +185,25 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def study_s(self) -> float | None:
-        """Seconds that the study took, which its budget is for: without its experiments; None where it goes on."""
+        """Seconds of the study, to which its budget applies: without experiments; None if it is still running."""
         if self.ending is None:
             return None
         return self.ending.elapsed_s - sum(seconds_used(self.of(trial)) for trial in self.plan.trials)
 
     def of(self, plan: Plan) -> tuple[LaunchRecords, ...]:
-        """The launches of one of its plans, the study's or that of experiments, in the order they were made."""
+        """The launches of one of its plans (study or experiments), in the order they were made."""
         names = {launch.id for launch in plan.order}
         return tuple(each for each in self.made if each.launch.id in names)
 
 
 def seconds_used(launches: Iterable[LaunchRecords], before_s: float = 0.0) -> float:
-    """Seconds that a plan has used when the last of its launches is through, over all parts of a run.
+    """Seconds that a plan has used at the end of its last launch, over all parts of a run.
 
-    What passed between launches is not known of runs of earlier versions.
+    Runs of earlier versions did not record the time between launches.
 
     Args:
-        launches: of the plan, in the order they were made.
-        before_s: seconds that it had used before the first.
+        launches: launches of the plan, in the order they were made.
+        before_s: seconds that it had used before the first launch.
     """
     for launch in (each.launch for each in launches):
         before_s = launch.ended_s or before_s + wall_s(launch) + launch.waited_s
@@ -209,5 +211,5 @@ def seconds_used(launches: Iterable[LaunchRecords], before_s: float = 0.0) -> fl
 
 
 def wall_s(launch: Launch) -> float:
-    """Seconds that a launch took with its levels and probes."""
+    """Seconds of a launch, including its levels and probes."""
     return launch.ended_s - launch.began_s if launch.ended_s else launch.bracket.elapsed_s + _PROBES_S

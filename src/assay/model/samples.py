@@ -1,4 +1,4 @@
-"""The samples of a case as columns: a row for each series, and the samples of all series one behind the other."""
+"""The samples of a case as columns: one row for each series, and the samples of all series in one array."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,12 +19,12 @@ class SampleTable(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Samples of all kernels, ranks and phases of a case in one launch.
 
     Attributes:
-        kernels: names; `kernel` counts in them.
-        kernel: of each series, shape (series,), like the next five.
+        kernels: names.
+        kernel: index in `kernels` of each series, shape (series,), like the next five.
         rank: process.
-        phase: place in `PHASES`.
-        stop: place in `STOPS`.
-        iterations: of each sample.
+        phase: index in `PHASES`.
+        stop: index in `STOPS`.
+        iterations: iterations of each sample.
         counts: number of samples.
         seconds: durations of `iterations` iterations, undivided, shape (samples,).
     """
@@ -40,7 +40,7 @@ class SampleTable(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def ends(self) -> NDArray[np.int64]:
-        """Where the samples of each series end."""
+        """Index behind the last sample of each series."""
         return np.cumsum(self.counts)
 
     def block(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -53,7 +53,7 @@ class SampleTable(msgspec.Struct, frozen=True, eq=False, dict=True):
         return found
 
     def measured(self) -> bool:
-        """Whether there are samples that are no warm-up."""
+        """Whether there are samples other than warm-ups."""
         return bool(self.counts[self.phase == PHASES.index("measured")].any())
 
     def groups(self) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
@@ -82,7 +82,7 @@ class Tabled(Sequence[Series]):
 
 
 def table_of(series: Sequence[Series]) -> SampleTable:
-    """The columns of series, however they are kept."""
+    """The columns of series, in whatever form they are stored."""
     if isinstance(series, Tabled):
         return series.table()
     kernels = tuple(dict.fromkeys(each.kernel for each in series))
@@ -105,7 +105,7 @@ def count_of(series: Sequence[Series]) -> int:
 
 
 def starts_of(series: Sequence[Series]) -> NDArray[np.float64]:
-    """Start of each sample of all series, however they are kept, shape (samples,)."""
+    """Start of each sample of all series, in whatever form they are stored, shape (samples,)."""
     if isinstance(series, Tabled):
         return series.starts()
     return np.concatenate([np.zeros(0), *(np.asarray(each.start_s, dtype=np.float64) for each in series)])

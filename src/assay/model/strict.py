@@ -1,4 +1,4 @@
-"""Tables that people write, as records: what is unknown, lacking or of another kind is refused by its name."""
+"""Convert tables of TOML files to records, and refuse unknown, missing and wrong keys by name."""
 
 import difflib
 import re
@@ -16,14 +16,14 @@ def converted(table: Mapping[str, Any], record: type[Record], what: str, path: o
     """The table as a record.
 
     Args:
-        table: as TOML has it.
-        record: what it should be; records within it are held to their keys, too.
-        what: of which kind the file is, in words: `study`.
-        path: of the file.
-        remedy: where people read what may stand there.
+        table: table from the TOML file.
+        record: wanted type; keys of nested records are checked, too.
+        what: kind of file: `study`.
+        path: path of the file.
+        remedy: where the user can read what is allowed.
 
     Raises:
-        UsageError: an unknown key, with the nearest known one; one that is lacking, or of another kind.
+        UsageError: an unknown key, with the nearest known one; a missing key, or a value of a wrong type.
     """
     _refuse_unknown(table, record, path, "")
     try:
@@ -34,7 +34,7 @@ def converted(table: Mapping[str, Any], record: type[Record], what: str, path: o
 
 
 def _refuse_unknown(value: object, kind: Any, path: object, where: str) -> None:  # noqa: ANN401 (a type)
-    """Walk the table along the types of the record; what is of another kind the conversion refuses."""
+    """Walk the table along the types of the record; the conversion refuses values of a wrong type."""
     inner = get_args(kind)
     if isinstance(value, list):
         for number, each in enumerate(value):

@@ -1,8 +1,7 @@
-"""Texts that a page can translate: English for every reader, with the template and its parameters.
+"""Texts that can be translated: English strings that keep their template and its parameters.
 
-`text("{count} of {cases} was not measured", ...)` is a `str` like any other: a terminal, a record and an f-string
-see English. A page keeps the template and what stands in it, and says it by the catalogues of
-`assay.report.languages`.
+`text("{count} of {cases} was not measured", ...)` is a `str`: a terminal, a record and an f-string see English. A
+page uses the template and the parameters, and translates them by the catalogues of `assay.report.languages`.
 """
 
 import re
@@ -12,13 +11,11 @@ from typing import Any, Literal
 
 import msgspec
 
-#: Between the form of one and that of many in a template that counts.
+#: Separates singular and plural in a template with a count.
 FORMS = "|"
-#: A template that begins with a parameter.
-_FIRST = re.compile(r"\{(\w+)\}")
 #: A parameter of a template.
 _NAMED = re.compile(r"\{(\w+)\}")
-#: Between a command and what it is for.
+#: Separates a command from its purpose.
 REMARK = "  # "
 #: The separator of `listed`.
 AND = "and"
@@ -28,16 +25,16 @@ Verb = Literal["run", "resume", "doctor", "show", "report", "compare"]
 
 
 class Text(str):
-    """English that knows how it was made; see `Phrase` and `Joined`."""
+    """An English text that keeps its parts; see `Phrase` and `Joined`."""
 
     __slots__ = ()
 
 
 class Phrase(Text):
-    """A template with its parameters put in.
+    """A template, filled with its parameters.
 
     Attributes:
-        template: English with `{name}` for each parameter; two forms, parted by `|`, where it counts.
+        template: English with `{name}` for each parameter; singular and plural separated by `|` if it has a count.
         parameters: name -> texts, strings, whole numbers.
     """
 
@@ -46,7 +43,7 @@ class Phrase(Text):
 
 
 class Joined(Text):
-    """Several texts in a row.
+    """Several texts, one after the other.
 
     Attributes:
         separator: between them; `and` for a list in words.
@@ -58,12 +55,12 @@ class Joined(Text):
 
 
 class Command(Text):
-    """A command of Assay that a reader types; see `cli`.
+    """A command of Assay for the reader to type; see `cli`.
 
     Attributes:
         verb: the command; `resume` for the rest of a run.
-        subject: the study or the run; empty for a look at the machine.
-        options: what follows.
+        subject: the study or the run; empty for `doctor`.
+        options: further words.
     """
 
     verb: Verb
@@ -72,7 +69,7 @@ class Command(Text):
 
 
 class Rooted(Text):
-    """A command that changes the whole machine: only its administrator may type it."""
+    """A command that changes the whole machine and needs its administrator."""
 
     __slots__ = ()
 
@@ -85,33 +82,33 @@ def cli(verb: Verb, *words: str) -> Command:
     return made
 
 
-def commands(said: str) -> Iterator[Command]:
+def commands(sentence: str) -> Iterator[Command]:
     """The commands of Assay inside a text."""
-    return (part for part in _parts(said) if isinstance(part, Command))
+    return (part for part in _parts(sentence) if isinstance(part, Command))
 
 
-def is_rooted(said: str) -> bool:
-    """Whether a text has a command that only an administrator may type."""
-    return any(isinstance(part, Rooted) for part in _parts(said))
+def is_rooted(sentence: str) -> bool:
+    """Whether a text contains a command that needs an administrator."""
+    return any(isinstance(part, Rooted) for part in _parts(sentence))
 
 
-def _parts(said: str | int) -> Iterator[str | int]:
-    yield said
-    if isinstance(said, Joined | Phrase):
-        for part in said.parts if isinstance(said, Joined) else said.parameters.values():
+def _parts(sentence: str | int) -> Iterator[str | int]:
+    yield sentence
+    if isinstance(sentence, Joined | Phrase):
+        for part in sentence.parts if isinstance(sentence, Joined) else sentence.parameters.values():
             yield from _parts(part)
 
 
 def text(template: str, /, **parameters: str | int) -> Phrase:
-    """The template in English; whole numbers are grouped. The singular form is used if `count` is 1.
+    """The template in English; whole numbers have thousands separators. The singular is used if `count` is 1.
 
-    The template is found by its place in the source: it must be a literal.
+    `tools/texts.py` collects the templates from the source: it must be a literal.
     """
     return _phrase(template, parameters)
 
 
 def filled(template: Text, words: Mapping[str, str | int]) -> Text:
-    """A text that was made without parameters, with those of `words` that its template names."""
+    """A text without parameters, filled with those of `words` that its template names."""
     if not isinstance(template, Phrase) or template.parameters:
         return template
     return _phrase(template.template, {name: words[name] for name in _NAMED.findall(template.template)})
@@ -127,7 +124,7 @@ def _phrase(template: str, parameters: Mapping[str, str | int]) -> Phrase:
 
 
 def joined(separator: str, parts: Iterable[str]) -> Joined:
-    """The parts that are not empty, with the separator between them."""
+    """The non-empty parts, with the separator between them."""
     kept = tuple(part for part in parts if part)
     return _joined(separator.join(kept), separator, kept)
 
@@ -139,27 +136,29 @@ def listed(parts: Iterable[str]) -> Joined:
     return _joined(f"{', '.join(first)} and {last}" if first else last, AND, kept)
 
 
-def capital(said: Text) -> Text:
-    """The same text with a capital letter, as at the start of a sentence, unless it starts with a name."""
-    if isinstance(said, Phrase):
-        name = _FIRST.match(said.template)
-        first = said.parameters[name[1]] if name else said.template
+def capital(sentence: Text) -> Text:
+    """The text with a capital first letter, as at the start of a sentence, unless it starts with a name."""
+    if isinstance(sentence, Phrase):
+        name = _NAMED.match(sentence.template)
+        first = sentence.parameters[name[1]] if name else sentence.template
         if name and not isinstance(first, Text):
-            return said
-        made = Phrase(_upper(said))
-        made.template = said.template
+            return sentence
+        made = Phrase(_upper(sentence))
+        made.template = sentence.template
         made.parameters = (
-            {**said.parameters, name[1]: capital(first)} if name and isinstance(first, Text) else said.parameters
+            {**sentence.parameters, name[1]: capital(first)}
+            if name and isinstance(first, Text)
+            else sentence.parameters
         )
         return made
-    if isinstance(said, Joined) and said.parts and isinstance(said.parts[0], Text):
-        first = capital(said.parts[0])
-        return _joined(first + said[len(first) :], said.separator, (first, *said.parts[1:]))
-    return said
+    if isinstance(sentence, Joined) and sentence.parts and isinstance(sentence.parts[0], Text):
+        first = capital(sentence.parts[0])
+        return _joined(first + sentence[len(first) :], sentence.separator, (first, *sentence.parts[1:]))
+    return sentence
 
 
-def _upper(said: str) -> str:
-    return said[:1].upper() + said[1:]
+def _upper(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _joined(english: str, separator: str, parts: tuple[str, ...]) -> Joined:

@@ -1,4 +1,4 @@
-"""What the native programs are built with."""
+"""Compilers, MPIs and libraries of the native programs, and the manifest of a build."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -8,24 +8,24 @@ import msgspec
 
 from assay.model.private import FilePath
 
-#: Family of an MPI: what its launcher and its environment are like.
+#: Family of an MPI; it decides the launcher and its environment.
 MpiKind = Literal["openmpi", "mpich", "intel", "cray"]
-#: What a rank of each family needs of Slurm to learn who it is: names in `srun --mpi=list`. HPE makes what its
-#: own MPI needs the default of the site.
+#: The PMI that ranks of each family need from Slurm to learn their numbers: a name in `srun --mpi=list`. HPE makes
+#: the PMI of its own MPI the default of the site.
 SLURM_PMI: Mapping[MpiKind, str] = MappingProxyType(
     {"openmpi": "pmix", "mpich": "pmi2", "intel": "pmi2", "cray": ""}
 )
 
 
 class Mpi(msgspec.Struct, frozen=True):
-    """One installed MPI: what compiles for it, and what starts its programs.
+    """One installed MPI: its compiler wrapper and its launcher.
 
     Attributes:
         name: kind and version, e.g. `openmpi-4.1.4`, or a name of assay.toml.
-        kind: which family it is of: what its launcher and its environment are like.
+        kind: its family; it decides the launcher and its environment.
         version: of the library, e.g. `4.1.4`.
-        compiler: path of its wrapper for C++ (`mpicxx`; of HPE's `CC`).
-        launcher: path of its own launcher (`mpiexec`); empty where there is none: `srun` may start its programs.
+        compiler: path of its C++ wrapper (`mpicxx`; `CC` for HPE's).
+        launcher: path of its own launcher (`mpiexec`); empty if it has none: `srun` may start its programs.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Library(msgspec.Struct, frozen=True):
 
     Attributes:
         name: as users say it: `openblas`, `blis-pthread`, or a path.
-        role: what it is to a program, e.g. `blas`.
+        role: its role for a program, e.g. `blas`.
         file: path of the shared library.
         source: where it was found: the PyPI package or the folder.
     """
@@ -56,11 +56,11 @@ class Toolchain(msgspec.Struct, frozen=True):
 
     Attributes:
         name: as users say it: `gcc`, `clang`, or a name of assay.toml; with `+flags` level where flags vary, and
-            with `/MPI` where there is one: `gcc/openmpi-4.1.4`.
+            with `/MPI` if there is one: `gcc/openmpi-4.1.4`.
         compiler: path of the C++ compiler.
         version: first line of `--version`.
         flags: as given to the compiler, split.
-        mpi: None: only the programs of one process are built.
+        mpi: None: only programs without MPI are built.
     """
 
     name: str
@@ -74,16 +74,16 @@ class Build(msgspec.Struct, frozen=True):
     """Manifest of one build in the cache, stamped into every run.
 
     Attributes:
-        key: hash of sources, compiler, flags and target that names its folder in the cache.
-        toolchain: what it was built with.
+        key: hash of sources, compiler, flags and target; the name of its folder in the cache.
+        toolchain: toolchain that built it.
         target: machine triple or microarchitecture of the host it was built on.
         sources: hash of the native sources.
         programs: program -> path of the executable.
         sha256: program -> hash of the executable.
         openmp: whether the compiler had OpenMP.
         built: ISO time.
-        absent: program -> why it alone could not be built, e.g. a library to link is missing.
-        left: programs that nobody has needed yet; they are not built.
+        absent: program -> why it could not be built, e.g. a library to link is missing.
+        left: programs that were not needed yet and are not built.
     """
 
     key: str

@@ -1,7 +1,7 @@
-"""What topics hold, found by place: `assay.topics.<topic>.<kind>.<module>`, and packages that name themselves.
+"""The contents of topics, found by their place: `assay.topics.<topic>.<kind>.<module>`, and by entry points.
 
-A package outside Assay adds a topic by an entry point of the group `assay.topics`: its value is the package that
-holds folders named as the kinds below. The engine asks for a kind and never imports a topic by name.
+A package outside Assay adds a topic by an entry point of the group `assay.topics`: its value is the package with
+folders named as the kinds below. The engine asks for a kind and never imports a topic by name.
 """
 
 import importlib
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
-#: The entry points by which other packages add topics, and the package of Assay's own.
+#: The group of entry points by which other packages add topics; also the package of Assay's own topics.
 GROUP = "assay.topics"
 
 Kind = Literal[
@@ -40,7 +40,7 @@ def packages() -> tuple[str, ...]:
 
 
 def _may_add(folder: str) -> bool:
-    """Whether a folder holds a package whose entry points mention the group: to read them whole takes 20 ms."""
+    """Whether a folder holds a package whose entry points mention the group: to parse them all takes 20 ms."""
     for file in Path(folder).glob("*-info/entry_points.txt"):
         try:
             if GROUP.encode() in file.read_bytes():
@@ -51,27 +51,27 @@ def _may_add(folder: str) -> bool:
 
 
 def _added() -> list[str]:
-    """The packages that others add."""
+    """The packages that are added by entry points."""
     from importlib.metadata import entry_points  # noqa: PLC0415 (most have none)
 
     return [each.value for each in sorted(entry_points(group=GROUP), key=lambda each: each.name)]
 
 
 def folders() -> tuple[str, ...]:
-    """Where all code of topics is: in Assay, and in the packages that hold those of others."""
+    """The folders of all packages that hold topics: Assay's, and those of others."""
     specs = [importlib.util.find_spec(each.split(".")[0]) for each in packages()]
     return tuple({path: 0 for spec in specs if spec for path in spec.submodule_search_locations or ()})
 
 
 @cache
 def _folders(package: str) -> frozenset[str]:
-    """Names of what a topic holds."""
+    """Names of the modules and folders of a topic."""
     return frozenset(each.name for each in pkgutil.iter_modules(importlib.import_module(package).__path__))
 
 
 @cache
 def found(kind: Kind) -> Mapping[str, str]:
-    """Name of a module of this kind -> its full name; of two with one name in two topics that of `topic.name`."""
+    """Name of a module of this kind -> its full name; if two topics have a name, the second is `topic.name`."""
     modules: dict[str, str] = {}
     for package in packages():
         if kind not in _folders(package):
@@ -85,7 +85,7 @@ def found(kind: Kind) -> Mapping[str, str]:
 
 @cache
 def paths(kind: Kind) -> tuple[Path, ...]:
-    """The folders of this kind of all topics, for what is no module."""
+    """The folders of this kind in all topics, for files other than modules."""
     folders = (importlib.import_module(f"{each}.{kind}") for each in packages() if kind in _folders(each))
     return tuple(Path(path) for folder in folders for path in folder.__path__)
 

@@ -1,4 +1,4 @@
-"""Quantities for people: parsing what they type, scaling what they read. Inside, everything is SI base units."""
+"""Parse the quantities that users type, and scale those that they read. Inside, everything is in SI base units."""
 
 import math
 import re
@@ -24,16 +24,16 @@ _DECIMAL = {
     "p": 1e-12,
 }
 _BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-#: Characters of a wrong word that are shown: nobody reads 400 digits.
+#: A wrong word is shown up to this length.
 _SHOWN = 40
-#: Of nearly every processor; what is swept in whole lines is swept in these.
+#: Cache line of nearly every processor; fine ranges of sizes are multiples of it.
 _LINE_BYTES = 64
 #: The native programs refuse sizes above 2^48, too.
 _LARGEST = 2**48
 _LONGEST_S = 366 * 86400.0
 #: Units that get a decimal prefix.
 _SCALED = frozenset({"s", "B/s", "flop/s", "op/s", "update/s", "Hz", "bit/s", "1/s"})
-#: Units that are written otherwise, behind their prefix: `3.35 M/s` are 3.35 million messages a second.
+#: Unit -> its form behind a prefix: `3.35 M/s` are 3.35 million messages per second.
 _SHOWN_UNITS = {"flop/s": "FLOP/s", "1/s": "/s"}
 _SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -69,7 +69,7 @@ def parse_duration(text: str) -> float:
 
 
 def printed_unit(word: str) -> tuple[str, float]:
-    """The SI base unit of a unit as programs print it, and its factor; unknown ones, as `ns/day`, stay.
+    """The SI base unit of a unit as programs print it, and the factor; unknown units, as `ns/day`, stay.
 
     `ms` are `s`, `MB/s` `B/s`, `Gflop/s`, `GFLOPS` and `GFLOP/s` `flop/s`, `steps/s` `1/s`.
     """
@@ -85,7 +85,7 @@ def printed_unit(word: str) -> tuple[str, float]:
 
 
 def typed_duration(seconds: float) -> str:
-    """At least these seconds as `parse_duration` reads them: `90s`, from two minutes on `3m`."""
+    """The seconds, rounded up, as `parse_duration` reads them: `90s`; from two minutes on `3m`."""
     tens, minutes = -(-seconds // 10), -(-seconds // 60)
     return f"{10 * tens:.0f}s" if seconds < 120 else f"{minutes:.0f}m"  # noqa: PLR2004 (two minutes)
 
@@ -105,11 +105,11 @@ def _short(text: str) -> str:
 
 
 def parse_range(text: str) -> tuple[int, ...]:
-    """Sizes from first to last, both included, or a single size; from 0 it is nothing at all, then from 1 on.
+    """Sizes from first to last, both included, or a single size. A range from 0 is 0, then the range from 1.
 
-    `1:64M` are powers of two times the first. `4K:256M/8` are 8 sizes an octave, evenly spaced on a logarithmic
-    scale; those between first and last are rounded to whole cache lines of 64, below 1 KiB to whole numbers. No
-    step is more than a line longer than its fineness.
+    `1:64M` are powers of two times the first. `4K:256M/8` are 8 sizes per octave, evenly spaced on a logarithmic
+    scale; those between first and last are rounded to multiples of 64, below 1 KiB to whole numbers. No step is
+    more than one cache line longer than the wanted ratio.
     """
     first, colon, rest = text.partition(":")
     low = parse_size(first)
@@ -131,7 +131,7 @@ def parse_range(text: str) -> tuple[int, ...]:
         return tuple(sorted({low, high, *(round(size) for size in sizes if low < round(size) < high)}))
     ascending = [low]
     for size in [*(each for each in map(_whole_lines, sizes) if low < each < high), high]:
-        # Rounded down and then up, two neighbours may lie farther apart than a line more than they should.
+        # If one size is rounded down and the next up, their step may be more than one line too long.
         reach = int(ascending[-1] * 2 ** (1 / an_octave)) + _LINE_BYTES
         if size > reach:
             ascending.append(reach - reach % _LINE_BYTES)
@@ -172,7 +172,7 @@ def count_of(number: int, noun: str) -> str:
 
 
 def format_share(share: float) -> str:
-    """A share in percent, without its sign of percent: `97`, `0.4`, `0`."""
+    """A share in percent, without the sign `%`: `97`, `0.4`, `0`."""
     percent = 100 * share
     return f"{percent:.0f}" if abs(percent) >= 10 or percent == 0 else f"{percent:z.1f}"  # noqa: PLR2004
 
@@ -187,7 +187,7 @@ def format_size(size_bytes: float) -> str:
 
 
 def format_quantity(value: float, unit: str) -> str:
-    """A value in an SI base unit scaled for people with three significant digits: `42.1 GB/s`, `110 ns`."""
+    """A value in an SI base unit, scaled, with three significant digits: `42.1 GB/s`, `110 ns`."""
     scaled, prefixed = scale(value, unit)
     return f"{scaled:.{decimals(scaled)}f} {prefixed}".strip()
 
@@ -210,7 +210,7 @@ def scale(value: float, unit: str) -> tuple[float, str]:
 
 
 def decimals(value: float) -> int:
-    """The number of decimals that gives three significant digits: `42.1`, `1.00`, `1234`."""
+    """The number of decimals for three significant digits: `42.1`, `1.00`, `1234`."""
     if value == 0 or not math.isfinite(value):
         return 0
     rounded = float(f"{value:.3g}")

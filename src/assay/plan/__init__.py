@@ -1,4 +1,4 @@
-"""A study applied to a machine: placements from its topology, ordered, seeded, costed cases."""
+"""Apply a study to a machine: placements from its topology; cases with an order, a seed and costs."""
 
 import math
 import secrets
@@ -52,41 +52,41 @@ __all__ = [
     "without_programs",
 ]
 
-#: The name that launches carry when nobody chose a toolchain.
+#: Name of the toolchain in launches if the user chose none.
 DEFAULT_TOOLCHAIN = "default"
 _MIN_SAMPLES = 10
 _MAX_SAMPLES = 200
 
 
 class Options(msgspec.Struct, frozen=True):
-    """What a user says about one run; None leaves it to the study.
+    """The user's choices for one run; None leaves a choice to the study.
 
     Attributes:
-        seed: of the order in the blocks; drawn at random where None.
-        launches: of each case.
+        seed: random seed of the order in the blocks; None: drawn at random.
+        launches: launches of each case.
         precision: wanted relative half-width of the interval of a launch's median.
         budget_s: seconds.
         toolchains: names; with several, the toolchain is a factor.
-        mpis: names; with several, the MPI is a factor of what passes messages.
-        blas: names or paths, as a user gives them; `libraries` and `factors` hold what they mean.
-        factors: what else is varied on purpose.
-        hosts: nodes that may be used; the machine itself where empty.
-        networks: name -> device that messages shall use; with several, the network is a factor.
-        kernels: host -> boot id, where known: hosts of one kernel are one machine.
+        mpis: names; with several, the MPI is a factor of benchmarks that pass messages.
+        blas: names or paths, as the user gives them; `libraries` and `factors` hold their meaning.
+        factors: further factors.
+        hosts: nodes that may be used; empty: the machine itself.
+        networks: name -> device for messages; with several, the network is a factor.
+        kernels: host -> boot id, if known: hosts of one kernel are one machine.
         refine: rounds in which curves get more sizes where they bend.
-        full: whether the largest problems that the memory holds follow, in one launch, beyond the budget.
-        messages: sizes of messages, as `1:4M`, in place of the study's own; empty for those.
-        values: `AXIS=VALUE,VALUE` or `BENCHMARK.AXIS=...`, in place of the study's own values of this axis.
-        nic_nodes: network -> NUMA node of its card, where the machine does not tell it or tells it wrongly; the
+        full: whether the largest problems that fit into memory follow, in one launch, beyond the budget.
+        messages: sizes of messages, as `1:4M`, that replace the study's own; empty: no change.
+        values: `AXIS=VALUE,VALUE` or `BENCHMARK.AXIS=...`, values that replace the study's own.
+        nic_nodes: network -> NUMA node of its card, if the machine does not report it or reports it wrongly; the
             empty name for all networks.
-        confirm: whether experiments follow that tell candidates from their rivals.
+        confirm: whether experiments for candidate findings follow.
         confirm_s: seconds for them, beyond the budget.
-        libraries: role -> shared library that programs load where it is not varied.
-        lacking: file of a library -> functions that it has not, of those that not every one has.
-        programs: names of the programs of others that are here.
+        libraries: role -> shared library that programs load if it is not varied.
+        lacking: file of a library -> optional functions that it does not have.
+        programs: names of the third-party programs that are installed here.
         sweeps: numbers of ranks, threads and nodes of `scale:NAME`: `ranks=1,2,4`.
-        absent: application -> why it cannot be started here, and what brings it.
-        prefixes: application -> folder that Assay installed it in.
+        absent: application -> why it cannot be started here, and what installs it.
+        prefixes: application -> folder where Assay installed it.
     """
 
     seed: int | None = None
@@ -125,11 +125,11 @@ def make(
     """The plan of a study on a machine, or on several.
 
     Args:
-        name: of the study, or the path of its file.
-        study: the wish.
-        machine: facts; every node of `options.hosts` is taken to be like it unless it is in `unlike`.
-        options: what replaces the study's own.
-        unlike: host -> its machine, for nodes that are unlike `machine`: each is placed by its own topology.
+        name: name of the study, or the path of its file.
+        study: the request.
+        machine: facts; every node of `options.hosts` that is not in `unlike` is assumed to equal it.
+        options: the user's choices.
+        unlike: host -> its machine, for nodes that differ from `machine`: each is placed by its own topology.
 
     Raises:
         UsageError: an unknown word, benchmark, axis or value; an option out of range.
@@ -206,7 +206,7 @@ def make(
 
 
 def _costed(plan: Plan, study: Study) -> Plan:
-    """The plan with what it takes, and with a budget of the study's own that suffices where it may grow."""
+    """The plan with its estimated time, and with a sufficient budget if the study's own budget may grow."""
     whole, budget_s = with_every_round(plan), plan.budget_s
     estimate_s = estimate_seconds(whole.cases, whole.order) if budget_s else quiet_and_noisy_seconds(whole)[1]
     if plan.grows and budget_s:
@@ -218,9 +218,9 @@ def _costed(plan: Plan, study: Study) -> Plan:
 
 
 def _in_rounds(measures: tuple[Measure, ...], setting: Setting) -> tuple[Selection, tuple[frozenset[str], ...]]:
-    """All cases of a study, and the subjects of those that wait, a round after the other.
+    """All cases of a study, and the subjects of each later round.
 
-    A case waits for others of its benchmark; where there are none, it is measured with all else.
+    A case waits for others of its benchmark; if there are none, it is measured in the first round.
     """
     selection, wishes, rounds = select(measures, setting), measures, list(_by_cores(measures, setting))
     for turn in range(max((len(each.later) for each in measures), default=0)):
@@ -235,7 +235,7 @@ def _in_rounds(measures: tuple[Measure, ...], setting: Setting) -> tuple[Selecti
 
 
 def _by_cores(measures: tuple[Measure, ...], setting: Setting) -> Iterator[frozenset[str]]:
-    """Subjects of measures that go on from few cores to many: a round for each number beyond the first."""
+    """Subjects of measures that go from few cores to many: a round for each number after the first ones."""
     rounds: dict[int, set[str]] = {}
     at_once: set[str] = set()
     for measure in measures:
@@ -247,7 +247,7 @@ def _by_cores(measures: tuple[Measure, ...], setting: Setting) -> Iterator[froze
 
 
 def passes_messages(study: Study) -> bool:
-    """Whether a study needs an MPI: the processes of one of its benchmarks pass messages."""
+    """Whether a study needs an MPI, because the processes of a benchmark pass messages."""
     return any(benchmarks.get(measure.benchmark).launcher == "mpi" for measure in study.measure)
 
 
@@ -267,7 +267,7 @@ def needed_libraries(study: Study) -> dict[str, tuple[str, ...]]:
 
 
 def programs(plan: Plan) -> dict[str, frozenset[str]]:
-    """Toolchain -> the programs that a plan starts, with the probe, and the trial of ranks on several nodes."""
+    """Toolchain -> the programs that a plan starts, including the probe and the test of ranks on several nodes."""
     found: dict[str, set[str]] = {}
     for launch in plan.order:
         programs = found.setdefault(launch.toolchain, {roles.probe().program} if not found else set())
@@ -278,10 +278,10 @@ def programs(plan: Plan) -> dict[str, frozenset[str]]:
 
 
 def without_programs(plan: Plan, absent: Mapping[str, Mapping[str, str]]) -> Plan:
-    """The plan without the cases whose program could not be built, each with the reason.
+    """The plan without the cases whose program could not be built; the reasons go to `left_out`.
 
     Args:
-        plan: as it was made.
+        plan: the original plan.
         absent: toolchain -> program -> why it could not be built.
 
     Raises:
@@ -317,13 +317,13 @@ def without_programs(plan: Plan, absent: Mapping[str, Mapping[str, str]]) -> Pla
 
 
 def _sized(measures: tuple[Measure, ...], messages: str) -> tuple[Measure, ...]:
-    """The measures with the sizes of messages that a user wants, each by itself for those that pass any."""
+    """The measures with the sizes of messages that a user wants, if they pass messages."""
     wanted = parse_range(messages) if messages else ()
     return tuple(each for measure in measures for each in _with_sizes(measure, wanted))
 
 
 def _with_sizes(measure: Measure, wanted: tuple[int, ...]) -> Iterator[Measure]:
-    """A measure of several sizes with these ones: nothing at all only where it has a time, for it has no rate."""
+    """A measure of several sizes, with the wanted ones. Size 0 is for times only: it has no rate."""
     benchmark = benchmarks.get(measure.benchmark)
     size, pattern = benchmark.message_size, benchmark.axis("message-pattern")
     single = size is not None and isinstance(measure.axes.get(size.name), int)
@@ -345,7 +345,7 @@ def _with_sizes(measure: Measure, wanted: tuple[int, ...]) -> Iterator[Measure]:
 
 
 def _factors(toolchains: tuple[str, ...], mpis: tuple[str, ...], others: tuple[Factor, ...]) -> tuple[Factor, ...]:
-    """All factors, with those that several toolchains and MPIs are; UsageError where one is varied twice."""
+    """All factors, including several toolchains and MPIs; UsageError if one is varied twice."""
     several: list[Factor] = []
     for name, levels, made in (
         (factors.TOOLCHAIN, toolchains, factors.toolchain_factor),
@@ -364,7 +364,7 @@ def _factors(toolchains: tuple[str, ...], mpis: tuple[str, ...], others: tuple[F
 def _extent(
     study: Study, options: Options, selection: Selection, varied: tuple[Factor, ...]
 ) -> tuple[int, float | None]:
-    """Launches and budget. Varying makes more of both: a budget of the study's own grows as its launches do."""
+    """Number of launches and budget. Factors increase both: the study's own budget grows with its launches."""
     fewest = factors.blocks(selection.cases, varied) if varied else 1
     launches = max(study.launches, fewest) if options.launches is None else options.launches
     if options.budget_s is not None or study.budget_s is None:

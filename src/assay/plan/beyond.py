@@ -1,4 +1,4 @@
-"""Cases on more nodes than a run has, of nodes like its own: what they would be, not what can be measured."""
+"""Cases on more nodes than a run has, of the same kind: to predict them, not to measure them."""
 
 from collections.abc import Mapping
 
@@ -14,12 +14,12 @@ from assay.plan.spots import memory_available
 
 
 def on_nodes(plan: Plan, machines: Mapping[str, Machine], nodes: int) -> tuple[tuple[Case, Case], ...]:
-    """The cases of ranks that pass messages on so many nodes, each behind the measured one with the most nodes.
+    """Pairs of cases of MPI programs: the measured one on the most nodes, and the same on `nodes` nodes.
 
     Args:
-        plan: of the run.
-        machines: of its nodes; the further ones are like the first.
-        nodes: how many.
+        plan: plan of the run.
+        machines: machines of its nodes; further nodes are assumed to equal the first.
+        nodes: number of nodes.
     """
     machine = next(iter(machines.values()))
     most: dict[object, Case] = {}

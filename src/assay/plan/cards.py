@@ -1,6 +1,6 @@
-"""Placement words beside the network card: the NUMA node that the card of a network belongs to, or the farthest.
+"""Placement words relative to the network card: the NUMA node of the card, or the farthest one.
 
-`pair:other-node` is beside the card of the network that is measured, where somebody knows it.
+`pair:other-node` is near the card of the measured network, if its place is known.
 """
 
 import re
@@ -16,17 +16,17 @@ from assay.plan.placement import AbsentPlacementError
 
 _NEAR = "near-nic"
 _NODE = re.compile(r"(?:(?P<network>[^=,]+)=)?(?P<node>\d{1,5})")
-#: Networks of a plan -> NUMA node of the card, as a user says it; that of the empty name holds for all others.
+#: Network of a plan -> NUMA node of its card, given by the user; the empty name is for all others.
 CardNodes = Mapping[str, int]
 
 
 class Card(msgspec.Struct, frozen=True):
-    """A network's card, as far as its place is known.
+    """The card of a network, and its place if known.
 
     Attributes:
-        network: level of the factor `network` that it is for; empty where all networks of the plan share a place.
+        network: its level of the factor `network`; empty if all networks of the plan have the same place.
         device: interface or port; empty for the machine's fastest.
-        user_node: its NUMA node as the user says it; None where nobody did.
+        user_node: its NUMA node as given by the user; None if not given.
     """
 
     network: str = ""
@@ -34,7 +34,7 @@ class Card(msgspec.Struct, frozen=True):
     user_node: int | None = None
 
     def node(self, machine: Machine) -> int | None:
-        """The NUMA node that it belongs to on a machine; None where nobody knows."""
+        """Its NUMA node on a machine; None if unknown."""
         if self.user_node is not None:
             return self.user_node
         if self.device:
@@ -45,10 +45,10 @@ class Card(msgspec.Struct, frozen=True):
 
 
 def parse_nodes(text: str) -> dict[str, int]:
-    """Network -> NUMA node of its card, from `1`, which holds for all, or `ib=1,gbe=0`.
+    """Network -> NUMA node of its card, from `1` (for all networks) or `ib=1,gbe=0`.
 
     Raises:
-        UsageError: a part is no number of a node, or names a network twice.
+        UsageError: a part is not a node number, or names a network twice.
     """
     found: dict[str, int] = {}
     for part in text.split(","):
@@ -65,15 +65,15 @@ def parse_nodes(text: str) -> dict[str, int]:
 
 
 def network_cards(networks: Mapping[str, str], nodes: CardNodes, machines: Sequence[Machine]) -> tuple[Card, ...]:
-    """The cards of a plan's networks: one for all of them where it makes no difference.
+    """The cards of a plan's networks: a single one if all have the same place.
 
     Args:
-        networks: name -> device; none where messages take what the MPI chooses.
-        nodes: what the user says of them.
-        machines: that the plan is for.
+        networks: name -> device; empty if the MPI chooses.
+        nodes: places given by the user.
+        machines: machines of the plan.
 
     Raises:
-        UsageError: the user speaks of a network that the plan has not, or of a node that no machine has.
+        UsageError: the user names a network that the plan does not have, or a node that no machine has.
     """
     there = sorted({each.index for machine in machines for each in machine.topology.numa_nodes})
     for name, node in nodes.items():
@@ -97,15 +97,15 @@ def network_cards(networks: Mapping[str, str], nodes: CardNodes, machines: Seque
 
 
 def resolve(word: str, machine: Machine, card: Card) -> str:
-    """The word with the NUMA node in place of `near-nic` and `far-nic`; other words unchanged.
+    """The word with `near-nic` and `far-nic` replaced by the NUMA node; other words unchanged.
 
     Args:
-        word: without `@`.
-        machine: whose network card it is.
-        card: of the network that is measured.
+        word: placement word without `@`.
+        machine: machine with the network card.
+        card: card of the measured network.
 
     Raises:
-        AbsentPlacementError: nobody knows where the card is, or there is no other node.
+        AbsentPlacementError: the place of the card is unknown, or there is no other node.
     """
     if word == OTHER_NODE:
         usable = {core.numa for core in allowed_cores(machine.topology)}
@@ -116,8 +116,8 @@ def resolve(word: str, machine: Machine, card: Card) -> str:
         return word
     near = card.node(machine)
     if near is None:
-        of = f" {card.device}" if card.device else ""
-        why = f"nobody knows which NUMA node the network card{of} belongs to (see --nic-node)"
+        name = f" {card.device}" if card.device else ""
+        why = f"nobody knows which NUMA node the network card{name} belongs to (see --nic-node)"
         raise AbsentPlacementError(word, why)
     return f"{asked.share}:numa:{near if asked.group == _NEAR else _farthest_node(word, near, machine)}"
 
@@ -130,7 +130,7 @@ def _numa_node(device: Device) -> int | None:
 
 
 def _speed(device: Device) -> tuple[bool, float]:
-    """InfiniBand before others, then by rate."""
+    """A sorting key: InfiniBand before others, then by rate."""
     fact = device.facts.get("rate" if device.kind == "infiniband" else "speed")
     value = fact.value if fact is not None else None
     return device.kind == "infiniband", float(value) if isinstance(value, int | float) else 0.0

@@ -1,4 +1,4 @@
-"""Wishes of a study -> distinct cases on one machine; what folds together and what cannot be, with reasons."""
+"""Requests of a study -> distinct cases on one machine; equal and impossible ones are listed with reasons."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -31,12 +31,12 @@ from assay.plan.points import (
 from assay.plan.spots import ResolvedPlacement, Setting, in_words, spots
 
 _SENTINEL_WEIGHT = 0.1
-#: Memory of each node that hwloc's short form names without a size.
+#: Memory that hwloc assumes for each node without a size in its short form.
 _HWLOC_DEFAULT = 2**30
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """Cases by importance, and what became of the other wishes."""
+    """Cases, the most important first, and the requests that are not measured."""
 
     cases: tuple[Case, ...]
     folded: tuple[Folded, ...]
@@ -44,7 +44,7 @@ class Selection(msgspec.Struct, frozen=True):
 
 
 def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
-    """Distinct cases of a study on a machine, most important first.
+    """Distinct cases of a study on a machine, the most important first.
 
     Raises:
         UsageError: unknown benchmark, axis, value or word; in a user's study also an index that does not exist.
@@ -96,7 +96,7 @@ def _on_hosts_like(part: Setting, left: LeftOut) -> LeftOut:
 
 
 def sentinel(setting: Setting, *, first_host_only: bool = False) -> Case:
-    """One core's fixed piece of work, which only the machine's state can slow."""
+    """The fixed work of one core, which only the state of the machine can slow."""
     benchmark = roles.sentinel()
     (place,) = places("one-core", setting.machine.topology)
     everywhere = over_nodes.select_hosts(place.word, "", setting.hosts, setting.kernels, ranks=False)
@@ -120,14 +120,14 @@ def sentinel(setting: Setting, *, first_host_only: bool = False) -> Case:
 
 
 def _subject(name: str, words: tuple[str, str], point: Point, levels: dict[str, str], on: str = "") -> str:
-    """`stream/all/first-touch/stores=ordinary,touch=parallel` without `levels`; `point` has no computed params.
+    """`stream/all/first-touch/stores=ordinary,touch=parallel`, without `levels`; `point` has no computed params.
 
-    `on` is the first of some hosts that are unlike the others: they have a case of their own.
+    `on` is the first host of a group with equal machines, which has a case of its own.
     """
     axes = ",".join(f"{axis}={value}" for axis, value in point.items() if axis not in levels)
     place, memory = words
-    alike = f"on={on}" if on else ""
-    return "/".join(filter(None, (name, place, "" if factors.MEMORY in levels else memory, axes, alike)))
+    group = f"on={on}" if on else ""
+    return "/".join(filter(None, (name, place, "" if factors.MEMORY in levels else memory, axes, group)))
 
 
 def _wish(
@@ -136,14 +136,14 @@ def _wish(
     point: ExpandedPoint,
     levels: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """`hpl at all, n=100000`: a case in words, with what is not the usual value."""
+    """`hpl at all, n=100000`: a case as text, with values that are not the defaults."""
     chosen = {axis: value for axis, value in point.named.items() if benchmark.defaults.get(axis) != value}
-    told = (f"{name}={value}" for name, value in (chosen | dict(levels)).items())
-    return f"{benchmark.name} at {', '.join((in_words(spot.word, spot.binding.word), *told))}"
+    stated = (f"{name}={value}" for name, value in (chosen | dict(levels)).items())
+    return f"{benchmark.name} at {', '.join((in_words(spot.word, spot.binding.word), *stated))}"
 
 
 def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
-    """Which libraries or program a benchmark needs that are not here; empty where nothing is missing."""
+    """The libraries or the program that a benchmark needs and that are missing; empty if none is."""
     varied = {factor.name for factor in setting.factors if factor.kind == "library"}
     if (
         benchmark.foreign
@@ -156,7 +156,7 @@ def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
 
 
 def _missing_executable(benchmark: Benchmark, point: ExpandedPoint, placement: Placement, setting: Setting) -> str:
-    """That the program of somebody else is not here that a point needs of several; empty where it is."""
+    """A message that the third-party program of a point is missing; empty if it is installed."""
     if benchmark.foreign is None or benchmark.foreign.application:
         return ""
     name = benchmark.foreign.executable(point.params, placement)
@@ -166,7 +166,7 @@ def _missing_executable(benchmark: Benchmark, point: ExpandedPoint, placement: P
 def _missing_functions(
     benchmark: Benchmark, point: ExpandedPoint, levels: dict[str, str], setting: Setting
 ) -> str:
-    """Which functions a point needs that its library lacks; empty where it has one, or nobody knows."""
+    """The functions that a point needs and its library lacks; empty if it has one of them, or if unknown."""
     varied = {
         each.name: each.files[levels[each.name]] for each in setting.factors if each.files and each.name in levels
     }
@@ -180,17 +180,17 @@ def _missing_functions(
 
 
 def _count(benchmark: Benchmark, placement: Placement) -> int:
-    """How many ranks of an MPI program, or cpus of another one, work together at a placement."""
+    """Number of ranks of an MPI program, or of cpus of another program, that work together at a placement."""
     return len(placement.rank_cpus) if benchmark.launcher == "mpi" else len(placement.cpus)
 
 
 def _lacks_nodes(benchmark: Benchmark, placement: Placement) -> bool:
-    """Whether a placement on a number of nodes has too few of them: more nodes have more."""
+    """Whether a placement on several nodes has too few ranks, so that more nodes would help."""
     return bool(parsed(placement.label).over) and _count(benchmark, placement) < benchmark.min_cpus
 
 
 def _unfit(benchmark: Benchmark, placement: Placement) -> str:
-    """Why the number of cpus, or of devices, does not suit the benchmark; empty where it does."""
+    """Why the number of cpus or devices is wrong for the benchmark; empty if it is right."""
     word, count = placement.label, _count(benchmark, placement)
     what = "rank" if benchmark.launcher == "mpi" else "cpu"
     if count < benchmark.min_cpus:
@@ -209,7 +209,7 @@ def _unfit(benchmark: Benchmark, placement: Placement) -> str:
 def _possible(
     benchmark: Benchmark, measure: Measure, machine: Machine, left_out: dict[LeftOut, None]
 ) -> Iterator[Combination]:
-    """The wishes of a measure whose needs this machine meets; what it lacks goes to `left_out`."""
+    """The combinations of a measure that this machine supports; the others go to `left_out`."""
     for wish in combinations(benchmark, measure):
         kept, lacking = supported(benchmark, wish, machine)
         for each in lacking:
@@ -227,7 +227,7 @@ def _points(
     of: tuple[Measure, Setting],
     left_out: dict[LeftOut, None],
 ) -> Iterator[ExpandedPoint]:
-    """The points of a spot, sizes chosen by its memory; what was too large goes to `left_out`."""
+    """The points of a placement, with sizes chosen by its memory; sizes that are too large go to `left_out`."""
     placement, (measure, setting) = spot.placement, of
     available = setting.available(placement.hosts, placement.memory.nodes)
     resources = Resources(placement, setting.machine.topology, available)
@@ -261,12 +261,12 @@ def _points(
 
 
 def _alike(benchmark: Benchmark, spot: ResolvedPlacement) -> tuple[str, str, str]:
-    """Equal for spots of a benchmark that only an index tells apart."""
+    """A key shared by placements of a benchmark that differ only in an index."""
     return benchmark.name, parsed(spot.word).starred, starred_memory(spot.binding.word)
 
 
 def _free_now(machine: Machine, which: str = "") -> str:
-    """What a case may use, and what that is taken from where nobody tells."""
+    """Text for the memory that a case may use, and the assumption behind it if it is unknown."""
     if not isinstance(machine.memory.value, int | float):
         return f"assumed: {machine.memory.unavailable}"
     assumed = machine.origin == "synthetic" and all(
@@ -282,7 +282,7 @@ def _cases(
     of: tuple[Measure, Setting],
     left_out: dict[LeftOut, None],
 ) -> Iterator[Case]:
-    """The case at every combination of factor levels; nothing, and why in `left_out`, where something lacks."""
+    """The case at every combination of factor levels; impossible ones go to `left_out`."""
     measure, setting = of
     placement, words = spot.placement, (spot.word, spot.binding.word)
     available = setting.available(placement.hosts, placement.memory.nodes)
@@ -306,7 +306,7 @@ def _cases(
         left_out[left] = None
         return
     core = core_rate(setting.machine)
-    # Inside a node messages go through memory: which network there is does not matter.
+    # Inside a node messages pass through memory: the network does not matter.
     inside = len(placement.hosts) == 1
     concerning = tuple(
         msgspec.structs.replace(each, levels=(spot.network,)) if each.kind == "network" and spot.network else each
@@ -336,7 +336,7 @@ def _cases(
 def _identity(
     benchmark: Benchmark, spot: ResolvedPlacement, point: ExpandedPoint, setting: Setting, *, apart: bool
 ) -> object:
-    """Equal for wishes that would measure the same thing; what is varied on purpose never folds."""
+    """A key shared by requests that would measure the same; levels of factors are always distinct."""
     one_node = len(memory_targets(setting.machine.topology)) <= 1 and not apart
     placement = spot.placement
     policy: object = None if one_node else spot.binding.memory
@@ -348,7 +348,7 @@ def _identity(
 
 
 def _fold(spot: ResolvedPlacement, first: ResolvedPlacement, topology: Topology) -> Folded:
-    """The fold of a spot into an earlier one that is the same cpus and effectively the same memory."""
+    """The fold of a placement into an earlier one with the same cpus and effectively the same memory."""
     same_memory = spot.binding.word == first.binding.word
     wish = in_words(spot.word, spot.binding.word) + spot.over
     into = in_words(first.word, first.binding.word) + first.over
@@ -366,7 +366,7 @@ def _fold(spot: ResolvedPlacement, first: ResolvedPlacement, topology: Topology)
 
 
 def _same_cpus(place: Placement, first: Placement, topology: Topology) -> str:
-    """Why two placement words are the same cpus, in words that a newcomer understands."""
+    """Why two placement words mean the same cpus, in plain words."""
     cores = allowed_cores(topology)
     if len(cores) == 1:
         return "this machine has one core" if len(topology.cores) == 1 else "one core may be used"

@@ -1,4 +1,4 @@
-"""What has to be measurable here, or the plan is refused with the command that helps."""
+"""Checks of a plan: an error, with the command that helps, if the requested cases cannot be measured here."""
 
 from collections.abc import Collection
 
@@ -10,7 +10,7 @@ from assay.plan.spots import Setting
 
 
 def check(name: str, subject: str, selection: Selection, setting: Setting) -> None:
-    """UnfitEnvironmentError where a study has no case of its subject, or a factor no case at one of its levels."""
+    """UnfitEnvironmentError if a study has no case of its subject, or a factor no case at one of its levels."""
     if not any(subject in {"", case.benchmark} for case in selection.cases):
         lacking = [f"{left.wish}: {left.reason}" for left in selection.left_out]
         reasons = "; ".join(lacking[:1] if subject else lacking) or "it asks for nothing"
@@ -34,12 +34,12 @@ def check(name: str, subject: str, selection: Selection, setting: Setting) -> No
 
 
 def check_sizes(name: str, chosen: Collection[str], selection: Selection) -> None:
-    """UnfitEnvironmentError where all that a user chose of a benchmark is too large for the memory.
+    """UnfitEnvironmentError if all values that a user chose for a benchmark are too large for the memory.
 
     Args:
-        name: of the study.
-        chosen: benchmarks of which the user chose values.
-        selection: what can be measured.
+        name: name of the study.
+        chosen: benchmarks for which the user chose values.
+        selection: cases that can be measured.
     """
     measured = {case.benchmark for case in selection.cases}
     for left in selection.left_out:

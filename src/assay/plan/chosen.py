@@ -1,4 +1,4 @@
-"""Values of axes that a user chooses in place of the study's own."""
+"""Values of axes that a user chooses to replace the study's own."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,12 +13,12 @@ from assay.model.plan import Measure
 
 
 class Choice(NamedTuple):
-    """Values of one axis, as a user types them.
+    """The values of one axis that a user typed.
 
     Attributes:
-        benchmark: the one whose axis it is; empty for every benchmark that has the axis.
+        benchmark: benchmark with the axis; empty for every benchmark that has it.
         axis: name.
-        values: in its order.
+        values: in the order typed.
     """
 
     benchmark: str
@@ -26,19 +26,19 @@ class Choice(NamedTuple):
     values: tuple[str, ...]
 
     def of(self, measure: Measure) -> Axis | None:
-        """The axis of the measure's benchmark that it means; None where it has none."""
+        """The axis of the measure's benchmark that is meant; None if there is none."""
         if self.benchmark not in {"", measure.benchmark}:
             return None
         return next((each for each in benchmarks.get(measure.benchmark).axes if each.name == self.axis), None)
 
 
 def split_levels(text: str) -> tuple[str, ...]:
-    """Levels that commas separate, or `|` where the text holds one."""
+    """Levels separated by commas, or by `|` if the text contains one."""
     return tuple(level.strip() for level in text.split("|" if "|" in text else ","))
 
 
 def choices(wishes: Sequence[str], measures: Sequence[Measure]) -> tuple[Choice, ...]:
-    """What `--set [BENCHMARK.]AXIS=VALUE,VALUE` asks for, in the order given.
+    """The choices of `--set [BENCHMARK.]AXIS=VALUE,VALUE`, in the order given.
 
     Raises:
         UsageError: there is no value, no measure has the axis, or an axis is set twice.
@@ -71,7 +71,7 @@ def _choice(wish: str, measures: Sequence[Measure]) -> Choice:
 
 
 def with_choices(measures: Iterable[Measure], chosen: Sequence[Choice]) -> Iterator[Measure]:
-    """The measures with the chosen values in place of their own; a benchmark's own choice counts more."""
+    """The measures with the chosen values; a choice for one benchmark overrides a choice for all."""
     for measure in measures:
         axes = dict(measure.axes)
         for each in sorted(chosen, key=lambda one: bool(one.benchmark)):
@@ -81,6 +81,6 @@ def with_choices(measures: Iterable[Measure], chosen: Sequence[Choice]) -> Itera
 
 
 def fixes_sizes(measures: Iterable[Measure], chosen: Sequence[Choice]) -> bool:
-    """Whether the points of a curve are chosen: then nothing adds others."""
+    """Whether the user chose the points of a curve; then no others are added."""
     axes = (each.of(measure) for measure in measures for each in chosen)
     return any(axis.swept for axis in axes if axis)

@@ -1,11 +1,12 @@
-"""The cores that may be used, in groups that share a cache, a memory node or a socket."""
+"""The usable cores, in groups that share a cache, a memory node or a socket."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
+from assay.model import grouping
 from assay.model.machine import Core, Topology
 
-#: Word in a placement -> what people call such a group, and the key that its cores share.
+#: Word in a placement -> name of such a group, and the key that its cores share.
 GROUPS: dict[str, tuple[str, Callable[[Core], int]]] = {
     "l3": ("L3 group", lambda core: core.l3),
     "numa": ("NUMA node", lambda core: core.numa),
@@ -13,13 +14,13 @@ GROUPS: dict[str, tuple[str, Callable[[Core], int]]] = {
 }
 
 _L3 = 3
-#: A curve over numbers of cores has each up to this one, and as many points in each octave above it.
+#: A curve over numbers of cores has every number up to this one, and as many points in each octave above it.
 _EACH_UP_TO = 8
 
 
 @lru_cache(maxsize=4)
 def knows_shared_caches(topology: Topology) -> bool:
-    """Whether `Core.l3` stands for caches; where none is known, it repeats the NUMA node."""
+    """Whether `Core.l3` is about caches; if no shared cache is known, it repeats the NUMA node."""
     core_of = {cpu: core.index for core in topology.cores for cpu in core.cpus}
     return any(
         cache.level == _L3 or len({core_of.get(cpu) for cpu in cache.cpus}) > 1
@@ -30,15 +31,11 @@ def knows_shared_caches(topology: Topology) -> bool:
 
 def grouped(cores: Iterable[Core], kind: str) -> dict[int, tuple[Core, ...]]:
     """Index of the group -> its cores, both ascending; `kind` is a key of GROUPS."""
-    key = GROUPS[kind][1]
-    groups: dict[int, list[Core]] = {}
-    for core in cores:
-        groups.setdefault(key(core), []).append(core)
-    return {index: tuple(groups[index]) for index in sorted(groups)}
+    return dict(sorted(grouping.grouped(cores, GROUPS[kind][1]).items()))
 
 
 def spread(cores: tuple[Core, ...], count: int) -> tuple[Core, ...]:
-    """`count` of the cores, as evenly as can be over sockets, NUMA nodes and L3 groups, in topology order."""
+    """`count` of the cores, spread evenly over sockets, NUMA nodes and L3 groups, in topology order."""
     if not count:
         return ()
     keys: list[Callable[[Core], int | str]] = [GROUPS[kind][1] for kind in ("socket", *inner_groups(cores))]
@@ -48,7 +45,7 @@ def spread(cores: tuple[Core, ...], count: int) -> tuple[Core, ...]:
 
 
 def filled(cores: tuple[Core, ...]) -> tuple[Core, ...]:
-    """The cores in the order that fills one L3 group after another, node by node and socket by socket.
+    """The cores in the order that fills one L3 group after the other, node by node and socket by socket.
 
     On a hybrid processor the performance cores come first.
     """
@@ -58,14 +55,14 @@ def filled(cores: tuple[Core, ...]) -> tuple[Core, ...]:
 
 
 def counts(most: int) -> tuple[int, ...]:
-    """Numbers of cores along which a saturation curve is drawn: each up to 8, then 8 an octave; half and all."""
+    """Numbers of cores of a saturation curve: each up to 8, then 8 per octave; also half and all."""
     octaves = (round(_EACH_UP_TO * 2 ** (step / _EACH_UP_TO)) for step in range(_EACH_UP_TO * most.bit_length()))
     wanted = {*range(1, _EACH_UP_TO + 1), *octaves, max(1, most // 2), most}
     return tuple(sorted(count for count in wanted if count <= most))
 
 
 def nearest_pair(cores: tuple[Core, ...]) -> tuple[int, ...]:
-    """One cpu of each of the two cores that are closest (same L3, else node, else socket); empty for one core.
+    """One cpu of each of the two closest cores (same L3, else node, else socket); empty for one core.
 
     On a hybrid processor two performance cores come before others.
     """
@@ -97,16 +94,14 @@ def inner_groups(cores: tuple[Core, ...]) -> tuple[str, str]:
 def _share(cores: tuple[Core, ...], count: int, keys: tuple[Callable[[Core], int | str], ...]) -> tuple[Core, ...]:
     if not keys:
         return cores[:count]
-    groups: dict[int | str, list[Core]] = {}
-    for core in cores:
-        groups.setdefault(keys[0](core), []).append(core)
-    quotas = _apportion([len(group) for group in groups.values()], count)
-    shares = (_share(tuple(group), quota, keys[1:]) for group, quota in zip(groups.values(), quotas, strict=True))
+    groups = grouping.grouped(cores, keys[0]).values()
+    quotas = _apportion([len(group) for group in groups], count)
+    shares = (_share(group, quota, keys[1:]) for group, quota in zip(groups, quotas, strict=True))
     return tuple(core for share in shares for core in share)
 
 
 def _apportion(sizes: list[int], count: int) -> list[int]:
-    """Whole shares of `count` in proportion to `sizes`: largest remainders first, in a tie earlier groups."""
+    """Whole shares of `count` in proportion to `sizes`, by largest remainders; ties go to earlier groups."""
     total = sum(sizes)
     shares = [size * count // total for size in sizes]
     by_remainder = sorted(range(len(sizes)), key=lambda group: -(sizes[group] * count % total))

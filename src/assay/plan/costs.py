@@ -1,4 +1,4 @@
-"""What cases cost, as the launches of a run have shown: what follows is planned by that, not by assumptions."""
+"""Costs of cases, measured in the launches of a run; later plans use them in place of assumptions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
@@ -12,17 +12,17 @@ from assay.model.plan import Case, Plan
 from assay.model.run import LaunchRecords
 from assay.model.samples import PHASES, SampleTable, table_of
 
-#: Samples of a kernel that are wanted at the least, warm-up and measured.
+#: Minimum samples of a kernel, warm-up and measured.
 FEWEST_SAMPLES = 12
 
 
 class Cost(NamedTuple):
-    """What a case costs in a launch.
+    """The cost of a case in a launch.
 
     Attributes:
-        overhead: what start and set-up of its launches took over what was planned for them.
+        overhead: measured over planned time of start and set-up of its launches.
         sampled_s: seconds of sampling.
-        fewest_s: seconds that the fewest samples take.
+        fewest_s: seconds of the minimum samples.
     """
 
     overhead: float
@@ -30,11 +30,11 @@ class Cost(NamedTuple):
     fewest_s: float
 
     def sampling_s(self, wanted_s: float) -> float:
-        """Seconds of sampling in another launch: as before where so much is wanted, and the fewest samples."""
+        """Seconds of sampling in another launch: as before, within the wanted time and the minimum samples."""
         return max(min(self.sampled_s, wanted_s), self.fewest_s)
 
     def setup_s(self, case: Case) -> float:
-        """Set-up of a case as planned -> as it will be in a launch of its own."""
+        """Expected set-up of a case in a launch of its own, from its planned set-up."""
         start_s = benchmarks.get(case.benchmark).start_seconds
         return max(0.0, self.overhead * (start_s + case.setup_s) - start_s)
 
@@ -62,13 +62,13 @@ def _of_launch(cases: Mapping[str, Case], records: LaunchRecords) -> Sequence[tu
 
 
 def _sampled_s(table: SampleTable) -> float:
-    """Seconds in the samples of one rank, all kernels together."""
+    """Seconds in the samples of one rank, over all kernels."""
     rows = np.flatnonzero(table.rank == table.rank.min())
     return float(sum(table.seconds[table.ends[row] - table.counts[row] : table.ends[row]].sum() for row in rows))
 
 
 def _fewest_s(table: SampleTable) -> float:
-    """Seconds that the fewest samples of each kernel take, as long as those were that count."""
+    """Seconds of the minimum samples of each kernel, from the mean measured sample."""
     measured = (table.rank == table.rank.min()) & (table.phase == PHASES.index("measured")) & (table.counts > 0)
     means = (
         table.seconds[table.ends[row] - table.counts[row] : table.ends[row]].mean()

@@ -1,4 +1,4 @@
-"""Plans of experiments: what tells candidates from their rivals, in blocks of its own after those of the study."""
+"""Plans of experiments that decide candidate findings, in extra blocks after those of the study."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -12,26 +12,26 @@ from assay.model.run import LaunchRecords
 from assay.plan.costs import Cost, costs
 from assay.plan.order import append_blocks, estimate_seconds, shared_setups
 
-#: An interval of 95 % needs so many blocks.
+#: Blocks that an interval of 95 % needs.
 FEWEST = 6
-#: More are not made: with these no two of them that were disturbed decide.
+#: Maximum blocks: with these, two disturbed blocks do not decide the result.
 MOST = 10
 _CONFIRM_S = 300.0
 
 
 def experiment_budget_s(study_s: float | None) -> float:
-    """What experiments may take where nobody says it: as long as their study may, else five minutes."""
+    """Default seconds for experiments: the budget of their study, else five minutes."""
     return _CONFIRM_S if study_s is None else study_s
 
 
 def wanted(analysis: Analysis, plan: Plan) -> dict[str, Experiment]:
-    """Id of each finding that asks for an experiment -> it, where none was made yet; the most important first."""
+    """Id of a finding -> its experiment, if it was not made yet; the most important first."""
     made = {finding for trial in plan.trials for finding in trial.experiments}
     return {each.id: each.experiment for each in analysis.findings if each.experiment and each.id not in made}
 
 
 class _Trial(NamedTuple):
-    """Cases of experiments by id, what each is built with, and what it costs where that is known."""
+    """Cases of experiments by id, the toolchain of each, and its cost if known."""
 
     cases: dict[str, Case]
     toolchains: dict[str, str]
@@ -44,15 +44,15 @@ class _Trial(NamedTuple):
 def experiment_plan(
     plan: Plan, wanted: Mapping[str, Experiment], seconds: float, launches: Sequence[LaunchRecords] = ()
 ) -> Plan:
-    """The plan of experiments after a study; one without cases where none has room in the time.
+    """The plan of experiments after a study; without cases if none fits into the time.
 
     All of them share blocks: each block measures every arm once, in random order.
 
     Args:
-        plan: of the study, with all experiments that were made before.
+        plan: plan of the study, with all experiments so far.
         wanted: id of a finding -> its experiment, the most important first.
-        seconds: that all of them may take. What has no room for the fewest blocks is left out, and that is said.
-        launches: of the study: what a case cost in them, it costs again.
+        seconds: time for all of them. An experiment without time for the minimum blocks goes to `left_out`.
+        launches: launches of the study, which give the costs of cases.
     """
     shown = costs(plan, launches)
     trial = _Trial({}, {}, {case.id: shown[case.id] for case in plan.cases if case.id in shown})
@@ -75,6 +75,7 @@ def experiment_plan(
     order = _order(plan, trial, blocks)
     sentinels = tuple(case for case in plan.cases if case.role == "sentinel") if trial.cases else ()
     varied = {each.factor.name: each.factor for each in made.values() if each.factor}
+    names = {factor.name for factor in plan.factors}
     return msgspec.structs.replace(
         plan,
         seed=plan.seed + (order[0].block if order else 0),
@@ -85,7 +86,7 @@ def experiment_plan(
         order=order,
         folded=(),
         left_out=tuple(left_out),
-        factors=(*plan.factors, *(each for name, each in varied.items() if name not in _names(plan))),
+        factors=(*plan.factors, *(each for name, each in varied.items() if name not in names)),
         refine=0,
         grows=False,
         confirm_s=None,
@@ -95,12 +96,8 @@ def experiment_plan(
     )
 
 
-def _names(plan: Plan) -> set[str]:
-    return {factor.name for factor in plan.factors}
-
-
 def _cases(plan: Plan, experiment: Experiment, shown: Mapping[str, Cost]) -> _Trial:
-    """The cases of an experiment, each built as the case that it repeats, at what that one cost."""
+    """The cases of an experiment, each with the toolchain and the cost of the case that it repeats."""
     toolchains = {case: launch.toolchain for launch in plan.order for case in launch.cases}
     trial = _Trial({}, {}, {})
     for arm in (arm for effect in experiment.effects for arm in effect.arms):
@@ -114,7 +111,7 @@ def _cases(plan: Plan, experiment: Experiment, shown: Mapping[str, Cost]) -> _Tr
 
 
 def _longer(like: Case, case: Case) -> float:
-    """How many times as long an iteration of the case takes as one of the case that it is made of."""
+    """Time of an iteration of the case, over that of the case that it repeats."""
     return case.iteration_s / like.iteration_s if case.iteration_s and like.iteration_s else 1.0
 
 
@@ -144,7 +141,7 @@ def _case(plan: Plan, experiment: Experiment, arm: Arm) -> Case:
 
 
 def _with_own_cases(plan: Plan, experiment: Experiment) -> Experiment:
-    """The experiment with the ids of its own cases in place of those that these repeat."""
+    """The experiment with the ids of its own cases in place of the repeated ones."""
 
     def own(effect: Effect) -> Effect:
         arms = (msgspec.structs.replace(arm, case=_case(plan, experiment, arm).id) for arm in effect.arms)

@@ -1,4 +1,4 @@
-"""Factors: what a user varies on purpose, and what that makes of a study's measures, cases and launches."""
+"""Factors: what a user varies on purpose, and its effect on measures, cases and launches."""
 
 import difflib
 import itertools
@@ -24,16 +24,16 @@ _BUILT_IN = (MEMORY, TOOLCHAIN, FLAGS, MPI)
 #: Keys of a table `[factor.NAME]`: a command before each launch, or words before the program.
 _PREFIX = "prefix"
 _KEYS = ("levels", _PREFIX)
-#: Kinds whose levels surround a program, whatever it measures.
+#: Kinds of factors that apply to every program.
 _AROUND = frozenset(("toolchain", "flags", "commands", "variable", "prefix"))
 _FEWEST_LEVELS = 2
 #: 5 blocks cannot give 95 % (METHODS, 2).
 _FEWEST_BLOCKS = 6
-#: More are not made unless the user asks for them.
+#: More blocks are made only if the user asks for them.
 _MOST_BLOCKS = 10
 _SIGNIFICANT = 0.05
 _HELP = "assay run STUDY --vary memory=first-touch,interleave"
-#: Environment variables that can be varied; those that begin with one of the second say something to an MPI alone.
+#: Environment variables that can be varied, and the prefixes of those that only an MPI reads.
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Za-z0-9_]+")
 _OF_MPI = ("OMPI_", "PMIX_", "PRTE_", "MPICH_", "MPIR_", "I_MPI_", "UCX_", "FI_")
 
@@ -44,19 +44,19 @@ def parse(
     declared: Mapping[str, Any],
     libraries: Sequence[Library] = (),
 ) -> tuple[Factor, ...]:
-    """The factors that `--vary NAME=LEVEL,LEVEL` asks for, in the order given.
+    """The factors of `--vary NAME=LEVEL,LEVEL`, in the order given.
 
-    Levels are parted by commas, or by `|` where the text holds one. A factor of the configuration may stand
-    without levels: then all of them are meant.
+    Levels are separated by commas, or by `|` if the text contains one. A factor of the configuration without
+    levels means all of its levels.
 
     Args:
         wishes: as typed.
-        study: whose benchmarks have the axes.
+        study: study whose benchmarks have the axes.
         declared: the tables `[factor.NAME]` of the configuration.
-        libraries: those that are here, of every role that the study needs.
+        libraries: installed libraries of every role that the study needs.
 
     Raises:
-        UsageError: no such factor, fewer than two levels, a level that cannot be, a factor given twice.
+        UsageError: no such factor, fewer than two levels, an invalid level, a factor given twice.
     """
     own = {name: _declared(name, table) for name, table in declared.items()}
     measured = {measure.benchmark: benchmarks.get(measure.benchmark) for measure in study.measure}
@@ -76,12 +76,12 @@ def parse(
 
 
 def toolchain_factor(names: tuple[str, ...]) -> Factor:
-    """The factor that several toolchains are."""
+    """The factor of several toolchains."""
     return Factor(TOOLCHAIN, _checked_levels(TOOLCHAIN, names), "toolchain")
 
 
 def mpi_factor(names: tuple[str, ...]) -> Factor:
-    """The factor that several MPIs are."""
+    """The factor of several MPIs."""
     return Factor(MPI, _checked_levels(MPI, names), "mpi")
 
 
@@ -97,12 +97,12 @@ def _factor(
         return toolchain_factor(levels) if name == TOOLCHAIN else mpi_factor(levels)
     if name == FLAGS:
         return Factor(name, _checked_levels(name, tuple(map(_flags, levels))), "flags")
-    of, dot, axis = name.rpartition(".")
+    benchmark, dot, axis = name.rpartition(".")
     having = [
         (each, one)
         for each in measured.values()
         for one in each.axes
-        if one.name == axis and (not dot or each.name == of)
+        if one.name == axis and (not dot or each.name == benchmark)
     ]
     if name in own:
         if having:
@@ -115,14 +115,14 @@ def _factor(
     if not having:
         return _of_variable(name, levels, _unknown(name, own, measured))
     words = [_word(level, having) for level in _checked_levels(name, levels)]
-    return Factor(axis, _checked_levels(name, tuple(words)), "axis", benchmark=of)
+    return Factor(axis, _checked_levels(name, tuple(words)), "axis", benchmark=benchmark)
 
 
 def library_files(role: str, levels: Sequence[str], libraries: Sequence[Library]) -> dict[str, str]:
     """Level -> file of libraries of a role, by name or by path.
 
     Raises:
-        UsageError: there is none of this name.
+        UsageError: no library has this name.
     """
     found = {each.name: each.file for each in libraries if each.role == role}
     for level in levels:
@@ -142,14 +142,14 @@ def _of_libraries(role: str, levels: tuple[str, ...], libraries: Sequence[Librar
 
 
 def _of_variable(name: str, levels: tuple[str, ...], unknown: UsageError) -> Factor:
-    """The factor that values of an environment variable are; `unknown` is raised for what is no name of one."""
+    """The factor of values of an environment variable; raises `unknown` if `name` cannot be a variable."""
     if not _VARIABLE.fullmatch(name):
         raise unknown
     return Factor(name, _checked_levels(name, levels), "variable")
 
 
 def _checked_levels(name: str, levels: tuple[str, ...]) -> tuple[str, ...]:
-    """The levels; UsageError unless they are two or more, each said once."""
+    """The levels; UsageError unless there are two or more, each given once."""
     if len(set(levels)) < len(levels):
         raise UsageError(
             f"a level of '{name}' is given twice: {', '.join(levels)}",
@@ -183,7 +183,7 @@ def _flags(level: str) -> str:
 
 
 def _word(level: str, having: Sequence[tuple[Benchmark, Axis]]) -> str:
-    """A level of an axis as cases are named by it: a word of its closed set, or one whole number."""
+    """A level of an axis as in the ids of cases: a word of its closed set, or a whole number."""
     for benchmark, axis in having:
         words = [str(value) for value in axis.values if isinstance(value, str)]
         if words and level not in words:
@@ -202,7 +202,7 @@ def _whole(level: str) -> bool:
 
 
 def _declared(name: str, table: object) -> Factor:
-    """The factor of a table `[factor.NAME]`, with all of its levels; UsageError where it is none."""
+    """The factor of a table `[factor.NAME]`, with all of its levels; UsageError if the table is wrong."""
     where = f"[factor.{name}] of the configuration"
     remedy = f'[factor.{name}]   levels = {{ on = "cpupower idle-set -E", off = "cpupower idle-set -D 0" }}'
     if name in _BUILT_IN:
@@ -256,7 +256,7 @@ def _unknown(name: str, own: Iterable[str], measured: Mapping[str, Benchmark]) -
 
 
 def apply(measure: Measure, factors: Iterable[Factor]) -> Measure:
-    """The measure with the levels of memory and of its axes in place of its own."""
+    """The measure with the levels of the factors for its memory and axes."""
     axes = {axis.name: axis for axis in benchmarks.get(measure.benchmark).axes}
     for factor in factors_of(measure.benchmark, factors):
         if factor.kind == "memory":
@@ -269,7 +269,7 @@ def apply(measure: Measure, factors: Iterable[Factor]) -> Measure:
 
 
 def factors_of(benchmark: str, factors: Iterable[Factor]) -> list[Factor]:
-    """The factors that cases of a benchmark have."""
+    """The factors that apply to a benchmark."""
     one = benchmarks.get(benchmark)
     return [factor for factor in factors if _applies_to(factor, one)]
 
@@ -296,25 +296,25 @@ def combinations(
 
 
 def first_levels(factors: Iterable[Factor]) -> dict[str, str]:
-    """The first level of every factor that is no property of a case: what the sentinel runs under."""
+    """The first level of every factor that applies to every program: the levels of the sentinel."""
     around = [factor for factor in factors if factor.kind in _AROUND]
     return {factor.name: factor.levels[0] for factor in around}
 
 
 def toolchain(levels: Mapping[str, str], default: str, mpi: str = "") -> str:
-    """Name of the toolchain under these levels: `gcc`, `gcc -O2` where flags vary, `gcc/mpich` of an MPI program.
+    """Name of the toolchain at these levels: `gcc`, `gcc -O2` if flags vary, `gcc/mpich` for an MPI program.
 
     Args:
         levels: factor -> level.
-        default: the toolchain where none is varied.
-        mpi: the MPI where none is varied; empty for a program of one process.
+        default: the toolchain if none is varied.
+        mpi: the MPI if none is varied; empty for a program without MPI.
     """
     plain = " ".join(filter(None, (levels.get(TOOLCHAIN, default), levels.get(FLAGS))))
     return toolchains.with_mpi(plain, levels.get(MPI, mpi))
 
 
 def controls(cases: Iterable[Case], factors: Iterable[Factor]) -> tuple[Case, ...]:
-    """The cases at the first level of all factors once more, A against A: what the machine cannot tell apart."""
+    """A second copy of the cases at the first level of all factors, to compare A against A."""
     first = {factor.name: factor.levels[0] for factor in factors}
     return tuple(
         msgspec.structs.replace(case, id=f"{case.id}/again", role="control", plain=case.subject, repeats=case.id)
@@ -324,10 +324,10 @@ def controls(cases: Iterable[Case], factors: Iterable[Factor]) -> tuple[Case, ..
 
 
 def blocks(cases: Iterable[Case], factors: Iterable[Factor]) -> int:
-    """Blocks in which a single effect can be shown among all comparisons: 6 at least, 10 at most.
+    """Number of blocks that can show a single effect among all comparisons: at least 6, at most 10.
 
-    The least p of the signed-rank test over B blocks is 2^(1-B); the procedure of Benjamini and Yekutieli
-    multiplies it by m (1 + 1/2 + ... + 1/m) when one of m comparisons differs.
+    The smallest p of the signed-rank test over B blocks is 2^(1-B); the procedure of Benjamini and Yekutieli
+    multiplies it by m (1 + 1/2 + ... + 1/m) if one of m comparisons differs.
     """
     first = {factor.name: factor.levels[0] for factor in factors}
     count = sum(

@@ -1,4 +1,4 @@
-"""The programs of others that a study starts."""
+"""The third-party programs of a study."""
 
 from assay.model import benchmarks
 from assay.model.application import Application
@@ -6,7 +6,7 @@ from assay.model.plan import Study
 
 
 def foreign_programs(study: Study) -> tuple[str, ...]:
-    """Names of the programs of others that benchmarks of a study start, without those of applications."""
+    """Names of the third-party programs that a study starts, without those of applications."""
     found = (benchmarks.get(measure.benchmark).foreign for measure in study.measure)
     return tuple(dict.fromkeys(name for each in found if each and each.tool for name in each.executables))
 

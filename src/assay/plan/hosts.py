@@ -16,10 +16,10 @@ _Ranks = tuple[tuple[int, ...], ...]
 
 
 def split(word: str) -> tuple[str, str]:
-    """`all:numa:*@2` -> (`all:numa:*`, `2`); the second is empty where no number of nodes is named.
+    """`all:numa:*@2` -> (`all:numa:*`, `2`); the second is empty if no number of nodes is named.
 
     Raises:
-        UsageError: what follows the `@` is no number of nodes.
+        UsageError: the text after `@` is not a number of nodes.
     """
     asked = parsed(word)
     if not asked.names_nodes:
@@ -34,13 +34,13 @@ def split(word: str) -> tuple[str, str]:
 
 
 def label(word: str, place: str) -> str:
-    """What a case is called: the word itself, with the index that took the place of its `*`."""
+    """The label of a case: the word, with the index that replaces its `*`."""
     asked = parsed(word)
     return word if asked.by_card else place + word.removeprefix(asked.plain)
 
 
 def machine_of_hosts(hosts: tuple[str, ...], kernels: Mapping[str, str]) -> dict[str, str]:
-    """Host -> the first host of the same kernel: itself, but for nodes that are one machine."""
+    """Host -> the first host with the same kernel: the host itself, except for nodes that are one machine."""
     first: dict[str, str] = {}
     return {host: first.setdefault(kernels.get(host, host), host) for host in hosts}
 
@@ -48,7 +48,7 @@ def machine_of_hosts(hosts: tuple[str, ...], kernels: Mapping[str, str]) -> dict
 def select_hosts(
     word: str, nodes: str, hosts: tuple[str, ...], kernels: Mapping[str, str], *, ranks: bool
 ) -> tuple[str, ...]:
-    """The hosts that a word's places run on: of nodes that are one machine one, for what has no ranks of its own.
+    """The hosts of a word's places; without `ranks`, only one of the nodes that are one machine.
 
     Raises:
         AbsentPlacementError: it asks for more nodes than there are.
@@ -67,15 +67,15 @@ def select_hosts(
 def ranks_by_host(
     ranks: Mapping[str, _Ranks], kernels: Mapping[str, str], topologies: Mapping[str, Topology]
 ) -> tuple[_Ranks, ...]:
-    """The ranks of each host where they are not the same on all; empty where they are.
+    """The ranks of each host if they differ between hosts; empty if they are equal.
 
-    They differ where hosts are unlike, and where hosts are one machine: its first host has the cpus that were
-    asked for, the next one those of the cores after them, since two ranks on one core would take turns.
+    They differ if hosts have different topologies, and if hosts are one machine: its first host has the requested
+    cpus, the next one those of the following cores, since two ranks on one core would take turns.
 
     Args:
         ranks: host -> its ranks, as if it were alone on its machine.
-        kernels: host -> boot id, where known.
-        topologies: host -> what its machine looks like.
+        kernels: host -> boot id, if known.
+        topologies: host -> topology of its machine.
     """
     before: dict[str, int] = {}
     found = []
@@ -88,7 +88,7 @@ def ranks_by_host(
 
 
 def _moved(ranks: _Ranks, cores: int, topology: Topology) -> _Ranks:
-    """The ranks so many cores later; cpus that are no core's first one stay."""
+    """The ranks moved by a number of cores; cpus that are not the first of their core stay."""
     order = [core.cpus[0] for core in allowed_cores(topology)]
     place = {cpu: at for at, cpu in enumerate(order)}
     return tuple(

@@ -1,7 +1,7 @@
-"""The largest problem that what is left of a budget has room for, from what smaller ones took.
+"""The largest problem that fits into the remaining budget, from the time of smaller ones.
 
-Of an axis of the role `order` the work grows by the third power and the memory by the second. The time of a
-solution is the sum of its phases, as they were measured: no rate is assumed.
+Along an axis of the role `order`, work grows with the third power and memory with the second. The time of a
+solution is the sum of its measured phases: no rate is assumed.
 """
 
 from collections.abc import Mapping
@@ -13,18 +13,18 @@ from assay.model.result import Analysis
 from assay.plan.points import largest_order
 from assay.plan.refinement import WantedSize
 
-#: Writing, checking and starting, as a share of a solution, and seconds.
-_BESIDE, _START_S = 0.3, 2.0
-#: Of what is left of a budget, how much the largest problems may take.
+#: Time besides the solution: filling and checking as a share of it, and seconds to start.
+_OVERHEAD, _START_S = 0.3, 2.0
+#: Share of the remaining budget for the largest problems.
 _BUDGET_SHARE = 0.9
-#: One that is larger by less tells no more.
+#: Smallest ratio to the largest measured order that is worth a measurement.
 _LEAST_STEP = 1.1
 
 
 def largest(
     analysis: Analysis, plan: Plan, machines: Mapping[str, Machine], left_s: float | None
 ) -> tuple[WantedSize, ...]:
-    """Of each curve of orders the largest one that fits memory and, with all launches, the time that is left."""
+    """The largest order of each curve that fits into memory and, with all launches, into the remaining time."""
     if left_s is None:
         return ()
     took = _solution_s(analysis)
@@ -37,9 +37,9 @@ def largest(
 def filling(
     plan: Plan, machines: Mapping[str, Machine], analysis: Analysis | None = None
 ) -> tuple[WantedSize, ...]:
-    """Of each curve of orders the largest one that fits memory, whatever it takes; none that was measured already.
+    """The largest order of each curve that fits into memory, whatever its time, if it was not measured yet.
 
-    Without an analysis it takes what its benchmark assumes.
+    Without an analysis its time is what the benchmark assumes.
     """
     took = _solution_s(analysis) if analysis else {case.id: 0.0 for case in plan.studied}
     found = []
@@ -52,7 +52,7 @@ def filling(
 
 
 def _tops(plan: Plan, took: Mapping[str, float]) -> tuple[Case, ...]:
-    """The largest order of each curve, of the cases that have been measured."""
+    """The case with the largest measured order of each curve."""
     cases = {case.id: case for case in plan.studied}
     tops: dict[object, Case] = {}
     for case in (cases[each] for each in took if each in cases):
@@ -65,13 +65,13 @@ def _tops(plan: Plan, took: Mapping[str, float]) -> tuple[Case, ...]:
 
 
 def _axis(case: Case) -> str:
-    """The axis of the order; empty where the benchmark has none."""
+    """The axis of the order; empty if the benchmark has none."""
     axis = benchmarks.get(case.benchmark).axis("order")
     return axis.name if axis else ""
 
 
 def _solution_s(analysis: Analysis) -> dict[str, float]:
-    """Case -> seconds of its solution, all phases together; of several states the longest."""
+    """Case -> seconds of its solution, over all phases; the longest if there are several states."""
     seconds: dict[tuple[str, str | None], float] = {}
     for each in analysis.estimates:
         if roles.role(each) == "phase-time" and each.median:
@@ -88,12 +88,12 @@ def _larger(
 ) -> WantedSize | None:
     axis = _axis(case)
     order = int(case.params[axis])
-    alike = sum(each.subject == case.subject for each in plan.cases)
-    each_s = seconds / (plan.launches * alike) - _START_S
+    repeats = sum(each.subject == case.subject for each in plan.cases)
+    each_s = seconds / (plan.launches * repeats) - _START_S
     if each_s <= 0:
         return None
     grain = int(case.params.get(benchmarks.get(case.benchmark).order_grain, 1))
-    wanted = int(order * (each_s / ((1 + _BESIDE) * took_s)) ** (1 / 3)) // grain * grain
+    wanted = int(order * (each_s / ((1 + _OVERHEAD) * took_s)) ** (1 / 3)) // grain * grain
     size = min(wanted, _fitting(case, machines))
     if size < _LEAST_STEP * order:
         return None
@@ -101,12 +101,12 @@ def _larger(
 
 
 def _wanted(case: Case, axis: str, size: int, solution_s: float) -> WantedSize:
-    seconds = _START_S + (1 + _BESIDE) * solution_s if solution_s else None
+    seconds = _START_S + (1 + _OVERHEAD) * solution_s if solution_s else None
     return WantedSize(case.id, axis, size, float("inf"), seconds)
 
 
 def _fitting(case: Case, machines: Mapping[str, Machine]) -> int:
-    """The largest order of which a case fits the memory of its hosts; 0 where nobody knows that."""
+    """The largest order that fits into the memory of a case's hosts; 0 if their memory is unknown."""
     free = [machines[host].memory.value for host in case.placement.hosts if host in machines]
     known = [each for each in free if isinstance(each, int)]
     least = min(known, default=0) if len(known) == len(free) else 0

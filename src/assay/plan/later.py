@@ -1,6 +1,6 @@
-"""Cases that wait until others are through, so that what is known by then predicts them.
+"""Later rounds: cases that wait until others are measured, so that these predict them.
 
-With them, in the same blocks, is measured again what they are compared with: their base on the fewest cores.
+The same blocks measure their base of comparison again: the same problem on the fewest cores.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from assay.plan.order import append_blocks, estimate_seconds, fewest_seconds
 
 
 def with_later(plan: Plan, left_s: float | None) -> Plan:
-    """The plan with launches of its first round of later cases, as the budget allows, and one round less.
+    """The plan with launches of its next later round, as the budget allows, and one round less.
 
-    A case has room where one launch of it has: the budget of what follows cuts the others.
+    A case has room if one of its launches has: the budget cuts the others.
 
     Args:
-        plan: as it was measured.
-        left_s: seconds of the budget; what has no room in it is left out, and that is said. None for no budget.
+        plan: the measured plan.
+        left_s: remaining seconds of the budget; cases without room go to `left_out`. None: no budget.
     """
     following = _with_round(plan, left_s)
     launched = following.order[len(plan.order) :]
@@ -28,14 +28,14 @@ def with_later(plan: Plan, left_s: float | None) -> Plan:
 
 
 def share_of_later(plan: Plan, order: tuple[PlannedLaunch, ...]) -> float:
-    """What the cases that wait take, as a share of that and of these launches: estimated, and without cuts."""
+    """Estimated share of the later rounds in the time of these rounds and the launches in `order`."""
     every = with_every_round(plan).order[len(plan.order) :]
     now_s, then_s = (estimate_seconds(plan.cases, each) for each in (order, every))
     return then_s / (now_s + then_s) if then_s else 0.0
 
 
 def with_every_round(plan: Plan) -> Plan:
-    """The plan with launches of all of its cases."""
+    """The plan with launches of all later rounds."""
     while plan.later:
         plan = _with_round(plan, None)
     return plan
@@ -64,7 +64,7 @@ def _with_round(plan: Plan, left_s: float | None) -> Plan:
 
 
 def _order(plan: Plan, fresh: Sequence[Case]) -> tuple[PlannedLaunch, ...]:
-    """Blocks of cases and of their bases, built as cases like them are."""
+    """Blocks of cases and of their bases, with the toolchains of similar cases."""
     built = {case: launch.toolchain for launch in plan.order for case in launch.cases}
     launched = [case for case in plan.cases if case.id in built]
     bases = {base.id: base for case in fresh if (base := _base(launched, case))}
@@ -74,19 +74,18 @@ def _order(plan: Plan, fresh: Sequence[Case]) -> tuple[PlannedLaunch, ...]:
 
 
 def _base(launched: Sequence[Case], case: Case) -> Case | None:
-    """The same problem on the fewest cores; where there is none, the one that grew to it."""
+    """The same problem on the fewest cores; if there is none, the problem from which it was grown."""
     benchmark = benchmarks.get(case.benchmark)
-
-    alike = [
+    peers = [
         each
         for each in launched
         if _like(each, case) and (each.role, each.placement.memory) == (case.role, case.placement.memory)
     ]
-    same = [each for each in alike if benchmark.problem(each.params) == benchmark.problem(case.params)]
-    grown = (each for each in alike if benchmark.is_grown(case.params, each.params, case.cores / each.cores))
+    same = [each for each in peers if benchmark.problem(each.params) == benchmark.problem(case.params)]
+    grown = (each for each in peers if benchmark.is_grown(case.params, each.params, case.cores / each.cores))
     return min(same or grown, key=lambda each: each.cores, default=None)
 
 
 def _like(one: Case, case: Case) -> bool:
-    """Whether a case is of the same benchmark, at levels that another has too; inside a node no network varies."""
+    """Whether `one` has the benchmark of `case` and none but its levels; inside a node no network varies."""
     return one.benchmark == case.benchmark and one.factors.items() <= case.factors.items()

@@ -1,4 +1,4 @@
-"""Layouts on one machine: how many ranks, how many cores and which devices for each of them."""
+"""Layouts on one machine: the number of ranks, and the cores and devices of each rank."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from assay.plan.cores import (
 )
 from assay.plan.placement import AbsentPlacementError, Place, plural
 
-#: Drivers of display controllers that compute; the others draw the console of a server.
+#: Drivers of display controllers that can compute; the others are for the console of a server.
 _GPU_DRIVERS = frozenset(("nvidia", "amdgpu", "i915", "xe"))
 _COMPUTING = frozenset(("3D controller", "processing accelerator"))
 
@@ -23,15 +23,15 @@ _Ranks = tuple[tuple[Core, ...], ...]
 
 
 def is_layout(word: str) -> bool:
-    """Whether a placement word, without its nodes, lays out ranks."""
+    """Whether a placement word, without its nodes, is a layout of ranks."""
     return parsed(word).form in {"rank-per", "ranks"}
 
 
 def layouts(word: str, machine: Machine) -> tuple[Place, ...]:
-    """The places of a layout word on a machine, several where it names several numbers of ranks.
+    """The places of a layout word on a machine; several if it names several numbers of ranks.
 
     Raises:
-        AbsentPlacementError: this machine has no such thing, or has no room for so many.
+        AbsentPlacementError: the machine does not have such a place, or not enough cores.
     """
     cores = allowed_cores(machine.topology)
     if not cores:
@@ -53,7 +53,7 @@ def layouts(word: str, machine: Machine) -> tuple[Place, ...]:
 
 
 def _counts(word: Word, cores: tuple[Core, ...]) -> tuple[int, ...]:
-    """Numbers of ranks that a counted layout names, in ascending order."""
+    """The numbers of ranks in a counted layout, ascending."""
     most = len(cores) // word.width
     if not most:
         raise AbsentPlacementError(word.text, f"{plural(len(cores), 'core')} may be used", indexed=True)
@@ -63,7 +63,7 @@ def _counts(word: Word, cores: tuple[Core, ...]) -> tuple[int, ...]:
 
 
 def _ranks_of(count: int, each: int, machine: Machine) -> Place:
-    """So many ranks of so many cores, each inside the smallest kind of domain that has room for all of them."""
+    """`count` ranks of `each` cores, each inside the smallest kind of domain that has room for all ranks."""
     word, cores = f"{count}x{each}", allowed_cores(machine.topology)
     if count * each > len(cores):
         why = f"it needs {plural(count * each, 'core')}; {plural(len(cores), 'core')} may be used"
@@ -82,21 +82,21 @@ def _ranks_of(count: int, each: int, machine: Machine) -> Place:
 
 
 def _slots(group: tuple[Core, ...], each: int) -> Iterator[tuple[Core, ...]]:
-    """Disjoint sets of so many cores of one kind."""
+    """Disjoint sets of `each` cores of one kind."""
     for kind in dict.fromkeys(core.kind for core in group):
-        alike = tuple(core for core in group if core.kind == kind)
-        yield from (alike[at : at + each] for at in range(0, len(alike) - each + 1, each))
+        equal = tuple(core for core in group if core.kind == kind)
+        yield from (equal[at : at + each] for at in range(0, len(equal) - each + 1, each))
 
 
 def _far_apart(slots: _Ranks, count: int) -> _Ranks:
-    """So many of the slots, spread evenly over the machine; on a hybrid processor performance cores come first."""
-    of = {slot[0].index: slot for slot in slots}
+    """`count` of the slots, spread evenly over the machine; on a hybrid processor performance cores come first."""
+    by_index = {slot[0].index: slot for slot in slots}
     heads = tuple(sorted((slot[0] for slot in slots), key=lambda core: core.index))
     best = first_choice(heads).kind
     fast = tuple(core for core in heads if core.kind == best)
     slow = tuple(core for core in heads if core.kind != best)
     chosen = spread(fast, min(count, len(fast))) + spread(slow, max(0, count - len(fast)))
-    return tuple(of[core.index] for core in chosen)
+    return tuple(by_index[core.index] for core in chosen)
 
 
 def _rank_per_gpu(word: str, machine: Machine) -> Place:

@@ -1,4 +1,4 @@
-"""Networks that a run goes over: `gbe=eth0,ib=mlx5_0:1`, one of them for all, or several as a factor."""
+"""The networks of a run: `gbe=eth0,ib=mlx5_0:1`; one for all cases, or several as a factor."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping
 from assay.launch.networks import PROVIDERS
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import device_of
+from assay.model.node_sets import folded
 from assay.model.plan import Factor
 
 NETWORK = "network"
-#: What an interface, or a port of a card, may be called: no option and nothing that a shell would see in it.
+#: Name of an interface or of a port of a card: not an option, and without characters special to a shell.
 _DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]*")
 _LOOPBACK = "lo"
 _HELP = "--network gbe=eth0,ib=mlx5_0:1"
@@ -18,10 +19,10 @@ _HELP = "--network gbe=eth0,ib=mlx5_0:1"
 def parse_networks(text: str) -> dict[str, str]:
     """Name -> device, an interface or a port of an RDMA card; a device alone is its own name.
 
-    A provider of libfabric may stand before a device: `hsn=cxi/cxi0`.
+    A libfabric provider may precede a device: `hsn=cxi/cxi0`.
 
     Raises:
-        UsageError: a part is empty, said twice, or no name of a device; nobody knows a provider.
+        UsageError: a part is empty, repeated, or not a name of a device; a provider is unknown.
     """
     found: dict[str, str] = {}
     for part in text.split(","):
@@ -42,11 +43,11 @@ def parse_networks(text: str) -> dict[str, str]:
 
 
 def with_ports(networks: Mapping[str, str], there: Collection[str]) -> dict[str, str]:
-    """The networks, a card that is named without its port (`mlx5_0`) by its first one (`mlx5_0:1`).
+    """The networks; a card named without its port (`mlx5_0`) becomes its first port (`mlx5_0:1`).
 
     Args:
-        networks: name -> device, as the user says them.
-        there: what nodes call their devices.
+        networks: name -> device, as given by the user.
+        there: names of the devices of the nodes.
     """
     return {
         name: f"{device}:1" if device_of(device) not in there and f"{device_of(device)}:1" in there else device
@@ -59,35 +60,29 @@ def resolve_networks(networks: Mapping[str, str], devices: Mapping[str, Collecti
 
     Args:
         networks: name -> device, as the user says them.
-        devices: node -> what it calls its interfaces and ports; a node that tells none has whatever is asked for.
+        devices: node -> names of its interfaces and ports; a node without names is assumed to have every device.
 
     Raises:
         UsageError: no node has such a device.
         UnfitEnvironmentError: some have it and others do not.
     """
-    told = {node: names for node, names in devices.items() if names}
-    found = with_ports(networks, {name for names in told.values() for name in names})
+    reported = {node: names for node, names in devices.items() if names}
+    found = with_ports(networks, {name for names in reported.values() for name in names})
     for name, device in ((name, device_of(asked)) for name, asked in found.items()):
-        lacking = [node for node, names in told.items() if device not in names]
+        lacking = [node for node, names in reported.items() if device not in names]
         if not lacking:
             continue
-        everywhere = set.intersection(*map(set, told.values())) - {_LOOPBACK}
-        why = f"on {_all(told)} there are: {', '.join(sorted(everywhere)) or 'none that all have'}"
+        everywhere = set.intersection(*map(set, reported.values())) - {_LOOPBACK}
+        why = f"on {folded(reported)} there are: {', '.join(sorted(everywhere)) or 'none that all have'}"
         remedy = f"--network {name}={min(everywhere)}" if everywhere else "assay discover"
-        if len(lacking) == len(told):
+        if len(lacking) == len(reported):
             raise UsageError(f"no node has a network device '{device}'", why=why, remedy=remedy)
-        raise UnfitEnvironmentError(f"{_all(lacking)} has no network device '{device}'", why=why, remedy=remedy)
+        raise UnfitEnvironmentError(f"{folded(lacking)} has no network device '{device}'", why=why, remedy=remedy)
     return found
 
 
-def _all(nodes: Collection[str]) -> str:
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # noqa: PLC0415 (50 ms, for what is wrong only)
-
-    return str(NodeSet.fromlist(list(nodes), resolver=RESOLVER_NOGROUP))
-
-
 def network_factor(networks: dict[str, str]) -> tuple[Factor, ...]:
-    """The factor that several networks are; nothing for one or none."""
+    """The factor of several networks; empty for one or none."""
     if len(networks) <= 1:
         return ()
     return (Factor(NETWORK, tuple(networks), "network", devices=dict(networks)),)

@@ -1,4 +1,4 @@
-"""Memory nodes: which may be used, and of many a sample that still has every distance."""
+"""The usable memory nodes; if there are many, a sample that has every distance."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,18 +6,18 @@ from functools import lru_cache
 
 from assay.model.machine import Topology, allowed_cores
 
-#: A matrix of more nodes a side is measured in a sample: it has 256 cells.
+#: A matrix with more nodes per side is sampled: the sample has 256 cells.
 MOST = 16
-#: So many cells of each distance at least, where there are so many.
+#: Minimum number of cells of each distance, if there are as many.
 _FEW = 4
 
-#: Whether two nodes are of one socket, and the firmware's distance where it gives one.
+#: Whether two nodes are in one socket, and the firmware's distance if it gives one.
 _Apart = tuple[bool, int]
 
 
 @lru_cache(maxsize=4)
 def memory_targets(topology: Topology) -> tuple[int, ...]:
-    """OS indices of the allowed memory nodes that have memory, without cores too; all where no size is known."""
+    """OS indices of the allowed memory nodes with memory, with cores or without; all if no size is known."""
     holding = [node for node in topology.numa_nodes if node.memory_bytes > 0] or topology.numa_nodes
     allowed = set(topology.allowed_nodes)
     return tuple(node.index for node in holding if node.index in allowed)
@@ -25,10 +25,10 @@ def memory_targets(topology: Topology) -> tuple[int, ...]:
 
 @lru_cache(maxsize=4)
 def sample(topology: Topology) -> tuple[int, ...]:
-    """OS indices of the nodes between which a matrix is measured, the same for its rows and its columns.
+    """OS indices of the nodes of a measured matrix, the same for its rows and its columns.
 
-    All of 16 nodes at most. Of more, 16: the first, then the first that give each distance a few cells, the
-    rarest distance before others, and the rest evenly over all indices.
+    All nodes, if there are at most 16. Otherwise 16 of them: the first, then the first that give each distance a
+    few cells, the rarest distance before others, and the rest evenly over all indices.
     """
     rows = sorted({core.numa for core in allowed_cores(topology)})
     columns = memory_targets(topology)
@@ -53,7 +53,7 @@ def sample(topology: Topology) -> tuple[int, ...]:
 def _distance_matrix(
     rows: list[int], columns: tuple[int, ...], topology: Topology
 ) -> dict[int, list[_Apart | None]]:
-    """Node -> how far each of the columns is, None for itself."""
+    """Node -> distance of each of the columns, None for itself."""
     package = {node.index: node.package for node in topology.numa_nodes}
     position = {node.index: number for number, node in enumerate(topology.numa_nodes)}
     inside = {own: [package[node] == own for node in columns] for own in set(package.values())}
@@ -69,7 +69,7 @@ def _distance_matrix(
 def _pairs(
     wanted: _Apart, apart: dict[int, list[_Apart | None]], columns: tuple[int, ...], rows: list[int]
 ) -> Iterator[tuple[int, int]]:
-    """For each row the first column that is so far from it."""
+    """For each row the first column at this distance."""
     return ((here, columns[apart[here].index(wanted)]) for here in rows if wanted in apart[here])
 
 

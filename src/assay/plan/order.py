@@ -1,9 +1,9 @@
-"""Cases -> launches in random order inside blocks, the sentinel between blocks, and what they will cost."""
+"""Cases -> launches in random order inside blocks, the sentinel between blocks, and their expected cost."""
 
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from types import MappingProxyType
 
 import msgspec
@@ -15,26 +15,26 @@ from assay.model.plan import LEAST_S, PROBED_S, UNLIMITED_S, Case, Plan, Planned
 from assay.plan import factors
 from assay.plan.costs import FEWEST_SAMPLES, Cost
 
-#: So much of the time of the fewest samples is always given.
+#: Share of the time of the minimum samples that a case always gets.
 FEWEST_SHARE = 0.25
-#: Sampling of a case of weight 1 until its precision is reached, seconds. An assumption, for estimates only.
+#: Seconds of sampling of a case of weight 1 until its precision is reached. An assumption, for estimates only.
 SAMPLING_S = 1.0
-#: The native programs take samples no shorter than this, where the time of a case allows.
+#: Shortest sample of the native programs in seconds, if the time of a case allows.
 SAMPLE_S = 4e-4
-#: Samples of a kernel at most, warm-up and measured.
+#: Maximum samples of a kernel, warm-up and measured.
 MOST_SAMPLES = 400
-#: Samples of a kernel, warm-up and measured, that a case takes where noise keeps it imprecise.
+#: Samples of a kernel, warm-up and measured, if noise keeps the figure imprecise.
 USUAL_SAMPLES = 250
-#: Where a figure is precise at the first look: samples of the warm-up, with those that find how long samples have
-#: to be, and most of the time of a kernel that it takes; what is measured then, samples or seconds.
+#: If a figure is precise at the first check: samples of the warm-up, including those that find the length of
+#: samples, and its largest share of a kernel's time; then the measured samples, or seconds.
 _WARMING_SAMPLES, _WARMING_SHARE = 12, 0.2
 _FEWEST_MEASURED, _LEAST_MEASURED_S = 10, 0.025
-#: Longer launches are split, since the probes before and after one can only speak for what lies between them; but
-#: starts shall take no more than a tenth of the time.
+#: Longer launches are split, because the probes before and after a launch describe only a short time; but starts
+#: should take no more than a tenth of the time.
 LONGEST_LAUNCH_S = 3.0
 STARTS_SHARE = 0.1
-#: Cases that leave each other memory whose first touch takes so long share a launch, which may be longer: to touch
-#: it anew for each would cost more than the probes are worth.
+#: Cases share a longer launch if the first touch of their memory takes at least this long: to touch it again for
+#: each case would cost more than the probes are worth.
 LARGE_TOUCH_S = 0.5
 LONGEST_SHARED_S = 12.0
 
@@ -42,12 +42,12 @@ LONGEST_SHARED_S = 12.0
 def interleave(
     cases: tuple[Case, ...], blocks: int, seed: int, default_toolchain: str, default_mpi: str = ""
 ) -> tuple[PlannedLaunch, ...]:
-    """Every launch, in order: each block starts each case once, in launches of one program, placement and factors.
+    """Every launch, in order. A block runs each case once; a launch has one program, placement and factors.
 
-    Launches are in random order in their block, a launch is split where it would be long, and its cases are in
-    random order too. Where factors vary, launches that only levels tell apart stand side by side, in random order.
-    The sentinel is launched before each block and after the last. A seed always gives one order. The toolchain and
-    the MPI named here are those of launches whose levels name none.
+    Launches are in random order in their block, long launches are split, and the cases of a launch are in random
+    order, too. Launches that differ only in levels of factors are adjacent, in random order. The sentinel runs
+    before each block and after the last. A seed always gives the same order. `default_toolchain` and `default_mpi`
+    are for launches whose levels name none.
     """
     chance = random.Random(seed)  # noqa: S311 (an order that can be repeated, nothing secret)
     sentinels = tuple(case for case in cases if case.role == "sentinel")
@@ -68,13 +68,13 @@ def interleave(
 def append_blocks(
     plan: Plan, fresh: tuple[Case, ...], blocks: int, toolchains: Mapping[str, str]
 ) -> tuple[PlannedLaunch, ...]:
-    """Blocks of further cases, with the plan's sentinel between them, numbered on from all that it has.
+    """Blocks of further cases, with the plan's sentinel between them; their numbers follow the plan's.
 
     Args:
-        plan: that goes on.
-        fresh: cases that it does not hold.
-        blocks: of them.
-        toolchains: case -> what it is built with.
+        plan: plan to extend.
+        fresh: cases that it does not have.
+        blocks: number of blocks.
+        toolchains: case -> its toolchain.
     """
     sentinels = tuple(case for case in plan.cases if case.role == "sentinel")
     names = {case.id for case in sentinels}
@@ -93,7 +93,7 @@ def append_blocks(
 
 
 def _id(block: int, position: int) -> str:
-    """Of the launch at a position in a block."""
+    """The id of the launch at a position in a block."""
     return f"{block:03d}-{position:02d}"
 
 
@@ -102,7 +102,7 @@ def estimate_seconds(
     order: tuple[PlannedLaunch, ...],
     shown: Mapping[str, Cost] = MappingProxyType({}),
 ) -> float:
-    """Expected duration of all launches without a budget's cuts; of cases that have run by what they took."""
+    """Expected duration of all launches without a budget; for cases that have run, from their measured costs."""
 
     def sampling_s(case: Case) -> float:
         cost = shown.get(case.id)
@@ -112,9 +112,9 @@ def estimate_seconds(
 
 
 def quiet_and_noisy_seconds(plan: Plan) -> tuple[float, float]:
-    """Expected duration of a plan where each figure is precise at the first look, and where none ever is.
+    """Expected duration of a plan if each figure is precise at the first check, and if none ever is.
 
-    Neither is longer than its budget. Without one a case samples for as long as programs do, whatever its weight.
+    Neither exceeds the budget. Without a budget, a case samples as long as programs allow, whatever its weight.
     """
     most_s = UNLIMITED_S if plan.budget_s is None else math.inf
     times = Counter(case for launch in plan.order for case in launch.cases)
@@ -141,8 +141,8 @@ def fewest_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) ->
 
 def longest_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> float:
     """Expected duration of the longest launch with the shortest sampling of each case; 0 without launches."""
-    alike = {launch.cases: launch for launch in order}
-    return max((fewest_seconds(cases, (launch,)) for launch in alike.values()), default=0.0)
+    distinct = {launch.cases: launch for launch in order}
+    return max((fewest_seconds(cases, (launch,)) for launch in distinct.values()), default=0.0)
 
 
 def _duration(
@@ -154,10 +154,10 @@ def _duration(
 
 
 def shared_setups(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> tuple[Case, ...]:
-    """The cases with their mean set-up times in the launches, where later cases reuse touched memory.
+    """The cases with their mean set-up times in the launches, in which later cases reuse touched memory.
 
-    Memory that a case of a launch has touched is left to those after it that touch alike and need no more, so that
-    a set-up costs less there than the case alone would.
+    Memory that a case of a launch has touched is reused by later cases that touch it in the same way and need no
+    more, so that their set-up is shorter.
     """
     known = {case.id: case for case in cases}
     saved = dict.fromkeys(known, 0.0)
@@ -165,10 +165,10 @@ def shared_setups(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> 
     for launch in order:
         left: dict[object, int] = {}
         for case in (known[case_id] for case_id in launch.cases):
-            alike = _touch_key(case)
-            if case.memory_bytes <= left.get(alike, 0):
+            key = _touch_key(case)
+            if case.memory_bytes <= left.get(key, 0):
                 saved[case.id] += _touch_seconds(case)
-            left[alike] = max(left.get(alike, 0), case.memory_bytes)
+            left[key] = max(left.get(key, 0), case.memory_bytes)
     return tuple(
         msgspec.structs.replace(case, setup_s=max(0.0, case.setup_s - saved[case.id] / times[case.id]))
         if saved[case.id]
@@ -182,12 +182,12 @@ def _case_seconds(case: Case) -> float:
 
 
 def _sampling_seconds(case: Case) -> float:
-    """Until the precision is reached, or all samples that are allowed are taken."""
+    """Seconds until the precision or the maximum number of samples is reached."""
     return max(min(_wanted_seconds(case), _samples_seconds(case, MOST_SAMPLES)), _fewest_samples(case))
 
 
 def _quiet_seconds(case: Case, most_s: float) -> float:
-    """Until each kernel is warm and was looked at once, within the time that programs give a case."""
+    """Seconds until each kernel is warm and was checked once, within the time that programs give a case."""
     if case.iteration_s is None:
         return _wanted_seconds(case) if math.isinf(most_s) else most_s
     kernels, sample_s = len(benchmarks.get(case.benchmark).kernels) or 1, max(SAMPLE_S, case.iteration_s)
@@ -197,29 +197,29 @@ def _quiet_seconds(case: Case, most_s: float) -> float:
 
 
 def _noisy_seconds(case: Case, most_s: float) -> float:
-    """Until the usual samples are taken, or the time is up that programs give a case."""
+    """Seconds until the usual samples are taken, or the time that programs give a case is up."""
     return max(min(most_s, _samples_seconds(case, USUAL_SAMPLES)), _two_samples(case))
 
 
 def _two_samples(case: Case) -> float:
-    """Seconds that a warm-up and a measured sample take of each kernel: nothing cuts these."""
+    """Seconds of a warm-up and a measured sample of each kernel, which are always taken."""
     return 2 / FEWEST_SAMPLES * _fewest_samples(case)
 
 
 def _samples_seconds(case: Case, samples: int) -> float:
-    """Of so many samples of each kernel; endless where the benchmark does not know how long they are."""
+    """Seconds of `samples` samples of each kernel; infinite if the benchmark does not know their length."""
     if case.iteration_s is None:
         return math.inf
     return samples * len(benchmarks.get(case.benchmark).kernels) * max(SAMPLE_S, case.iteration_s)
 
 
 def _wanted_seconds(case: Case) -> float:
-    """Of sampling, however long samples are."""
+    """Wanted seconds of sampling, whatever the length of samples."""
     return max(LEAST_S, SAMPLING_S * case.weight)
 
 
 def _fewest_samples(case: Case) -> float:
-    """Seconds that the fewest samples take, where the benchmark knows how long they are."""
+    """Seconds of the minimum samples; 0 if the benchmark does not know their length."""
     if case.iteration_s is None:
         return 0.0
     return FEWEST_SAMPLES * len(benchmarks.get(case.benchmark).kernels) * case.iteration_s
@@ -229,29 +229,29 @@ def _touch_seconds(case: Case) -> float:
     return min(case.setup_s, benchmarks.get(case.benchmark).touch_seconds(case.params))
 
 
-def _touch_key(case: Case) -> object:
-    """Equal for cases of one launch of which one can take over the other's memory, if it is large enough."""
+def _touch_key(case: Case) -> Hashable:
+    """A key shared by cases of a launch that can reuse each other's memory, if it is large enough."""
     return case.benchmark, *(case.params[axis] for axis in benchmarks.get(case.benchmark).touch_axes)
 
 
-#: Each case is some eight words on the command line, and launchers there are that break at a thousand.
+#: Maximum cases of a launch: each is about eight words on the command line, and some launchers fail at a thousand.
 MOST_CASES = 80
 
-#: A subject at each combination of factor levels (one where nothing varies), and its control.
-_Subject = list[Case]
+#: The cases of a subject: one for each combination of factor levels (one if nothing varies), and its control.
+_Subject = tuple[Case, ...]
 
 
-def _grouped_by_touch(subjects: list[_Subject]) -> list[list[_Subject]]:
-    """The subjects, in their order: apart from the others those that can leave each other much memory."""
-    groups: dict[object, list[_Subject]] = {}
-    for subject in subjects:
-        large = _touch_seconds(subject[0]) >= LARGE_TOUCH_S
-        groups.setdefault(_touch_key(subject[0]) if large else None, []).append(subject)
-    return list(groups.values())
+def _grouped_by_touch(subjects: Iterable[_Subject]) -> Iterable[tuple[_Subject, ...]]:
+    """The subjects in their order; those that can reuse much memory of each other are in groups of their own."""
+
+    def key(subject: _Subject) -> Hashable:
+        return _touch_key(subject[0]) if _touch_seconds(subject[0]) >= LARGE_TOUCH_S else None
+
+    return grouped(subjects, key).values()
 
 
 def _split(subjects: list[_Subject]) -> list[list[_Subject]]:
-    """Runs of the subjects, in their order, of which one launch is no longer than it may be or is one case."""
+    """The subjects, in their order, split into launches that are short enough or have one subject."""
     pieces: list[list[_Subject]] = []
     room = 0.0
     for subject in subjects:
@@ -273,34 +273,29 @@ def _split(subjects: list[_Subject]) -> list[list[_Subject]]:
 
 def _shuffled(piece: list[_Subject], chance: random.Random) -> list[tuple[Case, ...]]:
     """A launch for each combination of levels, in random order, all with the same order of subjects."""
-    launches: dict[object, list[Case]] = {}
-    for case in (case for subject in piece for case in subject):
-        launches.setdefault((tuple(case.factors.items()), case.role), []).append(case)
-    sides = [tuple(launch) for launch in launches.values()]
-    return chance.sample(sides, len(sides)) if len(sides) > 1 else sides
+    cases = (case for subject in piece for case in subject)
+    launches = list(grouped(cases, lambda case: (tuple(case.factors.items()), case.role)).values())
+    return chance.sample(launches, len(launches)) if len(launches) > 1 else launches
 
 
-def _bundles(cases: Iterable[Case]) -> list[list[_Subject]]:
-    """Subjects that share program and placement: what differs among the cases of a bundle is what is varied.
+def _bundles(cases: Iterable[Case]) -> Iterable[tuple[_Subject, ...]]:
+    """Subjects with the same program and placement: the cases of a bundle differ only in what is varied.
 
-    A level may have a placement of its own, as a network has whose card is elsewhere.
+    A level may have its own placement, e.g. a network with its card at another place.
     """
-    subjects: dict[str, _Subject] = {}
-    for case in cases:
-        subjects.setdefault(case.subject, []).append(case)
-    bundles: dict[object, list[_Subject]] = {}
-    for subject in subjects.values():
-        of = subject[0]
-        where: object = _where(of)
+
+    def key(subject: _Subject) -> Hashable:
+        first = subject[0]
+        where: object = _where(first)
         if any(_where(case) != where for case in subject):
             where = frozenset((_where(case), *case.factors.values()) for case in subject)
-        key = (benchmarks.get(of.benchmark).program, where, tuple(of.factors))
-        bundles.setdefault(key, []).append(subject)
-    return list(bundles.values())
+        return benchmarks.get(first.benchmark).program, where, tuple(first.factors)
+
+    return grouped(grouped(cases, lambda case: case.subject).values(), key).values()
 
 
 def _where(case: Case) -> Placement:
-    """Where it runs, as far as cases of one launch have to share it."""
+    """The part of its placement that cases of one launch must share."""
     where = msgspec.structs.replace(case.placement, label="", meaning="")
     return msgspec.structs.replace(where, memory=Memory()) if factors.MEMORY in case.factors else where
 

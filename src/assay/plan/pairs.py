@@ -1,4 +1,4 @@
-"""Pairs of cores: what lies between two, the nearest ones of each kind, and a sample of all of them."""
+"""Pairs of cores: their kind, the nearest pair of each kind, and a sample of all pairs."""
 
 import itertools
 from collections.abc import Iterator
@@ -9,16 +9,16 @@ from assay.plan.cores import grouped, performance, spread
 
 Pair = tuple[Core, Core]
 
-#: What lies between two cores, the nearest first, and the words for it.
+#: Kind of a pair, the nearest first -> its text.
 BETWEEN = {
     "same-l3": "of one L3 group",
     "other-l3": "of one NUMA node, in two L3 groups",
     "other-numa": "of one socket, on two NUMA nodes",
     "other-socket": "of two sockets",
 }
-#: Every pair of so many cores is 120 pairs.
+#: Up to so many cores, every pair is measured: 120 pairs.
 _EVERY_PAIR_OF = 16
-#: So many pairs are a sample that a matrix needs and that a minute measures.
+#: Pairs of a sample: enough for a matrix, and measured in a minute.
 _SAMPLE = 240
 
 
@@ -32,13 +32,13 @@ def between(one: Core, other: Core) -> str:
 
 
 def relation(one: Core, other: Core, *, known_caches: bool) -> str:
-    """What lies between two cores in words: `of two sockets`."""
+    """The kind of a pair as text: `of two sockets`."""
     kind = between(one, other)
     return BETWEEN[kind] if kind != "same-l3" or known_caches else "of one NUMA node"
 
 
 def nearest(kind: str, cores: tuple[Core, ...], topology: Topology) -> Pair | None:
-    """The pair of this kind that is nearest by the firmware's distances, else the first; None where there is none.
+    """The pair of this kind that is nearest by the firmware's distances, else the first; None if there is none.
 
     On a hybrid processor two performance cores come before others.
     """
@@ -52,11 +52,11 @@ def nearest(kind: str, cores: tuple[Core, ...], topology: Topology) -> Pair | No
 
 
 def sample(cores: tuple[Core, ...], topology: Topology) -> tuple[Pair, ...]:
-    """Every pair of at most 16 cores; of more, about 240 pairs at most, the same for machines that are alike.
+    """Every pair if there are at most 16 cores; otherwise at most about 240 pairs, the same for equal machines.
 
-    The sample has every pair of 16 L3 groups at most (one core of each), every pair inside the largest L3 group
-    of each NUMA node (of 16 nodes at most of the machine, evenly over its sockets, and of as many of the group's
-    cores as there is room for), and the nearest of each kind.
+    The sample has every pair of up to 16 L3 groups (one core of each), every pair inside the largest L3 group of
+    each NUMA node (of up to 16 nodes, evenly over the sockets, and of as many cores of the group as there is room
+    for), and the nearest pair of each kind.
     """
     if len(cores) <= _EVERY_PAIR_OF:
         return tuple(itertools.combinations(cores, 2))
@@ -75,7 +75,7 @@ def sample(cores: tuple[Core, ...], topology: Topology) -> tuple[Pair, ...]:
 
 
 def _sampled_groups(kind: str, cores: tuple[Core, ...], topology: Topology) -> list[tuple[Core, ...]]:
-    """Groups of cores in which to look for a pair of a kind: what lies between all others is no different."""
+    """Groups of cores in which to look for a pair of a kind: no other pair of this kind is nearer."""
     if kind == "same-l3":
         return [group[:2] for group in grouped(cores, "l3").values()]
     of_nodes = sorted(grouped(cores, "numa").items(), key=lambda each: each[1][0].l3)
@@ -89,7 +89,7 @@ def _pairs_of(group: tuple[Core, ...], members: int) -> Iterator[Pair]:
 
 
 def _most_members(pairs: int) -> int:
-    """The most cores, two at least, that have no more than so many pairs."""
+    """The largest number of cores, at least two, that has at most `pairs` pairs."""
     return next(count for count in itertools.count(2) if count * (count + 1) // 2 > pairs)
 
 

@@ -1,4 +1,4 @@
-"""Placement words and memory words on one machine: which cpus, which memory nodes, and the same in words."""
+"""Placement words and memory words on one machine: cpus, memory nodes, and a text for both."""
 
 import difflib
 import re
@@ -32,11 +32,12 @@ class Place(msgspec.Struct, frozen=True):
     """A placement word on one machine.
 
     Attributes:
-        word: with its index.
-        meaning: the same in words.
-        cpus: in thread order.
-        ranks: cpus of each rank, where the word lays out ranks; else empty, and the benchmark says what is a rank.
-        devices: of each of these ranks; empty where they have none.
+        word: placement word with its index.
+        meaning: the same as text.
+        cpus: cpus in thread order.
+        ranks: cpus of each rank, if the word is a layout of ranks; else empty, and the benchmark defines the
+            ranks.
+        devices: devices of each of these ranks; empty if they have none.
     """
 
     word: str
@@ -54,11 +55,11 @@ class Binding(msgspec.Struct, frozen=True):
 
 
 class AbsentPlacementError(UsageError):
-    """A right word for something that this machine has not or that may not be used; `why` says so.
+    """A valid word for something that this machine does not have or that may not be used; `why` is the reason.
 
     Attributes:
-        indexed: whether the word names its index, so that whoever wrote it meant one certain machine.
-        nodes: whether more nodes would do.
+        indexed: whether the word names an index, so that its author meant a certain machine.
+        nodes: whether more nodes would help.
     """
 
     def __init__(self, word: str, why: str, *, indexed: bool = False, nodes: bool = False) -> None:
@@ -69,11 +70,11 @@ class AbsentPlacementError(UsageError):
 
 
 def places(word: str, topology: Topology) -> tuple[Place, ...]:
-    """What a placement word means here, several places where its index is `*`.
+    """The places of a placement word on this machine; several if its index is `*`.
 
     Raises:
         UsageError: no such word.
-        AbsentPlacementError: this machine has no such thing.
+        AbsentPlacementError: this machine does not have such a place.
     """
     asked = parsed(word)
     if asked.form not in {"whole", "group", "count", "pair"} or asked.names_nodes or asked.by_card:
@@ -94,7 +95,7 @@ def places(word: str, topology: Topology) -> tuple[Place, ...]:
 
 
 def bindings(word: str, place: Place, topology: Topology) -> tuple[Binding, ...]:
-    """What a memory word means for a place, several where its index is `*`; raises as `places`."""
+    """The bindings of a memory word for a place; several if its index is `*`; raises as `places`."""
     targets = memory_targets(topology)
     if word == "first-touch":
         return (Binding(word, Memory()),)
@@ -159,7 +160,7 @@ def _counted(
             raise AbsentPlacementError(word, f"{plural(len(cores), 'core')} may be used", indexed=True)
         if order == "cores":
             chosen = in_order[:count]
-        else:  # of a hybrid processor, too, the performance cores come first
+        else:  # on a hybrid processor, too, the performance cores come first
             chosen = spread(fast, min(count, len(fast))) + spread(slow, max(0, count - len(fast)))
         chosen = tuple(sorted(chosen, key=lambda core: core.index))
         on = f", on {plural(len(grouped(chosen, kind)), GROUPS[kind][0])}" if existing > 1 else ""
@@ -172,8 +173,8 @@ def _groups(share: str, kind: str, indices: tuple[int, ...], topology: Topology)
     return tuple(_group((share, kind, index), allowed[index], len(existing[index]), topology) for index in indices)
 
 
-def _group(of: tuple[str, str, int], members: tuple[Core, ...], exists: int, topology: Topology) -> Place:
-    share, kind, index = of
+def _group(parts: tuple[str, str, int], members: tuple[Core, ...], exists: int, topology: Topology) -> Place:
+    share, kind, index = parts
     word = f"{share}:{kind}:{index}"
     name = f"{GROUPS[kind][0]} {index}"
     if share == "one-core":
@@ -196,7 +197,7 @@ def _group(of: tuple[str, str, int], members: tuple[Core, ...], exists: int, top
 
 
 def _indices(word: Word, topology: Topology) -> tuple[int, ...]:
-    """Of the groups that a word stands for: of every one, of the one that it names, or of the first."""
+    """Indices of the groups that a word means: every group, the one that it names, or the first."""
     usable = tuple(grouped(allowed_cores(topology), word.group))
     if word.every:
         return usable
@@ -236,12 +237,12 @@ def _local_nodes(word: str, place: Place, topology: Topology) -> tuple[int, ...]
     nodes = tuple(node for node in memory_targets(topology) if node in local)
     if len(nodes) < len(local):
         missing = min(local - set(nodes))
-        raise AbsentPlacementError(word, f"{place.word} runs beside memory node {missing}, which is not allowed")
+        raise AbsentPlacementError(word, f"{place.word} runs next to memory node {missing}, which is not allowed")
     return nodes
 
 
 def _remote_node(word: str, place: Place, topology: Topology) -> int:
-    """The allowed memory node farthest from the place: by the firmware's distances, else by socket."""
+    """The allowed memory node farthest from the place, by the firmware's distances, else by socket."""
     used = set(place.cpus)
     cores = [core for core in topology.cores if used & set(core.cpus)]
     local, sockets = {core.numa for core in cores}, {core.package for core in cores}
@@ -250,7 +251,7 @@ def _remote_node(word: str, place: Place, topology: Topology) -> int:
     if not others:
         one = "this machine has one memory node" if len(topology.numa_nodes) <= 1 else "no other node may be used"
         raise AbsentPlacementError(
-            word, one if len(targets) <= 1 else f"{place.word} runs beside every memory node"
+            word, one if len(targets) <= 1 else f"{place.word} runs next to every memory node"
         )
     position = {node.index: number for number, node in enumerate(topology.numa_nodes)}
 
@@ -282,7 +283,7 @@ def _threads_unused(cores: tuple[Core, ...]) -> str:
 
 
 def _per_group(chosen: tuple[Core, ...], topology: Topology) -> str:
-    """How many cores of each L3 group (NUMA node where no L3 is known), where there are several."""
+    """How many cores of each L3 group (NUMA node if no L3 is known), if there are several."""
     kind = "l3" if knows_shared_caches(topology) else "numa"
     name = GROUPS[kind][0]
     counts = [len(group) for group in grouped(chosen, kind).values()]
@@ -293,7 +294,7 @@ def _per_group(chosen: tuple[Core, ...], topology: Topology) -> str:
 
 
 def _inside(members: tuple[Core, ...], kind: str) -> str:
-    """What lies inside a group, or around an L3 group."""
+    """Text of the groups inside a group, or of the node around an L3 group."""
     if kind == "l3":
         return f" (NUMA node {members[0].numa})"
     inner = "numa" if kind == "socket" and len(grouped(members, "numa")) > 1 else "l3"
@@ -361,7 +362,7 @@ def _only_one(existing: int, noun: str) -> str:
 
 
 def _written(word: str) -> str:
-    """A word of the lists above as a study holds it, with numbers in place of its letters."""
+    """A word of the lists above, with numbers in place of its letters, as an example."""
     numbers = {"I": "0", "N": "1", "A-B": "0-1", "RxC": "2x4"}
     head, colon, tail = word.rpartition(":")
     return f"{head}{colon}{numbers.get(tail, tail)}"

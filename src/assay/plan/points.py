@@ -1,4 +1,4 @@
-"""Points of a benchmark's axes that a study asks for: each combination of values, and sizes chosen by memory."""
+"""The requested points of a benchmark's axes: each combination of values, and sizes chosen by memory."""
 
 import difflib
 import itertools
@@ -13,17 +13,17 @@ from assay.model.placement import Placement
 from assay.model.plan import Measure
 from assay.model.units import parse_range
 
-#: `first:huge,small`, `first:XL,L,M`: the first of these values that this machine can do.
+#: `first:huge,small`, `first:XL,L,M`: the first of these values that this machine supports.
 _FIRST = "first:"
-#: A size that has to fit leaves most memory alone: what fills it takes minutes to touch, and the 14 GiB that
-#: were published on nodes of 64 GiB are within this share.
+#: Share of memory for a size chosen to fit: to fill all memory takes minutes, and the 14 GiB that were published
+#: on nodes of 64 GiB are within this share.
 MEMORY_SHARE = 0.3
-#: Memory of a host that the largest order may fill: the rest is the system's.
+#: Share of a host's memory for the largest order: the system needs the rest.
 _FILLED = 0.8
 
 
 class First(msgspec.Struct, frozen=True):
-    """Some values, of which the first counts that the machine supports and whose case leaves memory to spare."""
+    """Several values: the first one counts that the machine supports and that fits into memory."""
 
     values: tuple[ParamValue, ...]
 
@@ -36,7 +36,7 @@ class ExpandedPoint(msgspec.Struct, frozen=True):
     """A point with the values that follow from its placement.
 
     Attributes:
-        named: values that identify the case: those that the study chose, and those that tell points apart.
+        named: values that identify the case: those of the study, and those that distinguish points.
         params: every axis with its value, in the order of the axes.
     """
 
@@ -45,7 +45,7 @@ class ExpandedPoint(msgspec.Struct, frozen=True):
 
 
 class TooLarge(msgspec.Struct, frozen=True):
-    """A value that was passed over, what it needs in bytes, and the value that is taken in its place."""
+    """A value that is too large, the bytes that it needs, and the value that replaces it."""
 
     axis: str
     value: ParamValue
@@ -87,7 +87,7 @@ def fit_sizes(
         needed: bytes of memory that a point needs.
         available: bytes that may be used.
 
-    Where no value fits, the one that needs least is taken: whoever makes a case of it will say what it needs.
+    If no value fits, the one that needs least is taken: the case is then left out with the memory it needs.
     """
     point: Point = {axis: value for axis, value in wish.items() if not isinstance(value, First)}
     passed: list[TooLarge] = []
@@ -102,7 +102,7 @@ def fit_sizes(
 
 
 def largest_order(benchmark: Benchmark, params: Point, placement: Placement, memory_bytes: float) -> int:
-    """The largest order whose case leaves a fifth of a host's memory; 0 where none does, or it has no order."""
+    """The largest order whose case leaves a fifth of a host's memory; 0 if none does, or it has no order."""
     axis = benchmark.axis("order")
     grain, size = int(params.get(benchmark.order_grain, 1)), 0
 
@@ -122,7 +122,7 @@ def largest_order(benchmark: Benchmark, params: Point, placement: Placement, mem
 def fitting(
     benchmark: Benchmark, point: ExpandedPoint, placement: Placement, memory_bytes: int
 ) -> tuple[str, ParamValue] | None:
-    """Axis and value of the largest problem that fits, in place of a point that does not; None where none does."""
+    """Axis and value of the largest problem that fits, to replace a point that does not; None if none fits."""
     order = benchmark.axis("order")
     if order:
         size = largest_order(benchmark, point.params, placement, memory_bytes)
@@ -134,7 +134,7 @@ def fitting(
 
 
 def expand(benchmark: Benchmark, resources: Resources, point: Point) -> tuple[ExpandedPoint, ...]:
-    """A point with all values that follow from its placement: one or several points, each once."""
+    """A point with all values that follow from its placement: one or several distinct points."""
     given = tuple(benchmark.points(resources, point))
     values = {axis.name: {each[axis.name] for each in given if axis.name in each} for axis in benchmark.axes}
     naming = [axis.name for axis in benchmark.axes if axis.identifies or len(values[axis.name]) > 1]
@@ -148,7 +148,7 @@ def expand(benchmark: Benchmark, resources: Resources, point: Point) -> tuple[Ex
 
 
 class Unsupported(msgspec.Struct, frozen=True):
-    """A value that a combination cannot have, why, and the value that is taken in its place, if any."""
+    """A value that a combination cannot have, the reason, and the value that replaces it, if any."""
 
     axis: str
     value: ParamValue
@@ -159,9 +159,9 @@ class Unsupported(msgspec.Struct, frozen=True):
 def supported(
     benchmark: Benchmark, wish: Combination, machine: Machine
 ) -> tuple[Combination | None, tuple[Unsupported, ...]]:
-    """The combination without values that it cannot have on this machine, by the declaration, and each of these.
+    """The combination without the values that are unsupported on this machine, and these values.
 
-    None where an axis is left without any. What nobody can know of a machine that is only described is taken to be
+    None if an axis has no value left. For a machine that is only described, unknown properties are assumed to be
     there.
     """
     kept: dict[str, ParamValue | First] = dict(wish)
@@ -181,7 +181,7 @@ def supported(
 
 
 def _unmet(axis: Axis, value: ParamValue, machine: Machine) -> str:
-    """Why a machine does not support a value of an axis; empty where it does."""
+    """Why a machine does not support a value of an axis; empty if it does."""
     words, fact = axis.needs.get(value, ()), machine.fact(*axis.needs_of)
     if not words or (not fact.known and machine.origin != "live"):
         return ""
@@ -193,7 +193,7 @@ def _unmet(axis: Axis, value: ParamValue, machine: Machine) -> str:
 
 
 def _clash(axis: Axis, value: ParamValue, wish: Combination) -> str:
-    """Why the value cannot be had with those of other axes; empty where it can."""
+    """Why the value is impossible with those of other axes; empty if it is possible."""
     for other, (values, why) in axis.clashes.items():
         if value != axis.default and wish.get(other) in values:
             return f"not with {other}={wish[other]}: {why}"
@@ -215,7 +215,7 @@ def _values(
 
 
 def _plain(benchmark: Benchmark, axis: Axis, value: ParamValue) -> tuple[ParamValue, ...]:
-    """A word of a closed set, a number, or the numbers of a range."""
+    """The values of a word of a closed set, a number, or a range."""
     if not any(isinstance(each, str) for each in axis.values):
         return parse_range(value) if isinstance(value, str) else (value,)
     if value not in axis.values:

@@ -1,10 +1,9 @@
-"""More sizes where a curve is not known yet, in blocks of their own after those of the study.
+"""More sizes where a curve is not known well enough, in extra blocks after those of the study.
 
-How follows from the role of the axis that is swept. Messages: a point that lies off the line between its
-neighbours, on logarithmic axes, by more than 5 % and by more than its own interval, marks a bend, and the steps on
-both sides of it are halved (METHODS, 3). Working sets: steps whose ends differ by more than 5 %, and by more than
-their intervals, are halved down to 8 sizes an octave; a curve that its model says goes on gets its next octave
-(METHODS, 4).
+The method depends on the role of the swept axis. Messages: a point that is off the line between its neighbours, on
+logarithmic axes, by more than 5 % and by more than its own interval, marks a bend, and the steps on both sides are
+halved (METHODS, 3). Working sets: steps whose ends differ by more than 5 %, and by more than their intervals, are
+halved down to 8 sizes per octave; a curve that continues according to its model gets its next octave (METHODS, 4).
 """
 
 import itertools
@@ -24,23 +23,23 @@ from assay.model.units import format_size
 from assay.plan.order import append_blocks, estimate_seconds
 from assay.plan.points import MEMORY_SHARE
 
-#: A curve is known where interpolation errs, or neighbours differ, by no more.
+#: A curve is known well enough if the error of interpolation, or the difference of neighbours, is smaller.
 _ERROR = 0.05
-#: Of an estimate, the time that launches get which are made in any case.
+#: Factor on the estimated time, for launches that are made in any case.
 _ROOM = 2.0
-#: Sizes that a curve gets in its next octave.
+#: Sizes of a curve's next octave, relative to its last size.
 _ONWARD = (math.sqrt(2), 2.0)
 
 
 class WantedSize(NamedTuple):
-    """A size that a curve wants.
+    """A further size for a curve.
 
     Attributes:
-        case: id of the case at one of the sizes beside it.
-        axis: that is swept.
-        size: to be measured.
-        error: of interpolation at the bend, relative.
-        setup_s: estimate of what a case of it takes; None for that of the benchmark.
+        case: id of the case at a neighbouring size.
+        axis: swept axis.
+        size: size to measure.
+        error: relative error of interpolation at the bend.
+        setup_s: estimated set-up of such a case; None: the benchmark's estimate.
     """
 
     case: str
@@ -51,14 +50,14 @@ class WantedSize(NamedTuple):
 
 
 class Refinement(NamedTuple):
-    """How the curves along an axis get more sizes.
+    """How curves along an axis get more sizes.
 
     Attributes:
-        errors: estimates of a curve and their sizes, ascending -> error of each step that is to be halved, by the
-            index of its lower end.
-        nearest: sizes nearer to each other than this factor tell no more.
-        most: sizes that one round adds to a curve, those with the largest errors first.
-        grain: sizes are whole numbers of so many bytes, where they are as large as its square.
+        errors: estimates of a curve and their sizes, ascending -> error of each step to halve, by the index of its
+            lower end.
+        nearest: smallest ratio of two sizes.
+        most: maximum sizes that one round adds to a curve, those with the largest errors first.
+        grain: sizes are multiples of so many bytes if they are at least its square.
     """
 
     errors: Callable[[Sequence[Estimate], Sequence[int]], Mapping[int, float]]
@@ -68,7 +67,7 @@ class Refinement(NamedTuple):
 
 
 def wanted_sizes(estimates: Iterable[Estimate]) -> tuple[WantedSize, ...]:
-    """What all curves want, the worst steps of each first; nothing where all are known."""
+    """Further sizes for all curves, the worst steps of each first; empty if all are known well enough."""
     curves: dict[tuple[object, ...], list[Estimate]] = {}
     for estimate in estimates:
         axis = _swept(estimate)
@@ -78,16 +77,16 @@ def wanted_sizes(estimates: Iterable[Estimate]) -> tuple[WantedSize, ...]:
 
 
 def onward(analysis: Analysis, plan: Plan, machines: Mapping[str, Machine]) -> tuple[WantedSize, ...]:
-    """The next octave of the curves that go on, as far as memory allows."""
+    """The next octave of the curves that continue, as far as memory allows."""
     known = {each.id: each for each in analysis.estimates}
     cases = {case.id: case for case in plan.cases}
     found: dict[tuple[str, int], WantedSize] = {}
     for model in analysis.models:
-        of = [known[each] for each in model.of if each in known]
-        axis = _swept(of[0]) if of and model.goes_on else None
+        curve = [known[each] for each in model.of if each in known]
+        axis = _swept(curve[0]) if curve and model.goes_on else None
         if axis is None:
             continue
-        last = max(of, key=lambda each: int(each.params[axis.name]))
+        last = max(curve, key=lambda each: int(each.params[axis.name]))
         for factor in _ONWARD:
             size = _whole(int(last.params[axis.name]) * factor, _REFINED[axis.role].grain)  # type: ignore[index]
             if _fits(cases[last.case], axis.name, size, machines):
@@ -103,7 +102,7 @@ def _fits(case: Case, axis: str, size: int, machines: Mapping[str, Machine]) -> 
 
 
 def _swept(estimate: Estimate) -> Axis | None:
-    """The axis of its curve; None for what is no headline, or no curve that gets more sizes."""
+    """The axis of its curve; None if it is not a headline figure, or on no curve that gets more sizes."""
     benchmark = benchmarks.get(estimate.benchmark)
     if estimate.metric != benchmark.metrics_of(estimate.kernel, estimate.params)[0].name:
         return None
@@ -147,8 +146,8 @@ def _whole(size: float, grain: int) -> int:
     return round(size) if size < grain * grain else grain * round(size / grain)
 
 
-def _beside_bends(ordered: Sequence[Estimate], sizes: Sequence[int]) -> Mapping[int, float]:
-    """The steps on both sides of points that lie off the line between their neighbours."""
+def _near_bends(ordered: Sequence[Estimate], sizes: Sequence[int]) -> Mapping[int, float]:
+    """The steps on both sides of points that are off the line between their neighbours."""
     found: dict[int, float] = {}
     for at in range(1, len(ordered) - 1):
         error = _error(ordered[at - 1 : at + 2], sizes[at - 1 : at + 2])
@@ -158,7 +157,7 @@ def _beside_bends(ordered: Sequence[Estimate], sizes: Sequence[int]) -> Mapping[
 
 
 def _between_levels(ordered: Sequence[Estimate], _sizes: Sequence[int]) -> Mapping[int, float]:
-    """The steps whose ends differ."""
+    """The steps with different ends."""
     found: dict[int, float] = {}
     for at, (one, other) in enumerate(itertools.pairwise(ordered)):
         error = math.expm1(abs(math.log((other.median or 1.0) / (one.median or 1.0))))
@@ -167,15 +166,15 @@ def _between_levels(ordered: Sequence[Estimate], _sizes: Sequence[int]) -> Mappi
     return found
 
 
-#: A step of half an octave is halved twice: to eighths.
+#: Role of an axis -> its refinement. A step of half an octave is halved twice: to an eighth.
 _REFINED: Mapping[AxisRole, Refinement] = {
-    "message-size": Refinement(_beside_bends, nearest=1.15, most=6, grain=8),
+    "message-size": Refinement(_near_bends, nearest=1.15, most=6, grain=8),
     "working-set": Refinement(_between_levels, nearest=1.085, most=20, grain=64),
 }
 
 
 def _error(three: Sequence[Estimate], sizes: Sequence[int]) -> float:
-    """How far the middle of three points lies off the line between the others, relative."""
+    """Relative distance of the middle of three points from the line between the others."""
     left, middle, right = (math.log(each.median or 1.0) for each in three)
     low, at, high = map(math.log, sizes)
     return math.expm1(abs(middle - (left + (right - left) * (at - low) / (high - low))))
@@ -188,12 +187,12 @@ def _half_width(estimate: Estimate) -> float:
 
 
 def with_sizes(plan: Plan, wanted: Iterable[WantedSize], left_s: float | None) -> Plan:
-    """The plan with these sizes too, at every level of what it varies; one round of refinement less.
+    """The plan with these sizes, at every level of its factors; one round of refinement less.
 
     Args:
-        plan: as it was measured.
-        wanted: sizes that curves want, the most wanted first.
-        left_s: seconds of the budget; what has no room in it is left out, and that is said. None for no budget.
+        plan: the measured plan.
+        wanted: further sizes, the most important first.
+        left_s: remaining seconds of the budget; sizes without room go to `left_out`. None: no budget.
     """
     built = _toolchains(plan)
     fresh: dict[str, Case] = {}
@@ -218,11 +217,11 @@ def with_sizes(plan: Plan, wanted: Iterable[WantedSize], left_s: float | None) -
 
 
 def with_sizes_once(plan: Plan, wanted: Iterable[WantedSize], used_s: float) -> Plan | None:
-    """The plan with one launch of each of these sizes, and a budget with room for them; None where none is new.
+    """The plan with one launch of each of these sizes, and a budget with room for them; None if none is new.
 
     Args:
-        plan: as it was measured.
-        wanted: sizes that curves want.
+        plan: the measured plan.
+        wanted: further sizes.
         used_s: seconds that the run took so far.
     """
     cases = {case.id: case for case in plan.cases}
@@ -240,24 +239,24 @@ def with_sizes_once(plan: Plan, wanted: Iterable[WantedSize], used_s: float) -> 
 
 
 def _curve(plan: Plan, case: Case, axis: str) -> str:
-    """The curve that a case is a point of, at whatever level: `tcp at pair, pattern=latency, waiting=polling`."""
-    alike = [one.params for one in plan.studied if one.benchmark == case.benchmark]
-    told = [
+    """Name of the curve of a case, without levels: `tcp at pair, pattern=latency, waiting=polling`."""
+    every = [one.params for one in plan.studied if one.benchmark == case.benchmark]
+    varying = [
         f"{name}={value}"
         for name, value in case.params.items()
-        if name != axis and len({params.get(name) for params in alike}) > 1
+        if name != axis and len({params.get(name) for params in every}) > 1
     ]
-    return ", ".join((f"{case.benchmark} at {case.placement.label}", *told))
+    return ", ".join((f"{case.benchmark} at {case.placement.label}", *varying))
 
 
 def _untimed(curve: str, sizes: Iterable[int]) -> LeftOut:
-    """One line for all sizes of a curve; levels of a factor may have asked for the same."""
-    told = ", ".join(format_size(size) for size in sorted(set(sizes)))
-    return LeftOut(curve, f"the curve needs more sizes ({told}); the budget has no time for them")
+    """One entry for all sizes of a curve; several levels of a factor may want the same size."""
+    listed = ", ".join(format_size(size) for size in sorted(set(sizes)))
+    return LeftOut(curve, f"the curve needs more sizes ({listed}); the budget has no time for them")
 
 
 def _at_size(plan: Plan, like: Case, bend: WantedSize) -> Iterable[Case]:
-    """The case at another size, at every level of every factor, controls included."""
+    """The case at another size, at every level of every factor, including controls."""
     benchmark, axis, size = benchmarks.get(like.benchmark), bend.axis, bend.size
     for case in plan.cases:
         if case.subject == like.subject:
@@ -281,13 +280,13 @@ def _at_size(plan: Plan, like: Case, bend: WantedSize) -> Iterable[Case]:
 def _order(
     plan: Plan, fresh: tuple[Case, ...], built: Mapping[object, str], blocks: int | None = None
 ) -> tuple[PlannedLaunch, ...]:
-    """Blocks of the new cases, as many as the plan has launches unless told, built as cases like them are."""
+    """Blocks of the new cases, by default one for each launch of the plan, with the toolchains of their family."""
     toolchains = {case.id: built[_family(case)] for case in fresh}
     return append_blocks(plan, fresh, plan.launches if blocks is None else blocks, toolchains)
 
 
 def _toolchains(plan: Plan) -> dict[object, str]:
-    """What cases that share it are built with."""
+    """Family of cases -> its toolchain."""
     toolchains = {case: launch.toolchain for launch in plan.order for case in launch.cases}
     return {_family(case): toolchains[case.id] for case in plan.cases if case.id in toolchains}
 

@@ -1,4 +1,4 @@
-"""Words with `*` on a large machine: how many of the places that they could mean are measured."""
+"""Placement words with `*` on a large machine: only a sample of their places is measured."""
 
 from assay.model.machine import Topology, allowed_cores
 from assay.model.placement import parsed
@@ -8,7 +8,7 @@ from assay.plan.placement import Place
 
 
 def sampling_note(word: str, found: tuple[Place, ...], topology: Topology) -> str:
-    """A note of how many places of a word with `*` are sampled; empty where all are."""
+    """A note with the number of sampled places of a word with `*`; empty if all are measured."""
     cores = len(allowed_cores(topology))
     asked = parsed(word)
     possible = {"count": cores, "pair": cores * (cores - 1) // 2}.get(asked.form or "", 0) if asked.every else 0
@@ -19,18 +19,19 @@ def sampling_note(word: str, found: tuple[Place, ...], topology: Topology) -> st
 def sampled_places(
     word: str, memory: str, found: tuple[Place, ...], topology: Topology
 ) -> tuple[tuple[Place, ...], str]:
-    """The places of a word that are measured with a memory word, and how much of all cells they are.
+    """The places of a word that are measured with a memory word, and a note if they are a sample of all cells.
 
-    With `bind:*`, groups of cores face the memory of each node: of more than 16 nodes, both are those of a sample.
+    With `bind:*`, groups of cores are combined with the memory of each node: with more than 16 nodes, both are
+    sampled.
     """
     targets, sampled = nodes.memory_targets(topology), nodes.sample(topology)
-    held = set(targets) & set(sampled)
-    if memory != "bind:*" or len(held) == len(targets):
+    columns = set(targets) & set(sampled)
+    if memory != "bind:*" or len(columns) == len(targets):
         return found, ""
-    asked, faced = parsed(word), found
+    asked, rows = parsed(word), found
     if asked.group in GROUPS and asked.every:
         key = GROUPS[asked.group][1]
         near = {key(core) for core in allowed_cores(topology) if core.numa in sampled}
-        faced = tuple(place for place in found if parsed(place.word).index in near)
-    cells, possible = len(faced) * len(held), len(found) * len(targets)
-    return faced, f"a sample: {cells} of {possible} cells are measured"
+        rows = tuple(place for place in found if parsed(place.word).index in near)
+    cells, possible = len(rows) * len(columns), len(found) * len(targets)
+    return rows, f"a sample: {cells} of {possible} cells are measured"

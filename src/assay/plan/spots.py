@@ -1,4 +1,4 @@
-"""Where the wishes of a study would run: words of placements and of memory on each host's own machine."""
+"""Resolve the placement words and memory words of a study on the machine of each host."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,8 @@ import msgspec
 
 from assay.model import benchmarks
 from assay.model.benchmark import Benchmark, ParamValue
-from assay.model.machine import Machine, Topology
+from assay.model.grouping import grouped
+from assay.model.machine import Machine
 from assay.model.placement import Placement, parsed, starred_memory
 from assay.model.plan import Factor, LeftOut, Measure
 from assay.plan import cards
@@ -19,22 +20,22 @@ from assay.plan.sampling import sampled_places, sampling_note
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """What all cases of a plan share.
+    """Settings that all cases of a plan share.
 
     Attributes:
-        machine: where it will run; the first host's.
+        machine: machine of the first host.
         hosts: names of the nodes.
         factors: what is varied on purpose.
-        cards: of the networks; one where all of them are in the same place.
-        kernels: host -> boot id, where known: hosts of one kernel are one machine, whose cores they share.
-        libraries: role -> shared library that programs load where it is not varied.
-        lacking: file of a library -> functions that it has not.
-        programs: names of the programs of others that are here.
+        cards: cards of the networks; one if all of them have the same place.
+        kernels: host -> boot id, if known: hosts of one kernel are one machine and share its cores.
+        libraries: role -> shared library that programs load if it is not varied.
+        lacking: file of a library -> functions that it does not have.
+        programs: names of the third-party programs that are installed here.
         absent: application -> why it cannot be started here.
-        stored: whether the study is one of Assay's own, which must fit any machine: what is absent is left out.
-            In a user's study a missing index is an error, unless hosts are unlike.
-        unlike: host -> its machine, for hosts that are unlike the first.
-        only: the hosts, alike, to which a part of the plan is limited; empty for no limit.
+        stored: whether the study is one of Assay's own, which must fit any machine: absent places are left out. In
+            a user's study a missing index is an error, unless hosts differ.
+        unlike: host -> its machine, for hosts that differ from the first.
+        only: hosts with equal machines to which a part of the plan is limited; empty for no limit.
     """
 
     machine: Machine
@@ -51,7 +52,7 @@ class Setting(msgspec.Struct, frozen=True):
     only: tuple[str, ...] = ()
 
     def machine_of(self, host: str) -> Machine:
-        """What a host is; the first host's machine where it is like that."""
+        """The machine of a host; that of the first host if they are equal."""
         return self.unlike.get(host, self.machine)
 
     def available(self, hosts: tuple[str, ...], nodes: tuple[int, ...]) -> int:
@@ -60,25 +61,21 @@ class Setting(msgspec.Struct, frozen=True):
         return min(memory_available(machine, nodes) for machine in found.values())
 
     def parts(self, benchmark: Benchmark) -> Iterator["Setting"]:
-        """For programs that stand alone on each host, a setting for each group of hosts that are alike."""
+        """For programs that run independently on each host, a setting for each group of equal hosts."""
         if benchmark.launcher == "mpi" or not self.unlike:
             yield self
             return
-        groups: dict[Topology, list[str]] = {}
-        for host in self.hosts:
-            groups.setdefault(self.machine_of(host).topology, []).append(host)
-        for alike in groups.values():
-            machine = self.machine_of(alike[0])
-            yield msgspec.structs.replace(self, machine=machine, unlike={}, only=tuple(alike))
+        for hosts in grouped(self.hosts, lambda host: self.machine_of(host).topology).values():
+            yield msgspec.structs.replace(self, machine=self.machine_of(hosts[0]), unlike={}, only=hosts)
 
 
 class ResolvedPlacement(msgspec.Struct, frozen=True):
-    """Where a wish would run.
+    """A resolved placement and memory of a study.
 
     Attributes:
-        binding: of the memory.
+        binding: memory binding.
         placement: its label is the whole word, with the number of nodes.
-        network: level of the factor whose card it is beside or far from; empty where it serves all networks.
+        network: network (level of the factor) whose card it is near to or far from; empty: for all networks.
     """
 
     binding: Binding
@@ -92,33 +89,33 @@ class ResolvedPlacement(msgspec.Struct, frozen=True):
 
     @property
     def over(self) -> str:
-        """What is to be said behind it where it serves one network alone."""
+        """Text to append if it is for one network only."""
         return _over(self.network)
 
 
-#: Bytes that any machine has, where nobody tells how many this one has: arithmetic and messages of some size fit.
+#: Bytes to assume if the memory of the machine is unknown: arithmetic and messages of some size fit.
 _LEAST = 64 * 2**20
 
 
 def memory_available(machine: Machine, nodes: tuple[int, ...] = ()) -> int:
-    """Bytes that a case may use: what the machine has left now and no more than its memory nodes hold."""
+    """Bytes that a case may use: the free memory of the machine, at most the size of its memory nodes."""
     wanted = set(nodes or memory_targets(machine.topology))
     holding = [node for node in machine.topology.numa_nodes if node.memory_bytes > 0]
     installed = sum(node.memory_bytes for node in holding if node.index in wanted)
     if not isinstance(machine.memory.value, int | float):
         return installed if holding else _LEAST
     if all(node.index in wanted for node in holding):
-        return int(machine.memory.value)  # a kernel that brings memory up late tells less of its nodes than it has
+        return int(machine.memory.value)  # a kernel that adds memory late reports too little for its nodes
     return int(min(machine.memory.value, installed))
 
 
 def spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) -> Iterator[ResolvedPlacement]:
-    """Every place with every memory policy of a measure; what is absent here goes to `left_out`."""
+    """Every place of a measure with every memory policy; absent ones go to `left_out`."""
     nodes = memory_targets(setting.machine.topology)
     if len(nodes) < measure.min_memory_nodes:
         needs = plural(measure.min_memory_nodes, "memory node")
         why = f"it needs {needs}; {plural(len(nodes), 'memory node')} may be used"
-        levels = (str(level) for of in _levels(measure).values() for level in of)
+        levels = (str(level) for values in _levels(measure).values() for level in values)
         left_out[LeftOut(_wish(measure), why, levels=tuple(levels))] = None
         return
     benchmark = benchmarks.get(measure.benchmark)
@@ -132,7 +129,7 @@ def _over(network: str) -> str:
 
 
 def _by_card(word: str, benchmark: Benchmark, setting: Setting) -> Iterator[Setting]:
-    """The setting with one card each: those of all networks for ranks on several nodes that lie by the card."""
+    """The setting with one card each: every network's card for ranks on several nodes placed by the card."""
     _, nodes = over_nodes.split(word)
     if benchmark.launcher == "mpi" and nodes and parsed(word).by_card:
         for card in setting.cards:
@@ -156,11 +153,11 @@ def _spots(
     if sampled := sampling_note(plain, found, topology):
         left_out[LeftOut(f"{measure.benchmark} at {word}", sampled)] = None
     for memory in measure.memory:
-        faced, sampled = sampled_places(plain, memory, found, topology)
+        chosen, sampled = sampled_places(plain, memory, found, topology)
         if sampled:
             wish = f"{measure.benchmark} at {in_words(word, memory)}"
             left_out[LeftOut(wish, sampled, levels=(memory,))] = None
-        for place in faced:
+        for place in chosen:
             try:
                 on = _on_each(plain, place, hosts, benchmark, setting)
                 for binding in _bindings(memory, on, setting):
@@ -172,7 +169,7 @@ def _spots(
 
 
 def _resolved(word: str, benchmark: Benchmark, setting: Setting) -> tuple[str, tuple[str, ...]]:
-    """What a word means on each node, as a word of one, and the nodes; raises as `places`."""
+    """The word for each node, and the nodes; raises as `places`."""
     plain, nodes = over_nodes.split(word)
     mpi = benchmark.launcher == "mpi"
     hosts = over_nodes.select_hosts(word, nodes, setting.hosts, setting.kernels, ranks=mpi)
@@ -180,9 +177,9 @@ def _resolved(word: str, benchmark: Benchmark, setting: Setting) -> tuple[str, t
 
 
 def _places(word: str, machine: Machine, benchmark: Benchmark, setting: Setting) -> tuple[Place, ...]:
-    """Places of a word on one machine.
+    """The places of a word on one machine.
 
-    Of ranks the last of a curve over cores is `all`: they have one name in all tables.
+    For ranks, the last place of a curve over cores is `all`, as in other tables.
     """
     word = cards.resolve(word, machine, setting.cards[0])
     if is_layout(word):
@@ -202,7 +199,7 @@ def _places(word: str, machine: Machine, benchmark: Benchmark, setting: Setting)
 def _on_each(
     word: str, place: Place, hosts: tuple[str, ...], benchmark: Benchmark, setting: Setting
 ) -> dict[str, Place]:
-    """Host -> what a place of the first machine is on it, by the host's own topology; raises as `places`."""
+    """Host -> the place that corresponds to a place of the first machine; raises as `places`."""
     known = {id(setting.machine): place}
     for host in hosts:
         machine = setting.machine_of(host)
@@ -212,15 +209,15 @@ def _on_each(
             found = _places(word, machine, benchmark, setting)
         except AbsentPlacementError as absent:
             raise AbsentPlacementError(word, f"on {host}: {absent.why}") from absent
-        alike = found if len(found) == 1 and "*" not in word else [one for one in found if one.word == place.word]
-        if not alike:
+        same = found if len(found) == 1 and "*" not in word else [one for one in found if one.word == place.word]
+        if not same:
             raise AbsentPlacementError(word, f"{host} has no {place.word}")
-        known[id(machine)] = alike[0]
+        known[id(machine)] = same[0]
     return {host: known[id(setting.machine_of(host))] for host in hosts}
 
 
 def _bindings(memory: str, on: dict[str, Place], setting: Setting) -> tuple[Binding, ...]:
-    """What a memory word means for places on hosts; raises as `bindings`, and where hosts differ in its nodes."""
+    """The bindings of a memory word on hosts; raises as `bindings`, and if hosts differ in its nodes."""
     each_machine = {id(setting.machine_of(host)): (host, place) for host, place in on.items()}
     found = [bindings(memory, place, setting.machine_of(host).topology) for host, place in each_machine.values()]
     if len({tuple(binding.memory for binding in each) for each in found}) > 1:
@@ -231,14 +228,14 @@ def _bindings(memory: str, on: dict[str, Place], setting: Setting) -> tuple[Bind
 def _placement(
     word: str, on: dict[str, Place], binding: Binding, benchmark: Benchmark, setting: Setting
 ) -> Placement:
-    """A placement under the word that asked for it, with the nodes in its meaning.
+    """The placement of a word, with the nodes in its meaning.
 
     Args:
-        word: as a study has it.
-        on: host -> the place there.
-        binding: of the memory.
-        benchmark: that says what is a rank where the word does not.
-        setting: of the plan.
+        word: placement word of the study.
+        on: host -> its place.
+        binding: memory binding.
+        benchmark: defines the ranks if the word does not.
+        setting: setting of the plan.
     """
     _, nodes = over_nodes.split(word)
     place = next(iter(on.values()))
@@ -263,7 +260,7 @@ def _placement(
 
 
 def _ranks(place: Place, benchmark: Benchmark) -> tuple[tuple[int, ...], ...]:
-    """The ranks of a place on one host; none for a program that stands alone there."""
+    """The ranks of a place on one host; none for a program without MPI."""
     if benchmark.launcher != "mpi":
         return ()
     return place.ranks or tuple((cpu,) for cpu in place.cpus)
@@ -272,13 +269,13 @@ def _ranks(place: Place, benchmark: Benchmark) -> tuple[tuple[int, ...], ...]:
 def _leave_out(
     absent: AbsentPlacementError, wish: tuple[str, str, str], setting: Setting, left_out: dict[LeftOut, None]
 ) -> None:
-    """Note that a wish (benchmark, placement word, memory word if any) is absent, for the setting's network."""
+    """Add an absent request (benchmark, placement word, memory word if any) to `left_out`."""
     if absent.indexed and not setting.stored and not setting.only:
         raise absent
     (name, word, memory), network = wish, setting.cards[0].network
-    told = f"{name} at {in_words(word, memory)}{_over(network)}"
+    text = f"{name} at {in_words(word, memory)}{_over(network)}"
     alike = (name, parsed(word).starred, starred_memory(memory), network)
-    left_out[LeftOut(told, absent.why, absent.nodes, tuple(filter(None, (memory, network))), alike)] = None
+    left_out[LeftOut(text, absent.why, absent.nodes, tuple(filter(None, (memory, network))), alike)] = None
 
 
 def _wish(measure: Measure) -> str:
@@ -288,10 +285,10 @@ def _wish(measure: Measure) -> str:
 
 
 def _levels(measure: Measure) -> dict[str, tuple[ParamValue, ...]]:
-    """Axis -> the values that are wished for."""
-    return {name: of if isinstance(of, tuple) else (of,) for name, of in measure.axes.items()}
+    """Axis -> its requested values."""
+    return {name: each if isinstance(each, tuple) else (each,) for name, each in measure.axes.items()}
 
 
 def in_words(place: str, memory: str) -> str:
-    """`all, interleave`; first touch goes without saying."""
+    """`all, interleave`; first touch is not named."""
     return place if memory in {"", "first-touch"} else f"{place}, {memory}"

@@ -1,8 +1,7 @@
-"""Stages of a run: pure functions from what is known of it to what is measured next.
+"""Stages of a run: pure functions from its results so far to the next measurements.
 
 A stage gets the run and its analysis. It returns a plan: the run's own with more launches, or one of experiments,
-whose figures stay apart from those of the study; None where it asks for nothing more. A further stage is one more
-function.
+whose figures stay separate from those of the study; None if nothing follows. A new stage is one more function.
 """
 
 from collections.abc import Callable
@@ -18,12 +17,12 @@ from assay.plan.refinement import onward, wanted_sizes, with_sizes, with_sizes_o
 
 
 class Stage(NamedTuple):
-    """What may follow when a study is through.
+    """A stage that may follow after a study.
 
     Attributes:
-        following: what it measures next, from the run and its analysis, which is made when it is asked for.
-        why: what it measures, for people.
-        nothing: what they are told where that is nothing; empty for no words.
+        following: the next plan, from the run and its analysis; the analysis is made on demand.
+        why: what it measures, for the user.
+        nothing: message if there is nothing to measure; empty for none.
     """
 
     following: Callable[[Run, Callable[[], Analysis]], Plan | None]
@@ -32,7 +31,7 @@ class Stage(NamedTuple):
 
 
 def followed(run: Run, _analysis: Callable[[], Analysis]) -> Plan | None:
-    """The study with what waited until all before it was through, as the budget allows."""
+    """The study with its next later round, as the budget allows."""
     plan, ending = run.plan, run.ending
     if not plan.later or not ending or ending.status == "interrupted":
         return None
@@ -40,7 +39,7 @@ def followed(run: Run, _analysis: Callable[[], Analysis]) -> Plan | None:
 
 
 def refined(run: Run, analysis: Callable[[], Analysis]) -> Plan | None:
-    """The study with more sizes where curves have steps or go on, and larger problems, as the budget allows."""
+    """The study with more sizes where curves have steps or continue, and larger problems, as the budget allows."""
     plan, ending = run.plan, run.ending
     if not plan.refine or not ending or ending.status != "complete":
         return None
@@ -52,7 +51,7 @@ def refined(run: Run, analysis: Callable[[], Analysis]) -> Plan | None:
 
 
 def filled(run: Run, analysis: Callable[[], Analysis]) -> Plan | None:
-    """The study with one launch of the largest problem that fits the memory, beyond its budget."""
+    """The study with one launch of the largest problem that fits into memory, beyond its budget."""
     plan, ending = run.plan, run.ending
     if not plan.full or not ending or ending.status != "complete":
         return None
@@ -73,5 +72,5 @@ REFINE = Stage(
 )
 FULL = Stage(filled, "the largest problem that the memory holds, once")
 CONFIRM = Stage(confirmed, "experiments for candidate findings", "no candidate finding needs a further experiment")
-#: In the order in which they follow the study.
+#: Stages in the order in which they follow the study.
 STAGES = (FOLLOW, REFINE, FULL, CONFIRM)

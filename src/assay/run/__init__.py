@@ -1,4 +1,4 @@
-"""Executing a plan: every launch in its bracket, every record checked, everything saved at once."""
+"""Execute a plan: probes around every launch, checks of every record, everything saved immediately."""
 
 from assay.run.engine import execute
 from assay.run.watcher import Progress, Watcher

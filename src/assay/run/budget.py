@@ -1,6 +1,6 @@
-"""What launches cost, and what further ones need.
+"""The costs of launches so far, and the needs of further ones.
 
-Seconds in here are for scheduling only; none of them is ever a result.
+The seconds in this module are for scheduling only and never a result.
 """
 
 import math
@@ -19,29 +19,29 @@ from assay.model.record import Series
 from assay.model.run import LaunchRecords
 from assay.model.samples import PHASES, STOPS, SampleTable, starts_of, table_of
 
-#: Pieces of that work at most in a launch and kernel, and of all ranks.
+#: Maximum pieces of the fixed work in a launch and kernel, and over all ranks.
 _MOST_QUANTA = 1500
 _MOST_OF_RANKS = 40_000
-#: Samples may be fewer than wanted, down to this share of the time that the fewest allowed need.
+#: Samples may be fewer than wanted, down to this share of the time of the minimum samples.
 _MIN_SAMPLING_SHARE = 0.25
-#: What is kept back for starts and set-ups that take longer than foreseen.
+#: Reserve for starts and set-ups that take longer than expected, as a factor.
 MARGIN = 1.1
-#: Set-up estimates may be wrong by this factor before we stop believing the correction.
+#: Limits of the correction of set-up estimates.
 _CORRECTION_LIMITS = (0.2, 5.0)
-#: What stopped by itself in one launch may take this much longer in the next.
+#: A case that stopped by itself in one launch may take longer in the next by this factor.
 _ROOM = 1.5
-#: A precision that no samples reach.
+#: A precision that is never reached.
 _NEVER = 1e-9
-#: How far a figure is from its precision counts up to this factor: beyond it, time does not help.
+#: The distance of a figure from its precision counts up to this factor: beyond it, more time does not help.
 _FARTHEST = 4.0
 
 
 class Overhead(NamedTuple):
-    """What a launch took beside its sampling.
+    """Time of a launch without its sampling.
 
     Attributes:
-        start_s: of processes, of the probes around them, and what only the first case of a launch takes.
-        setup_s: of one case, between the samples of the case before it and its own.
+        start_s: start of processes, probes around them, and what only the first case of a launch takes.
+        setup_s: set-up of one case, between the samples of the previous case and its own.
     """
 
     start_s: float
@@ -49,13 +49,13 @@ class Overhead(NamedTuple):
 
 
 class Need(NamedTuple):
-    """The seconds that launches need, and their weight in what is left over.
+    """The seconds that launches need, and their weight for the time that is left over.
 
     Attributes:
         overhead_s: start and set-up.
         floor_s: the shortest sampling that is worth a launch.
-        wanted_s: sampling until a case stops by itself, or has the fewest samples allowed.
-        weight: share of the time beyond that: of a case that would use it, the more the farther it is from its
+        wanted_s: sampling until a case stops by itself, or has the minimum samples.
+        weight: weight for time beyond that, for a case that can use it; it grows with the distance from its
             precision.
     """
 
@@ -71,27 +71,27 @@ class Need(NamedTuple):
 
     @property
     def rich_s(self) -> float:
-        """Seconds with all of the sampling that is wanted, and what is kept back."""
+        """Seconds with all wanted sampling, and the reserve."""
         return MARGIN * self.overhead_s + self.wanted_s
 
     def plus(self, other: "Need", times: float = 1.0) -> "Need":
-        """The sum with another one `times` over."""
+        """The sum with `times` another need."""
         return Need(*(mine + times * theirs for mine, theirs in zip(self, other, strict=True)))
 
 
 @dataclass
 class CostHistory:
-    """The costs of the launches so far; `learn` adds those of one more.
+    """The costs of the launches so far; `learn` adds a launch.
 
     Attributes:
-        plan: whose launches they are.
-        overheads: case -> those of its last launch.
+        plan: plan of the launches.
+        overheads: case -> overhead of its last launch.
         span_s: case -> seconds of sampling in its last launch.
-        least_s: case -> seconds in which it takes the fewest samples allowed.
-        content: cases that stopped by themselves in their last launch: more time is of no use to them.
+        least_s: case -> seconds of the minimum samples.
+        content: cases that stopped by themselves in their last launch: they cannot use more time.
         planned_s: program -> sum of the planned overheads of its launches, seconds.
         measured_s: program -> sum of the measured overheads of its launches, seconds.
-        start_s: seconds of the start of a process and of its two probes: no launch had less overhead.
+        start_s: seconds of the start of a process and of its two probes: the smallest overhead of a launch.
     """
 
     plan: Plan
@@ -104,7 +104,7 @@ class CostHistory:
     start_s: float = 0.0
 
     def __post_init__(self) -> None:
-        """What the plan says of each case."""
+        """Look up the plan's values of each case."""
         self._start_s = {case.id: benchmarks.get(case.benchmark).start_seconds for case in self.plan.cases}
         times = Counter(case for launch in self.plan.order for case in launch.cases)
         self._probe_s = {
@@ -116,11 +116,11 @@ class CostHistory:
         self._setup_s = {case.id: case.setup_s for case in self.plan.cases}
         self._measured = {case.id for case in self.plan.cases if case.setup_measured}
         self._weight = {case.id: case.weight for case in self.plan.cases}
-        self._ends: dict[tuple[str, str], tuple[float, float]] = {}  # least and largest median of a launch
-        self._miss: dict[str, float] = {}  # half of their range over the precision that is wanted
+        self._ends: dict[tuple[str, str], tuple[float, float]] = {}  # smallest and largest median of a launch
+        self._miss: dict[str, float] = {}  # half of their range over the wanted precision
 
     def learn(self, records: LaunchRecords, allowed: Mapping[str, float], wall_s: float) -> None:
-        """Add the costs of a launch, which took `wall_s`. Finished cases of an aborted launch count."""
+        """Add the costs of a launch that took `wall_s`. Finished cases of an aborted launch count."""
         launch = records.launch
         sampled = {
             case.header.case: self.learn_case(case.header.case, case.series)
@@ -131,13 +131,13 @@ class CostHistory:
             return
         gaps, beyond, ended_s, sampling_s = list[float](), list[float](), 0.0, 0.0
         for case_id, (first_s, last_s) in sampled.items():
-            # What a case samples beyond its time, because a single sample takes long, is overhead to the budget;
-            # but not what it will be given next time.
+            # Sampling beyond the given time, because a single sample takes long, counts as overhead; but not the
+            # time that the case will be given next time.
             given_s = max(allowed.get(case_id, math.inf), self.need(case_id, 0.0).floor_s)
             beyond.append(max(0.0, last_s - first_s - given_s))
             gaps.append(max(0.0, first_s - ended_s))
             ended_s, sampling_s = max(ended_s, last_s), sampling_s + last_s - first_s - beyond[-1]
-        # Before the first samples the program starts, too: its set-up is to the plan what those of the others are.
+        # The time before the first samples includes the start: scale its planned set-up as for the other cases.
         first, *others = (self._setup_s[case_id] for case_id in sampled or launch.cases[:1])
         gaps[:1] = [
             min(gap_s, first * (sum(gaps[1:]) / sum(others) if sum(others) else 1.0)) for gap_s in gaps[:1]
@@ -154,7 +154,7 @@ class CostHistory:
         self.measured_s[launch.program] = self.measured_s.get(launch.program, 0.0) + overhead
 
     def learn_case(self, case_id: str, series: Sequence[Series]) -> tuple[float, float]:
-        """Take the samples of one case in; the first one's start and the last one's end, since the program's."""
+        """Add the samples of one case; return start of the first and end of the last, from the program's start."""
         table = table_of(series)
         first_s, last_s = _ends(table, starts_of(series))
         self.span_s[case_id] = last_s - first_s
@@ -176,7 +176,7 @@ class CostHistory:
         return first_s, last_s
 
     def need(self, case_id: str, part: float) -> Need:
-        """What one launch of a case needs, of whose start it has such a `part` (0 to 1)."""
+        """The need of one launch of a case; `part` (0 to 1) is its share of the start."""
         if case_id in self._probe_s:
             return Need(self.overhead_s(case_id, part), self._probe_s[case_id], self._probe_s[case_id])
         least_s = self.least_s.get(case_id, LEAST_S)
@@ -194,11 +194,11 @@ class CostHistory:
         return self._probe_s.get(case_id, UNLIMITED_S)
 
     def launch(self, launch: PlannedLaunch) -> Need:
-        """What a launch needs."""
+        """The need of a launch."""
         return total(self.need(case_id, 1 / len(launch.cases)) for case_id in launch.cases)
 
     def expected_s(self, each: "Outstanding", case_id: str) -> float:
-        """Estimate of the seconds that the launches of a case will take, for people who wait."""
+        """Estimated seconds of the remaining launches of a case, for the user."""
         typical_s = (
             sum(self.span_s.values()) / len(self.span_s)
             if self.span_s
@@ -208,11 +208,11 @@ class CostHistory:
         return each.times * (overhead_s + self.span_s.get(case_id, typical_s))
 
     def overhead_s(self, case_id: str, part: float) -> float:
-        """Seconds of such a part of a start, and of set-up: what the last launch took, else what is planned.
+        """Seconds of set-up and of this `part` of the start: those of the last launch, else the planned ones.
 
-        What is planned of a case that has not run yet is corrected as all of its program were together, within
-        reason. Of a program that has not run either, no more is known than the start of others. What launches took
-        already is no assumption that they correct.
+        For a case that has not run yet, the plan is corrected by the ratio of measured to planned overheads of its
+        program, within limits. If the program has not run either, only the start of other programs is known.
+        Set-ups that come from measurements are not corrected.
         """
         if case_id in self.overheads:
             return self.overheads[case_id].start_s * part + self.overheads[case_id].setup_s
@@ -224,7 +224,7 @@ class CostHistory:
 
 
 def sampling(plan: Plan, cases: Sequence[Case], seconds: Mapping[str, float]) -> Sampling:
-    """How much a launch of these cases may measure: the sentinel's fixed work goes on for all of its time."""
+    """Limits of sampling of a launch: the sentinel's fixed work uses all of its time."""
     if any(case.role == "sentinel" for case in cases):
         ranks = max(1, len(cases[0].placement.hosts))
         most = max(plan.max_samples, min(_MOST_QUANTA, _MOST_OF_RANKS // ranks))
@@ -233,7 +233,7 @@ def sampling(plan: Plan, cases: Sequence[Case], seconds: Mapping[str, float]) ->
 
 
 def total(needs: Iterable[Need]) -> Need:
-    """The sum of what several need."""
+    """The sum of several needs."""
     added = Need()
     for each in needs:
         added = added.plus(each)
@@ -241,11 +241,11 @@ def total(needs: Iterable[Need]) -> Need:
 
 
 class Outstanding(NamedTuple):
-    """How often a case is still to be measured.
+    """Number of measurements of a case that remain.
 
     Attributes:
         times: launches that hold it.
-        starts: its parts of their starts together.
+        starts: sum of its shares of their starts.
     """
 
     times: int = 0
@@ -253,7 +253,7 @@ class Outstanding(NamedTuple):
 
 
 def _ends(table: SampleTable, starts: NDArray[np.float64]) -> tuple[float, float]:
-    """First sample's start and the last one's end."""
+    """Start of the first sample, and end of the last one."""
     if not starts.size:
         return 0.0, 0.0
     lasts, firsts = ((table.ends - behind)[table.counts > 0] for behind in (1, table.counts))

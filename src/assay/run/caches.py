@@ -1,11 +1,11 @@
-"""What the caches of a machine hold, whatever they claim: found out before a plan is sized by them.
+"""Measure the capacity of a machine's caches before they size a plan, because their stated size may be wrong.
 
-A virtual machine may claim 480 MiB of a cache and get 16 to 30. Arrays of four times the claim are right where
-it is true; where it is not they take minutes to set up and tell nothing more. So passes measure the rate at up to
-four times the claim, at half of it, a quarter ...: from some size on no rate is above that of the largest, and
-this size lies beyond what the caches hold. Neighbours of a virtual machine make rates lower and none higher: the
-best rate of each size over all passes counts, and passes go on until one changes nothing. The figures choose sizes
-and are no results.
+A virtual machine may state a cache of 480 MiB and get 16 to 30 MiB. Arrays of four times the stated size are right
+if it is true; otherwise they take minutes to set up, for the same result. So passes measure the rate at up to four
+times the stated size, at half of it, a quarter ...: from some size on no rate exceeds that of the largest, and
+this size is beyond the capacity of the caches. Other virtual machines can only lower rates: the best rate of each
+size over all passes counts, and passes are repeated until one changes nothing. The figures only choose sizes and
+are no results.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,30 +23,31 @@ from assay.model.run import CaseRecords
 from assay.model.toolchain import Build
 from assay.run.records import read_answer
 
-#: Working sets below this are set up in no time, whatever the caches claim.
+#: Smaller working sets need no check, because their set-up is short.
 _WORTH = 2**30
-#: The smallest working set that is tried, and the largest as a multiple of what caches claim: no cache holds more.
+#: The smallest tried working set, and the largest as a multiple of the stated size of the caches.
 _LEAST, _MOST = 16 * 2**20, 4
-#: A rate above another one by no more is the same. Caches make none lower: what is lower was disturbed.
+#: Rates that are higher by no more than this count as equal. Lower rates are always disturbed, never due to
+#: caches.
 _SAME = 0.02
 _CASE_S = 0.3
 _SAMPLES = (3, 20)
 _PATIENCE_S = 120.0
-#: Passes at most, and the share of a budget that they may take before one more begins.
+#: Maximum passes, and the share of a budget after which no further pass begins.
 _PASSES = 5
 _SHARE = 0.1
 
 
 class Held(NamedTuple):
-    """What passes before a run show of the caches of a machine.
+    """The result of the passes that check the caches of a machine.
 
     Attributes:
-        bytes: what they hold at most; 0 where what they claim is true, or nothing could be measured.
+        bytes: measured capacity; 0 if the stated size is true, or nothing could be measured.
         rates: best rate of each working set: (B, B/s), the largest first.
-        claimed: what they claim.
-        passes: that were made.
+        claimed: stated size.
+        passes: number of passes.
         agreed: whether the last pass changed nothing.
-        seconds: that all of them took.
+        seconds: time of all passes.
     """
 
     bytes: int
@@ -64,11 +65,11 @@ _Pass = Mapping[int, float]
 def find_held(
     plan: Plan, topology: Topology, builds: Mapping[str, Build], starter: Starter, executor: Executor
 ) -> Held | None:
-    """The working set of all cores from which on memory decides the rate; None where no claim is worth a look.
+    """The working set of all cores from which memory decides the rate; None if the stated sizes need no check.
 
     Args:
-        plan: sized by what the caches claim.
-        topology: of this machine.
+        plan: plan sized by the stated caches.
+        topology: topology of this machine.
         builds: toolchain -> programs.
         starter: makes the command lines.
         executor: starts them.
@@ -99,7 +100,7 @@ def find_held(
 
 
 def agreed(decisions: Sequence[int]) -> bool:
-    """Whether one pass more has changed nothing."""
+    """Whether the last pass has changed nothing."""
     return len(decisions) > 1 and decisions[-1] == decisions[-2]
 
 
@@ -112,11 +113,11 @@ def best(passes: Iterable[_Pass]) -> tuple[tuple[int, float], ...]:
 
 
 def held_bytes(rates: Sequence[tuple[int, float]], claimed: int = 0) -> int:
-    """The smallest working set from which on no rate is above the rate of the largest; 0 where the claim is true.
+    """The smallest working set from which no rate exceeds that of the largest; 0 if the stated size is true.
 
     Args:
         rates: working set in B, and its rate; the largest first.
-        claimed: by the caches, B.
+        claimed: stated size of the caches, B.
     """
     if _is_true(claimed, rates):
         return 0
@@ -129,14 +130,14 @@ def held_bytes(rates: Sequence[tuple[int, float]], claimed: int = 0) -> int:
 
 
 def _is_true(claimed: int, rates: Sequence[tuple[int, float]]) -> bool:
-    """Whether the largest working set that should fit the caches has a rate nearer to theirs than to memory's."""
+    """Whether the largest working set that should fit has a rate nearer to that of caches than of memory."""
     inside = next((rate for size, rate in rates if size <= claimed), 0.0)
     memory, caches = rates[0][1], max(rate for _, rate in rates)
     return inside > max((memory + caches) / 2, (1 + _SAME) * memory)
 
 
 def _axis(case: Case) -> Axis | None:
-    """The axis that a benchmark of the memory's rate sizes by the machine."""
+    """The axis that sizes a benchmark of the memory rate by the machine; None if there is none."""
     benchmark = benchmarks.get(case.benchmark)
     if not any(metric.role == "memory-rate" for metric in benchmark.metrics):
         return None
@@ -144,7 +145,7 @@ def _axis(case: Case) -> Axis | None:
 
 
 def _sizes(case: Case, most: int) -> tuple[Case, ...]:
-    """The case with half of its arrays, a quarter ... from the largest on that needs no more than this."""
+    """The case with its arrays, half of them, a quarter ...: those that need at most `most` bytes."""
     axis = _axis(case)
     found = [case]
     while axis and found[-1].memory_bytes // 2 >= _LEAST:
@@ -156,7 +157,7 @@ def _sizes(case: Case, most: int) -> tuple[Case, ...]:
 
 
 def _rate(records: CaseRecords) -> float:
-    """Best bytes per second of the kernel that runs last."""
+    """Best bytes per second of the last kernel."""
     measured = [each for each in records.series if each.phase == "measured" and each.seconds]
     if not measured:
         return 0.0

@@ -1,4 +1,4 @@
-"""What is behind words by which MPIs fail, where they do not say it themselves."""
+"""Causes behind error messages of MPIs that do not state them."""
 
 import re
 from collections.abc import Mapping
@@ -8,9 +8,9 @@ _NO_SHARED_MEMORY = "shared memory cannot be had: /dev/shm of a node may be full
 _NO_LIBRARY = "a node lacks a shared library of the program: load the MPI's module there, or install it there"
 _NO_MODULES = "the MPI of a node is not whole: it does not find its own modules"
 _NO_PORT = "a port that was to be listened at is taken: free it, or widen MPIEXEC_PORT_RANGE or MPICH_PORT_RANGE"
-#: Open MPI's own words for it name a line of its source.
+#: Open MPI's own message for it names only a line of its source.
 NO_PMI = "the launcher does not speak the PMI by which this MPI asks who its ranks are"
-#: What is said (UCX, glibc, MPICH) -> what it means.
+#: Message (UCX, glibc, MPICH) -> its cause.
 _CAUSES: Mapping[str, str] = MappingProxyType(
     {
         r"OPAL ERROR: Unreachable in file ext|SLURM's PMI support|PMI2?_Init": NO_PMI,
@@ -24,7 +24,7 @@ _CAUSES: Mapping[str, str] = MappingProxyType(
 )
 
 _NODE_FAILURE = re.compile(r"Node failure on (\S+)")
-#: How launchers (Open MPI, Hydra, srun) tell that a rank did not end by itself -> where.
+#: Message of a launcher (Open MPI, Hydra, srun) that a rank was ended -> a text with its place.
 _DEATHS: Mapping[str, str] = MappingProxyType(
     {
         r"process rank (\d+) with PID \d+ on node (\S+) exited on (signal \d+)": r"rank \1 on \2 ended by \3",
@@ -34,21 +34,21 @@ _DEATHS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def cause_of(words: str) -> str:
-    """The cause behind a program's error message; empty where the message is not known."""
-    return _first(_CAUSES, words)
+def cause_of(message: str) -> str:
+    """The cause behind an error message; empty if the message is not known."""
+    return _first(_CAUSES, message)
 
 
-def death_of(words: str) -> str:
-    """Which rank was ended where, as launchers tell it; empty where they tell nothing."""
-    return _first(_DEATHS, words)
+def death_of(message: str) -> str:
+    """The rank that was ended and its place, from a launcher's message; empty if it names none."""
+    return _first(_DEATHS, message)
 
 
-def lost_nodes(words: str) -> tuple[str, ...]:
-    """Nodes that a scheduler gave up, as its launcher tells it."""
-    return tuple(dict.fromkeys(_NODE_FAILURE.findall(words)))
+def lost_nodes(message: str) -> tuple[str, ...]:
+    """Nodes that a scheduler gave up, from its launcher's message."""
+    return tuple(dict.fromkeys(_NODE_FAILURE.findall(message)))
 
 
-def _first(known: Mapping[str, str], words: str) -> str:
-    matches = ((re.search(pattern, words), told) for pattern, told in known.items())
-    return next((match.expand(told) for match, told in matches if match), "")
+def _first(known: Mapping[str, str], message: str) -> str:
+    matches = ((re.search(pattern, message), text) for pattern, text in known.items())
+    return next((match.expand(text) for match, text in matches if match), "")

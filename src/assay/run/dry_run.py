@@ -1,4 +1,4 @@
-"""The commands that a run would start, without starting them; and checks before a run starts or resumes."""
+"""List the commands of a run without starting them; checks before a run starts or resumes."""
 
 from collections.abc import Iterator, Mapping
 
@@ -16,7 +16,7 @@ from assay.run.ledger import Ledger
 
 
 def dry_run(plan: Plan, starter: Starter, builds: Mapping[str, Build]) -> Iterator[tuple[PlannedLaunch, Command]]:
-    """Every launch with its command. Seconds of sampling are those of launches that cost what the plan expects."""
+    """Every launch with its command, with the sampling times of launches that cost what the plan expects."""
     cases = {case.id: case for case in plan.cases}
     ledger, now_s = Ledger(plan, (), 0.0), 0.0
     while launch := ledger.following(now_s):
@@ -33,11 +33,11 @@ def dry_run(plan: Plan, starter: Starter, builds: Mapping[str, Build]) -> Iterat
 
 
 def require_launchers(plan: Plan, starter: Starter, builds: Mapping[str, Build]) -> None:
-    """The plan is refused, before anything is measured, if one of its launches cannot be started here.
+    """Refuse a plan, before anything is measured, if one of its launches cannot be started here.
 
     Raises:
-        UsageError: there is no launcher of the name that the user gives.
-        UnfitEnvironmentError: it does not fit, or none does.
+        UsageError: no launcher has the name that the user gives.
+        UnfitEnvironmentError: this launcher cannot start it, or no launcher can.
     """
     cases = {case.id: case for case in plan.cases}
     kinds = {(launch.toolchain, cases[launch.cases[0]].placement): launch for launch in plan.order}
@@ -48,7 +48,7 @@ def require_launchers(plan: Plan, starter: Starter, builds: Mapping[str, Build])
 
 
 def require_same(run: Run, machine: Machine, builds: Mapping[str, Build]) -> None:
-    """A run is not resumed on another machine or with other programs: its samples would not be comparable.
+    """Refuse to resume a run on another machine or with other programs: samples would not be comparable.
 
     Raises:
         UnfitEnvironmentError: what differs.
@@ -58,18 +58,18 @@ def require_same(run: Run, machine: Machine, builds: Mapping[str, Build]) -> Non
         raise UnfitEnvironmentError(
             f"run '{run.info.id}' was begun on another machine",
             why=f"it measures {', '.join(run.machines)}; this is {machine.host}",
-            remedy=f"resume it there, or begin anew here: {again}",
+            remedy=f"resume it there, or start a new run here: {again}",
         )
     if machine.topology.shape != run.machines[machine.host].topology.shape:
         raise UnfitEnvironmentError(
             f"'{machine.host}' is not the machine it was when run '{run.info.id}' began",
             why="its cores, caches or memory nodes, or what this process may use of them, have changed",
-            remedy=f"resume it under the same limits (taskset, cgroup, cpuset), or begin anew: {again}",
+            remedy=f"resume it under the same limits (taskset, cgroup, cpuset), or start a new run: {again}",
         )
     for name, build in builds.items():
         if build.key != run.info.builds[name].key:
             raise UnfitEnvironmentError(
                 f"run '{run.info.id}' was begun with other programs",
                 why=f"toolchain '{name}': build {run.info.builds[name].key} then, {build.key} now",
-                remedy=f"begin anew: {again}",
+                remedy=f"start a new run: {again}",
             )

@@ -1,4 +1,4 @@
-"""Executes a plan. Nothing in here is timed for a result: programs time themselves."""
+"""Execute a plan. No time measured here is a result: programs time themselves."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NoReturn
@@ -33,19 +33,19 @@ from assay.run.records import (
 from assay.run.watcher import Watcher
 from assay.store import RunDirectory, typed
 
-#: Of the probe between launches.
+#: Seconds of sampling of the probe around a launch, and its time limit.
 _PROBE_S = 0.005
 _PROBE_LIMIT_S = 5.0
-#: A launch that takes this much longer than expected hangs, and is ended. A healthy one on a busy machine is not:
-#: a few iterations are made however short the time to sample is, and neighbours may take most of the cpus.
+#: A launch that takes longer than expected by this factor is assumed to hang, and is ended. The factor is large: a
+#: few iterations are made however short the sampling time is, and other users may take most of the cpus.
 _PATIENCE = 10.0
 _LEAST_PATIENCE_S = 30.0
-#: What the launcher of an MPI may take on slow nodes, and each rank more. Assumptions: nothing is timed by them.
+#: Seconds for an MPI's launcher on slow nodes, and for each rank. Assumptions, for time limits only.
 _MPI_START_S = 30.0
 _RANK_START_S = 0.1
-#: Bytes in a second over the slowest network that is waited for, somewhat less than 100 Mbit/s. An assumption.
+#: Bytes per second of the slowest expected network, a little below 100 Mbit/s. An assumption.
 _SLOWEST_RATE = 1e7
-#: Iterations of a case, however short its time: to calibrate, to warm up, to measure.
+#: Minimum iterations of a case: to calibrate, to warm up, to measure.
 _FEWEST_ITERATIONS = 3
 _MESSAGE = 2000
 
@@ -59,21 +59,23 @@ def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of, and wha
     watcher: Watcher,
     before: Ending | None = None,
 ) -> Ending:
-    """Make every launch of the plan that the directory does not hold yet, and say how it ended.
+    """Make every launch of the plan that the directory does not hold yet.
 
     Args:
-        plan: what to measure: the run's own plan, or one of its experiments.
-        directory: where every launch is saved as soon as it is through.
+        plan: the run's own plan, or one of its plans of experiments.
+        directory: run directory; every launch is saved there as soon as it ends.
         starter: makes the command lines.
-        executor: starts them and tells the time.
+        executor: starts them and has the clock.
         builds: toolchain -> programs.
-        watcher: is told how it goes on.
-        before: for experiments: how the study ended. The run ended so; only its time grows.
+        watcher: gets reports of the progress.
+        before: for experiments: the ending of the study. It stays the run's ending; only its time grows.
+
+    Returns:
+        How the run ended.
 
     Raises:
         UnfitEnvironmentError: a program is missing or cannot be started, a host cannot be reached, the disk is
-            full, or the command of a factor's level fails. What was measured before is kept, and the run can be
-            resumed.
+            full, or the command of a factor's level fails. Earlier launches are kept, and the run can be resumed.
     """
     _require_programs(plan, builds)
     session = _Session(plan, directory, starter, executor, builds)
@@ -96,7 +98,7 @@ def _grown_budget(before: Ending, ended: str, took_s: float) -> Ending:
 
 
 class _Session:
-    """One go at a plan: from the first launch that is missing to the last, or until the user has enough."""
+    """One execution of a plan: from the first missing launch to the last, or until the user stops it."""
 
     def __init__(
         self,
@@ -116,7 +118,7 @@ class _Session:
         self.ledger = Ledger(plan, directory.run.of(plan), executor.now())
 
     def make(self, launch: PlannedLaunch, watcher: Watcher) -> None:
-        """Make a launch, and again while it is disturbed; without the cases that the budget has no time for."""
+        """Make a launch, and repeat it while it is disturbed; without cases for which the budget has no time."""
         waited_s = 0.0
         first = self.ledger.lost[launch.id]
         for attempt in range(first, first + len(self.plan.order)):
@@ -144,13 +146,13 @@ class _Session:
     def attempt(
         self, launch: PlannedLaunch, attempt: int, seconds: dict[str, float], waited_s: float
     ) -> LaunchRecords:
-        """Set its levels; bracket, launch, bracket; check what the program wrote; save it."""
+        """Set the levels; probe, launch, probe; check the output of the program; save it."""
         cases = tuple(self.cases[case_id] for case_id in launch.cases)
         began_s = self.ledger.elapsed_s(self.executor.now())
         prepared = self.levels.set(cases, _name(launch.id, attempt))
         build = self.builds[launch.toolchain]
-        much = sampling(self.plan, cases, seconds)
-        commands = self.starter.commands(self.plan, cases, build, launch.program, much)
+        amount = sampling(self.plan, cases, seconds)
+        commands = self.starter.commands(self.plan, cases, build, launch.program, amount)
         started = self.executor.date().isoformat()
         stuck: list[str] = []
         try:
@@ -209,13 +211,13 @@ class _Session:
         made = LaunchRecords(record, answer.cases, answer.unstarted)
         self.directory.keep(answer.lines, made)
         if swept.unreached:
-            self._give_up(outcome, swept.unreached)
-        return made  # as it was read: from columns, samples would be decoded again
+            self._stop(outcome, swept.unreached)
+        return made  # not the stored form, whose samples would be decoded from columns again
 
     def bracketed(
         self, commands: tuple[Command, ...], limit_s: float, cases: tuple[Case, ...], at_limit: Callable[[], None]
     ) -> tuple[tuple[Outcome, ...], Bracket]:
-        """Run commands between two probes of the machine's state; `at_limit` looks at what is to be ended."""
+        """Run commands between two probes of the machine's state; `at_limit` runs before the limit ends them."""
         before = self._probe()
         times, began = self.executor.cpu_times(), self.executor.now()
         outcomes = self.executor.execute_together(commands, limit_s, at_limit)
@@ -226,7 +228,7 @@ class _Session:
         return outcomes, Bracket(before, after, elapsed, steal, foreign, switches_of(outcomes), times.load)
 
     def ending(self, *, interrupted: bool) -> Ending:
-        """How the run stands now."""
+        """How the run ends now."""
         cut = self.ledger.shortfalls(interrupted=interrupted)
         elapsed = self.ledger.elapsed_s(self.executor.now())
         status: Literal["complete", "cut", "interrupted"] = "cut" if cut else "complete"
@@ -256,11 +258,11 @@ class _Session:
         start = _MPI_START_S + _RANK_START_S * len(cases[0].placement.rank_cpus)
         patience = max(_PATIENCE * expected, expected + sum(map(_slowest_s, cases)))
         foreign = benchmarks.get(cases[0].benchmark).foreign
-        limit_s = foreign.limit_s if foreign else 0.0  # which the starter keeps, and says so
+        limit_s = foreign.limit_s if foreign else 0.0  # the starter enforces it and reports it
         return (start if cases[0].placement.ranks else _LEAST_PATIENCE_S) + max(patience, 2 * limit_s)
 
-    def _give_up(self, outcome: Outcome, unreached: Mapping[str, str]) -> NoReturn:
-        """A host was lost during a launch: a run that goes on makes that again."""
+    def _stop(self, outcome: Outcome, unreached: Mapping[str, str]) -> NoReturn:
+        """Stop because a host was lost during a launch; a resumed run repeats that launch."""
         host, why = next(iter(unreached.items()))
         raise UnfitEnvironmentError(
             f"'{host}' cannot be reached any more; what was measured is kept in {self.directory.path}, and "
@@ -273,12 +275,12 @@ class _Session:
         name = _name(launch.id, launch.attempt)
         if outcome.stderr:
             self.directory.log(f"{name}.err", outcome.stderr)
-        if answer.refused:  # what is no record stands nowhere else
+        if answer.refused:  # invalid lines are saved nowhere else
             self.directory.log(f"{name}.out", outcome.stdout)
 
 
 def _slowest_s(case: Case) -> float:
-    """What the fewest iterations of messages between nodes take over the slowest network."""
+    """Seconds of the minimum iterations over the slowest network, for messages between nodes."""
     if len(case.placement.hosts) < 2:  # noqa: PLR2004 (one node alone)
         return 0.0
     passed = benchmarks.get(case.benchmark).message_bytes(case.params)
@@ -286,7 +288,7 @@ def _slowest_s(case: Case) -> float:
 
 
 def _name(launch: str, attempt: int) -> str:
-    """Of the logs of a launch."""
+    """Name of the logs of a launch."""
     return f"{launch}.{attempt}" if attempt else launch
 
 
@@ -308,8 +310,8 @@ def _message(answer: Answer, outcome: Outcome, swept: Sequence[str], found: str)
         lines.append("assay: all records were in and it did not end by itself, so it was ended")
     elif outcome.exit_code is None or outcome.exit_code < 0:
         lines.append(f"assay: {describe_exit(outcome.exit_code)}")
-    said = program_message(outcome.stderr)
-    told = (cause_of(said), "" if outcome.exit_code is None else death_of(said)) if outcome.exit_code != 0 else ()
-    lines += [f"assay: {each}" for each in told if each][:1]
+    text = program_message(outcome.stderr)
+    causes = (cause_of(text), "" if outcome.exit_code is None else death_of(text))
+    lines += [f"assay: {each}" for each in causes if each and outcome.exit_code != 0][:1]
     room = _MESSAGE - sum(len(line) + 1 for line in (*lines, *swept))
-    return "\n".join(filter(None, [*lines, said[: max(0, room)], *swept]))[:_MESSAGE]
+    return "\n".join(filter(None, [*lines, text[: max(0, room)], *swept]))[:_MESSAGE]

@@ -1,4 +1,4 @@
-"""What commands of somebody else printed, as records: figures of their solution and a verdict."""
+"""Turn the output of third-party commands into records: figures of their solution and a verdict."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
@@ -30,7 +30,7 @@ from assay.model.record import (
     decode_program_record,
 )
 
-#: The largest outputs that stand among the records; others are files beside them.
+#: Longer outputs go to a file of their own, not into the records.
 _SMALL = 4096
 
 
@@ -38,8 +38,8 @@ class Answered(msgspec.Struct, frozen=True):
     """The outcome of a launch with the figures of its command's output.
 
     Attributes:
-        outcome: with records as other programs write them.
-        output: of the command, whole, where it belongs in a file of its own.
+        outcome: outcome with records as native programs write them.
+        output: whole output of the command, if it belongs in a file of its own.
     """
 
     outcome: Outcome
@@ -47,11 +47,11 @@ class Answered(msgspec.Struct, frozen=True):
 
 
 class _Placed(msgspec.Struct, frozen=True, tag_field="type", tag="placed"):
-    """What the starter of a rank beside rank 0 says on stderr.
+    """The report on stderr of the starter of a rank other than rank 0.
 
     Attributes:
-        rank: where it ran.
-        host: what its host did meanwhile.
+        rank: its placement.
+        host: activity of its host meanwhile.
         status: how its command ended.
         reason: why it is not complete.
         last: end of its output.
@@ -65,14 +65,14 @@ class _Placed(msgspec.Struct, frozen=True, tag_field="type", tag="placed"):
 
 
 def with_figures(outcome: Outcome, cases: Sequence[Case], kept_as: str) -> Answered:
-    """The records of Assay's starter with the figures of the command's output; of other programs, unchanged.
+    """Add the figures of the command's output to the records of Assay's starter; other programs stay unchanged.
 
-    A case whose output lacks a figure, or is wrong, fails; its reason says what was sought, and the last lines.
+    A case whose output lacks a figure, or is wrong, fails; its reason has the missing part and the last lines.
 
     Args:
-        outcome: of the launch.
-        cases: of the launch: one, of a command of somebody else.
-        kept_as: file of the run's directory that a large output goes to.
+        outcome: outcome of the launch.
+        cases: cases of the launch: one, if it is a third-party command.
+        kept_as: file of the run's directory for a large output.
     """
     foreign = benchmarks.get(cases[0].benchmark).foreign
     if foreign is None:
@@ -83,7 +83,7 @@ def with_figures(outcome: Outcome, cases: Sequence[Case], kept_as: str) -> Answe
     for line in filter(None, outcome.stdout.split(b"\n")):
         try:
             record = decode_program_record(line)
-        except RecordError:  # whoever reads the answer says what is wrong with it
+        except RecordError:  # `read_answer` reports it
             lines.append(line)
             continue
         if isinstance(record, Header) and placed:
@@ -108,21 +108,21 @@ def with_figures(outcome: Outcome, cases: Sequence[Case], kept_as: str) -> Answe
     return Answered(msgspec.structs.replace(outcome, stdout=stdout, stderr=stderr), kept)
 
 
-def _each_once(told: Iterable[HostTraffic]) -> tuple[HostTraffic, ...]:
-    """What the starter of each rank read of its host, once for each host; its ranks' own time is that of all."""
-    hosts = grouped(told, lambda each: (each.host, each.boot_id)).values()
-    return tuple(msgspec.structs.replace(of[0], own_s=sum(each.own_s for each in of)) for of in hosts)
+def _each_once(reported: Iterable[HostTraffic]) -> tuple[HostTraffic, ...]:
+    """The traffic of each host once, from the reports of its ranks, with the sum of the ranks' own time."""
+    hosts = grouped(reported, lambda each: (each.host, each.boot_id)).values()
+    return tuple(msgspec.structs.replace(same[0], own_s=sum(each.own_s for each in same)) for same in hosts)
 
 
 def _end(end: End, failed: str) -> End:
-    """How the case ended: as its command, but never better than its output."""
+    """The end of the case: that of its command, but failed if its output is wrong."""
     if not failed or end.status == "invalid":
         return end
     return End("failed", "; ".join(filter(None, (end.reason, failed))))
 
 
 def _placed(stderr: bytes) -> tuple[list[_Placed], bytes]:
-    """What the starters of the other ranks say, by rank, and the rest of stderr."""
+    """The reports of the starters of the other ranks, by rank, and the rest of stderr."""
     found: list[_Placed] = []
     others: list[bytes] = []
     for line in stderr.splitlines(keepends=True):
@@ -134,7 +134,7 @@ def _placed(stderr: bytes) -> tuple[list[_Placed], bytes]:
 
 
 def _rank_failure(placed: Sequence[_Placed]) -> str:
-    """Why the first rank failed that did; empty where none did."""
+    """Why the first failed rank failed; empty if none did."""
     broken = next((each for each in placed if each.status != "complete"), None)
     if broken is None:
         return ""
@@ -142,7 +142,7 @@ def _rank_failure(placed: Sequence[_Placed]) -> str:
 
 
 def _read(foreign: ForeignProgram, case: Case, output: str) -> tuple[list[ProgramRecord], str]:
-    """The records of an output, and why it is none of a good run; empty where it is."""
+    """The records of an output, and why it is wrong; empty if it is right."""
     if foreign.application:
         return _read_application(foreign.application, case, output)
     try:
@@ -165,16 +165,16 @@ def _read_application(application: Application, case: Case, output: str) -> tupl
 
 
 def _verdict_of(reading: declared.Reading) -> Verdict:
-    """The gravest of the checks, and all of them."""
+    """The verdict of the worst check, with all checks."""
     worst = next(iter(reading.wrong), None) or max(reading.checks, key=lambda each: each.error)
     return Verdict(not reading.wrong, worst.error, worst.tolerance, reading.checks, reading.version)
 
 
 def _figures(tool: str, text: str) -> Iterator[ProgramRecord]:
-    """The figures of the one table of an output, and the verdict of the program's own check.
+    """The figures of the only table of an output, and the verdict of the program's own check.
 
     Raises:
-        UsageError: it holds none, or several.
+        UsageError: it has no table, or several.
     """
     source = Text.of(tool, text.encode())
     found = importing.tables_of(source, tool)

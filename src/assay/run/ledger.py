@@ -19,27 +19,27 @@ from assay.run.watcher import Progress
 _MOST_FAILURES = 2
 #: Repeats of one disturbed launch.
 _MOST_REPEATS = 2
-#: Repeats of all launches together, as a share of the plan: a machine that is never quiet is not waited for.
+#: Repeats of all launches, as a share of the plan: Assay does not wait for a machine that is never quiet.
 _REPEATED_SHARE = 0.25
 _FEWEST_REPEATS = 4
-#: The machine is waited for no longer than this in a run, and no more than this share of a budget; without one no
-#: longer than the plan itself takes.
+#: Maximum wait for a quiet machine in a run, and as a share of a budget; without a budget at most the time of the
+#: plan itself.
 _LONGEST_WAIT_S = 30.0
 _WAITED_SHARE = 0.1
-#: Repeats never take more than this share of a budget from launches that have not been made once.
+#: Largest share of a budget for repeats.
 _REPEATED_TIME = 0.2
-#: An estimate that shall suffice is this much longer than what is expected: waiting and repeats have their part.
+#: A sufficient time, relative to the expected one: it includes waiting and repeats.
 _ROOM = 1.2 + _WAITED_SHARE + _REPEATED_TIME
-#: From this share of a budget on, what launches took that failed is why it was used up.
+#: From this share of a budget on, failed launches are named as the reason why it was used up.
 _FAILED_SHARE = 0.25
-#: Costs of a launch that differ this much from those foreseen, as a share of them, have the budget spread anew.
+#: If the costs of a launch differ from the expected ones by this share, the budget is spread again.
 _DIFFERS = 0.25
 #: Each factor of a case with its level.
 _Levels = frozenset[tuple[str, str]]
 
 
 class RemainingWork(NamedTuple):
-    """The launches of a plan that were not made, though none of them failed.
+    """The launches of a plan that were not made, not counting failed ones.
 
     Attributes:
         launches: number of launches with missing cases.
@@ -56,9 +56,9 @@ def remaining_work(run: Run, plan: Plan | None = None, used_s: float = 0.0) -> R
     """The work that a resumed run would do for its study, or for one plan of experiments; None if none is left.
 
     Args:
-        run: as far as it is made.
-        plan: of experiments; None for the study.
-        used_s: seconds that it has used, where its ending does not say so: what passed between launches, too.
+        run: the run so far.
+        plan: plan of experiments; None for the study.
+        used_s: seconds that it has used, including the time between launches, if its ending does not state them.
     """
     used_s = max(used_s, run.study_s or 0.0) if plan is None else used_s
     plan = plan or run.plan
@@ -69,7 +69,7 @@ def remaining_work(run: Run, plan: Plan | None = None, used_s: float = 0.0) -> R
 
 
 def begun(run: Run) -> tuple[Plan, ...]:
-    """The parts of a run that were stopped: its study where it has no ending, experiments that have time left."""
+    """The parts of a run that were stopped: its study if it has no ending, experiments that have time left."""
     left = ((each, remaining_work(run, each)) for each in run.plan.trials)
     trials = [each for each, work in left if work and (each.budget_s is None or work.used_s < each.budget_s)]
     return (*((run.plan,) if run.ending is None else ()), *trials)
@@ -79,9 +79,9 @@ class Ledger:
     """The ledger counts each launch once and knows which launches remain.
 
     Args:
-        plan: to be executed.
-        history: launches committed by earlier sessions.
-        began_s: executor's clock when this session began.
+        plan: plan to execute.
+        history: launches of earlier parts of the run.
+        began_s: executor's clock when this part of the run began.
     """
 
     def __init__(self, plan: Plan, history: Sequence[LaunchRecords], began_s: float) -> None:
@@ -94,10 +94,11 @@ class Ledger:
         self._spread: Spread | None = None
         self._expected_s: float | None = None
         self._block, self._in_block, self._next_spread, self._differs = -1, 0, 1, False
-        #: Launch -> how often it lost a node in earlier sessions.
+        #: Launch -> how often it lost a node in earlier parts of the run.
         self.lost: Counter[str] = Counter()
         self._launches: Counter[str] = Counter()
-        #: The same, of a case that a later stage measures again in that stage: it is paired within blocks.
+        #: The same; but for a case that a later stage measures again, only the launches of that stage, which are
+        #: paired within blocks.
         self._paired: Counter[str] = Counter()
         self._since = _newest_blocks(plan)
         self._failures: Counter[str] = Counter()
@@ -109,8 +110,8 @@ class Ledger:
         self._failed_s = 0.0
         self._made = self._reconsidered = 0
         self._sentinels = {case.id for case in plan.cases if case.role == "sentinel"}
-        #: Levels of factors -> seconds by which single launches under them took more than their share of a budget
-        #: that a user gave: one slow network, or toolchain, takes no time from the others.
+        #: Levels of factors -> seconds by which single launches at them exceeded their share of a user's budget:
+        #: one slow network, or toolchain, takes no time from the others.
         self._excess_s: dict[_Levels, float] = {}
         self._levels = {case.id: frozenset(case.factors.items()) for case in plan.cases}
         shares = len({self._levels[case.id] for case in plan.studied})
@@ -123,7 +124,7 @@ class Ledger:
         self._kept_s = plan.later_share * max(0.0, (plan.budget_s or 0.0) - self.earlier_s)
 
     def _book_lost(self, records: LaunchRecords) -> None:
-        """Count what a launch completed before it lost a node: the rest is made again, now that it is back."""
+        """Count the cases that a launch completed before it lost a node: the rest is made again."""
         whole = tuple(case.header.case for case in records.cases if case.end and case.end.status == "complete")
         self.lost[records.launch.id] += 1
         self._count(self.left.get(records.launch.id), whole)
@@ -158,10 +159,10 @@ class Ledger:
                 self.left.give_up(case_id)
 
     def following(self, now_s: float) -> PlannedLaunch | None:
-        """The next launch that is not made and not cut, without the cases that are made or keep failing.
+        """The next launch that is not made and not cut, without cases that are made or failed repeatedly.
 
-        Where none remains and time is left, what was cut is considered once more, as long as launches come of
-        it: those before may have taken less than was foreseen.
+        If none remains and time is left, cases that were cut are considered again, as long as this leads to
+        launches: earlier launches may have taken less time than expected.
         """
         left_s = self.left_s(now_s)
         if not self.left and self._budget_cut and self._made > self._reconsidered and left_s and left_s > 0:
@@ -174,13 +175,13 @@ class Ledger:
         return self.left.first()
 
     def allot(self, launch: PlannedLaunch, now_s: float, *, repeat: bool = False) -> dict[str, float]:
-        """Seconds of sampling for the cases of a launch that is about to start; one that is missing is cut."""
+        """Seconds of sampling for the cases of a launch that is about to start; a missing case is cut."""
         left_s = self.left_s(now_s)
-        self._forget_what_has_changed(launch.block)
+        self._forget_outdated(launch.block)
         if left_s is None:
             return {case_id: self.costs.unlimited_s(case_id) for case_id in launch.cases}
         if not repeat:
-            self._cut_what_had_its_share(left_s)
+            self._cut_exhausted_levels(left_s)
             launch = self.left.get(launch.id) or msgspec.structs.replace(launch, cases=())
         if not launch.cases:
             return {}
@@ -192,15 +193,15 @@ class Ledger:
             return {}
         return self._spread.allot(launch, left_s, repeat=repeat)
 
-    def _cut_what_had_its_share(self, left_s: float) -> None:
-        """Cut what is left under levels that had all of the time that others left, and more."""
+    def _cut_exhausted_levels(self, left_s: float) -> None:
+        """Cut the remaining cases at levels that have already used more than the remaining time."""
         had = {levels for levels, excess_s in self._excess_s.items() if left_s <= excess_s}
         if had:
             self.cut(case_id for case_id in self.left.outstanding if self._levels[case_id] in had)
             self._spread = None
 
     def cut(self, cases: Iterable[str]) -> None:
-        """The budget has no time for these cases any more."""
+        """Give up these cases, because the budget has no time for them."""
         cut = tuple(cases)
         if not cut:
             return
@@ -208,15 +209,15 @@ class Ledger:
             self._budget_cut.add(case_id)
             self.left.give_up(case_id)
         self._expected_s = None
-        if self.left.outstanding.keys() <= self._sentinels:  # what drifts between no launches is nobody's matter
+        if self.left.outstanding.keys() <= self._sentinels:  # without other launches drift does not matter
             self._budget_cut |= self.left.outstanding.keys()
             for case_id in tuple(self.left.outstanding):
                 self.left.give_up(case_id)
 
     def may_repeat(self, records: LaunchRecords, cost_s: float, now_s: float) -> bool:
-        """Whether a disturbed launch, which took `cost_s`, is made once more, before time is spent elsewhere.
+        """Whether a disturbed launch, which took `cost_s`, is repeated now.
 
-        Never at the price of a launch that a case needs.
+        A repeat never replaces a launch that a case needs.
         """
         most = max(_FEWEST_REPEATS, round(_REPEATED_SHARE * len(self.plan.order)))
         return (
@@ -229,7 +230,7 @@ class Ledger:
         )
 
     def patience_s(self, now_s: float) -> float:
-        """Seconds that the machine may be waited for to become quiet."""
+        """Maximum seconds to wait for the machine to become quiet."""
         budget_s = self.plan.budget_s
         share_s = self.plan.estimate_s if budget_s is None else _WAITED_SHARE * budget_s
         most_s = min(_LONGEST_WAIT_S, share_s)
@@ -240,7 +241,7 @@ class Ledger:
         return self.earlier_s + now_s - self.began_s
 
     def left_s(self, now_s: float) -> float | None:
-        """Of the budget, without what is kept for cases that wait, for levels that had their share at most.
+        """Remaining seconds of the budget, without the part kept for later rounds, plus the excess of slow levels.
 
         None without a budget.
         """
@@ -249,7 +250,7 @@ class Ledger:
         return self.plan.budget_s - self._kept_s - self.elapsed_s(now_s) + sum(self._excess_s.values())
 
     def progress(self, now_s: float) -> Progress:
-        """For people who wait."""
+        """Progress, for the user."""
         if self._expected_s is None:
             self._expected_s = self.left.expected_s(self.costs)
         expected, left = max(0.0, self._expected_s) if self.left else 0.0, self.left_s(now_s)
@@ -285,7 +286,7 @@ class Ledger:
         return Shortfall("unreached", "its program ended before it came to this case", made, planned)
 
     def _used_up(self, budget_s: float) -> str:
-        """What used a budget up: launches that failed are named where they took a large part of it."""
+        """Why a budget was used up; failed launches are named if they took a large part of it."""
         used = f"the budget of {budget_s:g} s was used up"
         if self._failed_s < _FAILED_SHARE * budget_s:
             return used
@@ -301,7 +302,7 @@ class Ledger:
         self._paired.update(each for each in made if planned.block >= self._since.get(each, 0))
 
     def strike(self, launch_id: str, cases: Sequence[str]) -> None:
-        """These cases of the launch are made or cut: what is left of it is what a run goes on with."""
+        """Remove cases of a launch that are made or cut."""
         launch = self.left.get(launch_id)
         if launch is None:
             return
@@ -313,10 +314,11 @@ class Ledger:
                 self._spread.through(case_id)
         self.left.strike(launch_id, cases)
 
-    def _forget_what_has_changed(self, block: int) -> None:
-        """Have all that remains looked at anew at the start of a block, and in it where launches cost otherwise.
+    def _forget_outdated(self, block: int) -> None:
+        """Spread the budget again at the start of a block, and inside it if launches cost other than expected.
 
-        In a block that is after 1, 2, 4, 8 ... launches at the most: looking takes as long as a block has cases.
+        Inside a block this is done at most after 1, 2, 4, 8 ... launches: it takes time in proportion to the
+        cases.
         """
         if block != self._block:
             self._block, self._in_block, self._next_spread = block, 0, 1
@@ -328,7 +330,7 @@ class Ledger:
         self._differs = False
 
     def _spare_s(self, now_s: float) -> float:
-        """Seconds that are left when every remaining launch takes only what it needs: what repeats may cost."""
+        """Seconds that are left if every remaining launch takes only its minimum: they may be used for repeats."""
         left_s = self.left_s(now_s)
         return math.inf if left_s is None or self._spread is None else self._spread.spare_s(left_s)
 
@@ -337,7 +339,7 @@ class Ledger:
 
 
 def _newest_blocks(plan: Plan) -> dict[str, int]:
-    """Cases that the newest stage of a plan measures -> its first block: the first that holds the newest cases."""
+    """Case of the newest stage of a plan -> first block of that stage, that is, of its newest cases."""
     first: dict[str, int] = {}
     for launch in plan.order:
         for case_id in launch.cases:

@@ -1,4 +1,4 @@
-"""What launches leave behind where their launcher does not end it: looked for by the run's id, and ended."""
+"""Processes that launches leave behind: find them by the run's id, and end them."""
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,14 +14,14 @@ from assay.model.plan import Case, Plan
 
 _SHOWN = 200
 _LOOK_LIMIT_S = 10.0
-#: State of a process, as proc(5) has it -> what it means.
+#: State of a process in proc(5) -> its meaning.
 _STUCK = {
     "T": "is stopped (on a signal: kill -CONT goes on with it)",
     "t": "is stopped by a debugger",
     "D": "waits for a device or a file system",
     "Z": "has ended, and its launcher does not know",
 }
-#: Inside these, hosts are reached by the scheduler's daemons; ssh may be refused, and that says nothing.
+#: Schedulers whose daemons reach the hosts; ssh may be refused there, which means nothing.
 _OWN_DAEMONS = ("pbs", "flux", "lsf")
 
 
@@ -29,8 +29,8 @@ class Cleanup(NamedTuple):
     """The result of the search for processes that a failed launch left behind.
 
     Attributes:
-        said: a sentence for each host where it left something behind, or where nobody could look.
-        unreached: host -> why it does not answer any more, though nothing but ssh or the scheduler leads there.
+        sentences: one for each host where something was left, or that could not be searched.
+        unreached: host -> why it does not answer any more.
     """
 
     sentences: tuple[str, ...] = ()
@@ -38,30 +38,30 @@ class Cleanup(NamedTuple):
 
 
 def end_leftovers(cases: tuple[Case, ...], starter: Starter, executor: Executor) -> Cleanup:
-    """End what a launch of `cases` left behind."""
+    """End the processes that a launch of `cases` left behind."""
     found = _sweep(starter.sweep(_hosts(cases, starter)), executor)
-    said = (_sentence(host, outcome) for host, outcome in found.items())
+    sentences = (_sentence(host, outcome) for host, outcome in found.items())
     unreached = {
         host: _last_output_line(outcome) for host, outcome in found.items() if _unreached(host, outcome, starter)
     }
     return Cleanup(
-        tuple(f"assay: {sentence}" for sentence in said if sentence), _lost(unreached, starter, executor)
+        tuple(f"assay: {sentence}" for sentence in sentences if sentence), _lost(unreached, starter, executor)
     )
 
 
 def _lost(unreached: Mapping[str, str], starter: Starter, executor: Executor) -> Mapping[str, str]:
-    """Those that are gone: a job of Slurm that loses a node ends, and with it the way to all of its nodes."""
+    """The hosts that are down: when a Slurm job loses a node, it ends, and all of its nodes become unreachable."""
     if starter.site.scheduler != "slurm" or not unreached:
         return unreached
     words = ("sinfo", "--noheader", "--Node", "--states=down", f"--nodes={','.join(unreached)}", "--format=%N")
-    told = executor.execute(Command(words, {}), _LOOK_LIMIT_S).stdout.decode(errors="replace").split()
-    return {host: why for host, why in unreached.items() if host in told} or unreached
+    down = executor.execute(Command(words, {}), _LOOK_LIMIT_S).stdout.decode(errors="replace").split()
+    return {host: why for host, why in unreached.items() if host in down} or unreached
 
 
 def find_stuck(cases: tuple[Case, ...], starter: Starter, executor: Executor) -> str:
-    """Which rank keeps a launch of `cases` that has reached its time limit; empty where none is unlike the others.
+    """The rank that blocks a launch of `cases` at its time limit; empty if none differs from the others.
 
-    To be asked before anything of it is ended.
+    Call it before anything of the launch is ended.
     """
     placed = cases[0].placement
     hosts = placed.hosts if placed.ranks else ()
@@ -89,7 +89,7 @@ def _states(outcome: Outcome) -> dict[str, str]:
 
 
 def require_clear(plan: Plan, starter: Starter, executor: Executor) -> None:
-    """End what an earlier go at the plan left behind on its hosts: nothing is measured beside that.
+    """End what an earlier part of the run left behind on its hosts, because it would disturb measurements.
 
     Raises:
         UnfitEnvironmentError: a host cannot be reached, or something on it cannot be ended.
@@ -107,7 +107,7 @@ def require_clear(plan: Plan, starter: Starter, executor: Executor) -> None:
 
 
 def _hosts(cases: tuple[Case, ...], starter: Starter) -> tuple[str, ...]:
-    """Where processes may stay: none where the program ends with this process, else here and on all its hosts."""
+    """Hosts where processes may remain: none if the program ends with this process, else all, and this one."""
     placed = cases[0].placement
     by_others = bool(placed.ranks) or not starter.is_local(cases)
     return tuple(dict.fromkeys((starter.site.host, *placed.hosts))) if by_others else ()
@@ -123,12 +123,12 @@ def _sweep(commands: Mapping[str, Command], executor: Executor, limit_s: float =
 
 
 def _unreached(host: str, outcome: Outcome, starter: Starter) -> bool:
-    """Whether nobody could look there. This host, and one that refuses no more than ssh, are not lost by that."""
+    """Whether a host is lost. This host, and hosts where only ssh is refused, are not."""
     return host != starter.site.host and starter.site.scheduler not in _OWN_DAEMONS and not _search_ran(outcome)
 
 
 def _search_ran(outcome: Outcome) -> bool:
-    """What looks for processes exits 0, or 1 and names them; everything else is of ssh, srun or the shell."""
+    """Whether the search ran: it exits 0, or 1 with processes; all else comes from ssh, srun or the shell."""
     return outcome.exit_code == 0 or (outcome.exit_code == 1 and bool(outcome.stdout))
 
 

@@ -1,4 +1,4 @@
-"""Levels that a command sets: on every node of a launch before it, and put back on each when the session ends."""
+"""Levels that a command sets: on every node before a launch; the usual state is restored when the run stops."""
 
 import shlex
 import signal
@@ -15,7 +15,7 @@ _LIMIT_S = 60.0
 
 
 def commands(plan: Plan, cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
-    """Factor -> command that sets the level of these cases, which have it in common."""
+    """Factor -> command that sets the common level of these cases."""
     levels = {name: level for case in cases for name, level in case.factors.items()}
     return {
         factor.name: tuple(shlex.split(factor.commands[levels[factor.name]]))
@@ -25,9 +25,9 @@ def commands(plan: Plan, cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
 
 
 class Levels:
-    """Sets the levels of launches and remembers where something has to be put back.
+    """Sets the levels of launches and remembers the nodes that must be restored.
 
-    What an earlier go at the plan has set is put back as well: it may have been killed, or have lost a node.
+    Levels set by an earlier part of the run are restored as well: it may have been killed, or have lost a node.
     """
 
     def __init__(self, plan: Plan, directory: RunDirectory, starter: Starter, executor: Executor) -> None:
@@ -42,10 +42,10 @@ class Levels:
                 self._touched |= dict.fromkeys(hosts.get(each.launch.cases[0], ()))
 
     def set(self, cases: tuple[Case, ...], launch: str) -> dict[str, tuple[str, ...]]:
-        """Run what the cases of a launch need on each of its nodes, and log it; factor -> what was run.
+        """Run the commands for the cases of a launch on each of its nodes, and log them; factor -> command.
 
         Raises:
-            UnfitEnvironmentError: a node where a command cannot be started, fails, or does not end.
+            UnfitEnvironmentError: a command cannot be started on a node, fails, or does not end.
         """
         wanted = commands(self._plan, cases)
         hosts = cases[0].placement.hosts
@@ -64,9 +64,9 @@ class Levels:
         return wanted
 
     def restore(self) -> UnfitEnvironmentError | None:
-        """Run the command of the first level of each factor, the machine's usual state, where any was ever set.
+        """Run the command of each factor's first level, the machine's usual state, on nodes where one was set.
 
-        Every node is tried, whatever became of the others: what is returned names those that were not put back.
+        Every node is tried, even if others fail: the returned error names those that were not restored.
         """
         touched, self._touched = tuple(self._touched), {}
         failed: dict[str, UnfitEnvironmentError] = {}
@@ -91,16 +91,16 @@ class Levels:
         return UnfitEnvironmentError(first.what, why=f"{first.why}; nor on {others}", remedy=first.remedy)
 
     def _log(self, name: str, argv: tuple[str, ...], outcomes: dict[str, Outcome]) -> None:
-        told = (
+        parts = (
             f"{host}: $ {shlex.join(argv)}\n{_ended(each)}\n".encode() + each.stdout + each.stderr
             for host, each in outcomes.items()
         )
-        self._directory.log(name, b"".join(told))
+        self._directory.log(name, b"".join(parts))
 
 
 @contextmanager
 def levels_restored(levels: Levels) -> Iterator[Levels]:
-    """Levels that are put back however the block ends; what ended it comes before what could not be put back."""
+    """Restore levels however the block ends; an error of the block comes before an error of the restoration."""
     try:
         yield levels
     except UnfitEnvironmentError as error:
@@ -123,14 +123,14 @@ def _ended(outcome: Outcome) -> str:
 
 
 def _last(outcome: Outcome) -> str:
-    """How a command ended, and the last line that it said."""
-    said = (outcome.stdout + outcome.stderr).decode(errors="replace").strip().splitlines()
-    return ": ".join([_ended(outcome), *said[-1:]])
+    """How a command ended, and the last line of its output."""
+    lines = (outcome.stdout + outcome.stderr).decode(errors="replace").strip().splitlines()
+    return ": ".join([_ended(outcome), *lines[-1:]])
 
 
 @contextmanager
 def _signals_ignored() -> Iterator[None]:
-    """An impatient second Ctrl-C, or another request to end, waits until the machine is as it was."""
+    """Delay a second Ctrl-C, or another request to end, until the machine is restored."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield

@@ -1,4 +1,4 @@
-"""Programs that stood alone on several hosts at once, as the one launch that they are: a rank of each host."""
+"""Merge independent programs on several hosts into one launch, with a rank for each host."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -10,18 +10,18 @@ from assay.model.record import End, Header, Output, ProgramRecord, RecordError, 
 from assay.model.run import CaseRecords
 from assay.store.grouping import Grouping
 
-_GRAVEST = ("complete", "invalid", "failed")
+_BY_SEVERITY = ("complete", "invalid", "failed")
 
 
 def merge_hosts(outcomes: Sequence[Outcome], cases: Sequence[str]) -> Outcome:
-    """One outcome of all hosts: records as one program on so many ranks would have written them.
+    """One outcome for all hosts: its records look like those of one program with a rank for each host.
 
-    What of a host cannot be read stays out, and its case has a rank too few, which whoever checks the records will
-    refuse. The exit code is the first that is not 0; of time limits and signals, those.
+    Output that cannot be read is left out; its case then has a rank too few, and the check of the records refuses
+    it. The exit code is that of a time limit or signal if there was one, else the first that is not 0.
 
     Args:
-        outcomes: of each host, in the order of the ranks.
-        cases: ids, in the order asked for.
+        outcomes: outcome of each host, in the order of the ranks.
+        cases: ids, in the order requested.
     """
     if len(outcomes) == 1:
         return outcomes[0]
@@ -39,13 +39,13 @@ def merge_hosts(outcomes: Sequence[Outcome], cases: Sequence[str]) -> Outcome:
 
 
 def switches_of(outcomes: Iterable[Outcome]) -> int:
-    """Context switches forced on all of them together; -1 where one is unknown."""
+    """Sum of the involuntary context switches; -1 if one is unknown."""
     switches = [outcome.involuntary_switches for outcome in outcomes]
     return -1 if -1 in switches else sum(switches)
 
 
 class _Read(NamedTuple):
-    """What a host wrote: case -> its records, or its end where it never began; and case -> outputs of commands."""
+    """The output of a host: case -> its records, or its end if it never began; and case -> outputs of commands."""
 
     cases: dict[str, CaseRecords]
     unstarted: dict[str, End]
@@ -53,7 +53,7 @@ class _Read(NamedTuple):
 
 
 def _read(stdout: bytes, cases: Sequence[str]) -> _Read:
-    """All up to the first line that is no record."""
+    """Read the lines up to the first that is not a record."""
     grouping, outputs = Grouping(list(cases)), dict[str, list[Output]]()
     for line in filter(None, stdout.split(b"\n")):
         try:
@@ -66,7 +66,7 @@ def _read(stdout: bytes, cases: Sequence[str]) -> _Read:
 
 
 def _case(case: str, read: Sequence[_Read]) -> list[ProgramRecord]:
-    """The records of a case on all hosts; its gravest end alone where it began on none."""
+    """The records of a case on all hosts; only its worst end if it began on none."""
     begun = [each.cases[case] for each in read if case in each.cases]
     ends = [end for each in read if (end := each.unstarted.get(case))]
     if not begun:
@@ -102,4 +102,4 @@ def _header(headers: Sequence[Header]) -> Header:
 
 
 def _worst_end(ends: Sequence[End]) -> End:
-    return max(ends, key=lambda end: _GRAVEST.index(end.status))
+    return max(ends, key=lambda end: _BY_SEVERITY.index(end.status))

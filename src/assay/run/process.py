@@ -1,4 +1,4 @@
-"""Real processes: the executor that touches the machine."""
+"""The executor that starts real processes."""
 
 import contextlib
 import math
@@ -16,25 +16,25 @@ from typing import IO, NamedTuple
 from assay.launch.command import Command, CpuTimes, Outcome
 from assay.model.errors import UnfitEnvironmentError
 
-#: Native programs end with the process that it names, even when that is killed. A launcher whose programs are
-#: started by others sets it to nothing.
+#: Native programs end with the process that this variable names, even if it is killed. A launcher whose programs
+#: are started by daemons sets it to the empty string.
 _PARENT = "ASSAY_PARENT"
 _LOOK_S = 0.01
-#: Seconds between looks at whether a command is ended before its time is up.
+#: Seconds between checks whether a command is ended early.
 _OFTEN_S = 0.1
-#: Seconds between looks at what was printed, and for a launcher to end once its program is through.
+#: Seconds between checks of the output, and for a launcher to end after its program.
 LINGER_S = 5.0
-#: How a record that ends a case begins.
+#: Start of a record that ends a case.
 _END = b'{"type":"end"'
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Processes:
-    """Starts programs in process groups of their own and ends each group whole.
+    """Starts each program in its own process group and ends the whole group.
 
     Args:
-        is_over: whether a command is ended now, by what it has printed; asked often, so only of what measures
-            nothing.
+        is_over: whether to end a command now, from its output so far; it is called often, so only for commands
+            that measure nothing.
     """
 
     def __init__(self, is_over: Callable[[bytes], bool] | None = None) -> None:
@@ -45,7 +45,7 @@ class Processes:
         return time.monotonic()
 
     def date(self) -> datetime:
-        """That of this host, UTC."""
+        """The date of this host, UTC."""
         return datetime.now(UTC)
 
     def sleep(self, seconds: float) -> None:
@@ -53,7 +53,7 @@ class Processes:
         time.sleep(seconds)
 
     def cpu_times(self) -> CpuTimes:
-        """From /proc/stat; zeros where there is none."""
+        """From /proc/stat; zeros if there is none."""
         own = os.times()
         used = own.user + own.system + own.children_user + own.children_system
         load = os.getloadavg()[0]
@@ -66,7 +66,7 @@ class Processes:
         return CpuTimes((user + nice + system + irq + softirq) / _TICKS, steal / _TICKS, used, cpus, load)
 
     def execute(self, command: Command, timeout: float) -> Outcome:
-        """Start the command without a shell and wait; what it started is ended with it.
+        """Start the command without a shell and wait; its child processes are ended with it.
 
         Raises:
             UnfitEnvironmentError: it cannot be started.
@@ -77,15 +77,15 @@ class Processes:
     def execute_together(
         self, commands: Sequence[Command], timeout: float, at_limit: Callable[[], None] = lambda: None
     ) -> tuple[Outcome, ...]:
-        """Start all commands at once and wait for all of them; the time is that of all together.
+        """Start all commands at once and wait for all of them; the time limit is for all together.
 
-        Where it is up, `at_limit` is called before any of them is ended.
+        At the time limit, `at_limit` is called before any of them is ended.
 
         Raises:
-            UnfitEnvironmentError: one cannot be started; then none goes on.
+            UnfitEnvironmentError: a command cannot be started; then all are ended.
         """
         with contextlib.ExitStack() as ended:
-            # Files, not pipes: nobody has to read while the program is timing, and no pipe can fill up.
+            # Files, not pipes: nobody has to read while the program takes times, and no pipe can fill up.
             started = [_Started.of(command, ended) for command in commands]
             switches = _wait(started, timeout, self._is_over)
             stayed = [one.process.returncode is None for one in started]
@@ -100,7 +100,7 @@ class Processes:
 
 
 class _Started(NamedTuple):
-    """A process with what it writes to."""
+    """A process with the files of its output."""
 
     process: subprocess.Popen[bytes]
     stdout: IO[bytes]
@@ -110,7 +110,7 @@ class _Started(NamedTuple):
 
     @classmethod
     def of(cls, command: Command, ended: contextlib.ExitStack) -> "_Started":
-        """Start it; it ends when the stack does, however that comes."""
+        """Start it; it is ended when the stack is closed, for whatever reason."""
         stdout = ended.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
         stderr = ended.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         process = _start(command, stdout, stderr, written(command, ended))
@@ -122,11 +122,11 @@ class _Started(NamedTuple):
         return os.pread(self.stdout.fileno(), os.fstat(self.stdout.fileno()).st_size, 0)
 
     def is_through(self) -> bool:
-        """Whether every case that it shall print has its end."""
+        """Whether every expected case has its end."""
         return self.printed().count(_END) >= self.ends
 
     def outcome(self, switches: int | None, *, stayed: bool) -> Outcome:
-        """What it wrote, once it has ended; `switches`: None when its time was up."""
+        """Its outcome after its end; `switches` is None if its time was up."""
         self.stdout.seek(0)
         self.stderr.seek(0)
         code = None if switches is None else self.process.returncode
@@ -137,7 +137,7 @@ class _Started(NamedTuple):
 
 
 def _ask_to_end(processes: Iterable[subprocess.Popen[bytes]]) -> None:
-    """All whose time is up are asked at once: their times to end run together."""
+    """Send SIGTERM to all running processes at once, so that their grace periods run in parallel."""
     for process in processes:
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -145,7 +145,7 @@ def _ask_to_end(processes: Iterable[subprocess.Popen[bytes]]) -> None:
 
 
 def written(command: Command, ended: contextlib.ExitStack) -> dict[str, str]:
-    """Write the files that a command reads: variable -> path, which is there until the stack ends."""
+    """Write the files that a command reads: variable -> path, which exists until the stack is closed."""
     paths = {}
     for variable, lines in command.files.items():
         file = ended.enter_context(tempfile.NamedTemporaryFile("w", prefix="assay-"))  # noqa: SIM115
@@ -179,7 +179,7 @@ def _start(
 def _wait(
     started: Sequence[_Started], timeout: float, is_over: Callable[[bytes], bool] | None
 ) -> list[int | None]:
-    """Involuntary switches of each process, None when its time was up; -1 where it stays and is through."""
+    """Involuntary switches of each process; None if its time was up; -1 if it has printed all and does not end."""
     begun = time.monotonic()
     deadline, look = begun + timeout, begun + LINGER_S
     waiting, through = dict(enumerate(started)), set[int]()
@@ -209,14 +209,14 @@ def _wait(
 
 @contextlib.contextmanager
 def _sleeping_until_one_ends(pids: Iterable[int]) -> Iterator[Callable[[float, Iterable[int]], object]]:
-    """Sleep until one of the processes ends or the seconds are over, without taking the cpus that they time on."""
+    """Sleep until one of the processes ends or the time is over, without using their cpus."""
     with contextlib.ExitStack() as closed:
         handles = {}
         try:
             for pid in pids:
                 handles[pid] = os.pidfd_open(pid)
                 closed.callback(os.close, handles[pid])
-        except OSError:  # Linux before 5.3, or too many of them: look again and again
+        except OSError:  # Linux before 5.3, or too many of them: poll
             yield lambda left, _: time.sleep(min(left, _LOOK_S))
             return
 
@@ -230,7 +230,7 @@ def _sleeping_until_one_ends(pids: Iterable[int]) -> Iterator[Callable[[float, I
 
 
 def _end_group(process: subprocess.Popen[bytes], grace_s: float) -> None:
-    """End the process and all that it started: asked first, then killed."""
+    """End the process and its children: SIGTERM first, then SIGKILL."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""What others take of the machine's cpus, and the wait until they take little."""
+"""The cpu time that other processes use, and the wait until they use little."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,19 +7,19 @@ from assay.launch.command import CpuTimes, Executor
 from assay.model.bracket import Bracket
 from assay.model.run import CaseRecords
 
-#: The kernel counts cpu time in ticks: what differs by no more than one on each cpu is not known to be foreign.
+#: The kernel counts cpu time in ticks: a difference of one tick per cpu may be its rounding.
 _TICK_S = 0.01
-#: Counters are read so far apart: 5 % of two cpus are ten ticks in it.
+#: Seconds between two readings of the counters: 5 % of two cpus are ten ticks.
 _LOOK_S = 0.5
 
 
 def wait_until_quiet(executor: Executor, most_s: float) -> tuple[bool, float]:
-    """Whether others have come to use no more of the cpus than a launch tolerates, and the seconds waited for it.
+    """Wait until others use no more of the cpus than a launch tolerates: whether they do, and the seconds waited.
 
-    The machine is looked at once even where nothing may be waited.
+    The counters are read at least once, even if `most_s` is 0.
 
     Args:
-        executor: that reads the counters.
+        executor: reads the counters.
         most_s: seconds to wait.
     """
     began_s = executor.now()
@@ -35,21 +35,21 @@ def wait_until_quiet(executor: Executor, most_s: float) -> tuple[bool, float]:
 
 
 def shares_elsewhere(cases: Iterable[CaseRecords]) -> tuple[float | None, float | None]:
-    """The same of the worst other host while cases were sampled, as programs there read it; None where none did.
+    """The same shares on the worst host while cases were sampled, read by programs there; None if not read.
 
-    Programs on hosts of one kernel see each other's work before and after their own: as much as the cpus that they
-    stand on can do is none of others.
+    Programs on hosts of one kernel see each other's work: the full capacity of the cpus of all these ranks does
+    not count as foreign.
     """
     found = []
     for case in cases:
         if case.traffic is None or case.traffic.seconds <= 0:
             continue
         span, hosts = case.traffic.seconds, Counter(host.boot_id for host in case.traffic.hosts)
-        standing = Counter[str]()
+        occupied = Counter[str]()
         for rank in case.header.ranks:
-            standing[rank.boot_id] += len(rank.cpus)
+            occupied[rank.boot_id] += len(rank.cpus)
         for host in (each for each in case.traffic.hosts if each.cpus):
-            own = host.own_s if hosts[host.boot_id] == 1 else standing[host.boot_id] * span
+            own = host.own_s if hosts[host.boot_id] == 1 else occupied[host.boot_id] * span
             foreign = host.used_s - own - _TICK_S * host.cpus
             found.append((host.stolen_s / (host.cpus * span), foreign / (host.cpus * span)))
     if not found:
@@ -59,7 +59,7 @@ def shares_elsewhere(cases: Iterable[CaseRecords]) -> tuple[float | None, float 
 
 
 def shares(before: CpuTimes, after: CpuTimes, elapsed_s: float) -> tuple[float, float]:
-    """Share of the cpus' time that the hypervisor took, and that other processes used for certain."""
+    """Share of the cpus' time that the hypervisor took, and that other processes certainly used."""
     available = after.cpus * elapsed_s
     if available <= 0:
         return 0.0, 0.0

@@ -1,4 +1,4 @@
-"""Checks of the records that a program wrote against the cases that were requested."""
+"""Check the records of a program against the requested cases."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ from assay.model.run import CaseRecords, LaunchRecords
 from assay.model.units import count_of
 from assay.store.grouping import Grouping
 
-#: Open MPI draws lines around what it says, Hydra boxes.
+#: Characters of the frames that Open MPI and Hydra print around messages.
 _FRAME = " \t\r=-"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The believable part of a program's output.
+    """The valid part of a program's output.
 
     Attributes:
-        lines: as they were written, up to the first that cannot be believed.
+        lines: the lines up to the first invalid one, unchanged.
         cases: the same, by case.
         unstarted: ends of cases that never began.
-        refused: what is wrong with the line after `lines`, empty when nothing is.
+        refused: what is wrong with the line after `lines`; empty if nothing is.
     """
 
     lines: tuple[bytes, ...]
@@ -36,15 +36,15 @@ class Answer:
 
 
 def read_answer(stdout: bytes, cases: Sequence[Case]) -> Answer:
-    """What a program wrote, checked line by line against the schema and against what was asked for."""
-    asked = {case.id: case for case in cases}
-    grouping = Grouping(list(asked))
+    """Check a program's output line by line against the schema and the requested cases."""
+    requested = {case.id: case for case in cases}
+    grouping = Grouping(list(requested))
     lines = [line for line in stdout.split(b"\n") if line]
     for number, line in enumerate(lines):
         try:
             record = decode_program_record(line)
             if isinstance(record, Header):
-                _check_header(record, asked)
+                _check_header(record, requested)
             grouping.take(record)
         except RecordError as error:
             why = f" ({error.why})" if error.why else ""
@@ -54,7 +54,7 @@ def read_answer(stdout: bytes, cases: Sequence[Case]) -> Answer:
 
 
 def split_launcher_output(outcome: Outcome) -> Outcome:
-    """The outcome with the lines that a launcher printed between records moved to stderr (Hydra uses stdout)."""
+    """Move the lines that a launcher printed between records to stderr (Hydra prints to stdout)."""
     lines = outcome.stdout.splitlines(keepends=True)
     talk = b"".join(line for line in lines if line.strip() and not line.startswith(b"{"))
     records = b"".join(line for line in lines if line.startswith(b"{"))
@@ -68,10 +68,10 @@ def program_message(stderr: bytes) -> str:
 
 
 def failures(records: LaunchRecords) -> dict[str, str]:
-    """Case -> why this launch brought no good result of it.
+    """Case -> why this launch has no good result of it.
 
-    Of cases without an end only the first is to blame: the program never came to those after it. A program that
-    ends by itself without a word on any case fails for all of them.
+    Of the cases without an end only the first one failed: the program never reached those after it. If a program
+    ends by itself without any record, all cases failed.
     """
     failed = {case_id: end.reason or end.status for case_id, end in records.unstarted.items()}
     ended = set(failed)
@@ -89,7 +89,7 @@ def failures(records: LaunchRecords) -> dict[str, str]:
 
 
 def describe_exit(exit_code: int | None) -> str:
-    """A sentence for an exit code; None stands for the time limit."""
+    """A sentence for an exit code; None is the time limit."""
     if exit_code is None:
         return "the program was ended at its time limit"
     if exit_code < 0:
@@ -97,13 +97,13 @@ def describe_exit(exit_code: int | None) -> str:
     return f"the program exited {exit_code} before it was through"
 
 
-def _check_header(header: Header, asked: dict[str, Case]) -> None:
+def _check_header(header: Header, requested: dict[str, Case]) -> None:
     if header.schema != RECORD_SCHEMA:
         raise RecordError(
             f"records of schema {header.schema}, this version writes and reads {RECORD_SCHEMA}",
             why="the program was built from other sources: assay build",
         )
-    case = asked.get(header.case)
+    case = requested.get(header.case)
     if case is None:
         raise RecordError(f"records of a case that was not asked for: '{header.case}'")
     if header.benchmark != case.benchmark:
@@ -114,11 +114,11 @@ def _check_header(header: Header, asked: dict[str, Case]) -> None:
 
 
 def read_handover(stdout: bytes, cpus: tuple[int, ...], counted: str) -> Handover | None:
-    """The probe's samples; None where it brought none (then there is no bracket, and no claim from it).
+    """The probe's samples; None if it has none (then nothing is concluded from it).
 
     Args:
-        stdout: of the probe.
-        cpus: between which it hands over.
+        stdout: stdout of the probe.
+        cpus: its two cpus.
         counted: key of the hand-overs in its work of one iteration.
     """
     per_iteration, measured = 1.0, None

@@ -1,4 +1,4 @@
-"""The launches of a plan that remain, counted so that nobody walks over all of them for each launch."""
+"""The remaining launches of a plan, counted incrementally: a launch does not cost a pass over all others."""
 
 from collections.abc import Iterable
 
@@ -9,13 +9,13 @@ from assay.run.budget import CostHistory, Outstanding
 
 
 class Remaining:
-    """Launches that are neither made nor cut nor given up, without the cases of them that are.
+    """Launches that are not made, cut or given up, without those of their cases that are.
 
     Args:
-        plan: to be executed.
+        plan: plan to execute.
 
     Attributes:
-        outstanding: case -> how often it is still to be measured.
+        outstanding: case -> number of measurements that remain.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -32,26 +32,26 @@ class Remaining:
                 self._holding.setdefault(case_id, []).append(launch.id)
 
     def __len__(self) -> int:
-        """Launches."""
+        """Number of remaining launches."""
         return len(self._left)
 
     def get(self, launch_id: str) -> PlannedLaunch | None:
-        """The launch with the cases that are left of it; None where none are."""
+        """The launch with its remaining cases; None if it has none."""
         return self._left.get(launch_id)
 
     def first(self) -> PlannedLaunch | None:
-        """The first launch in the order of the plan; None where none is left."""
+        """The first remaining launch in the order of the plan; None if none is left."""
         order = self._plan.order
         while self._at < len(order) and order[self._at].id not in self._left:
             self._at += 1
         return self._left[order[self._at].id] if self._at < len(order) else None
 
     def launches(self) -> list[PlannedLaunch]:
-        """All that are left, in the order of the plan."""
+        """All remaining launches, in the order of the plan."""
         return [self._left[each.id] for each in self._plan.order[self._at :] if each.id in self._left]
 
     def strike(self, launch_id: str, cases: Iterable[str]) -> None:
-        """These cases of the launch are made, cut or given up; unknown ones are none."""
+        """Remove cases of a launch that are made, cut or given up; unknown cases are ignored."""
         launch = self._left.get(launch_id)
         if launch is None:
             return
@@ -67,14 +67,14 @@ class Remaining:
             del self._left[launch_id]
 
     def give_up(self, case_id: str) -> None:
-        """A case is not tried again, unless it is taken back."""
+        """Do not measure a case again, unless it is taken back."""
         for launch_id in self._holding.get(case_id, ()):
             if case_id in self._cases(launch_id):
                 self._given_up.setdefault(case_id, []).append(launch_id)
             self.strike(launch_id, (case_id,))
 
     def take_back(self, case_id: str) -> None:
-        """A case that was given up is to be measured again as often as it was then."""
+        """Undo `give_up`."""
         self._at = 0
         for launch_id in self._given_up.pop(case_id, ()):
             if launch_id in self._left:
@@ -85,11 +85,11 @@ class Remaining:
             self._count(self._left[launch_id], 1)
 
     def _cases(self, launch_id: str) -> tuple[str, ...]:
-        """What is left of a launch."""
+        """The remaining cases of a launch."""
         return self._left[launch_id].cases if launch_id in self._left else ()
 
     def expected_s(self, costs: CostHistory) -> float:
-        """Estimate of the seconds that all of it takes."""
+        """Estimated seconds of all remaining launches."""
         return sum(costs.expected_s(each, case_id) for case_id, each in self.outstanding.items())
 
     def _count(self, launch: PlannedLaunch, sign: int) -> None:

@@ -1,6 +1,6 @@
-"""A budget spread over launches: the sampling time of each case, and the cases that are cut. Pure functions.
+"""Spread a budget over launches: the sampling time of each case, and the cases that are cut.
 
-Seconds in here are for scheduling only; none of them is ever a result.
+The seconds in this module are for scheduling only and never a result.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,36 +9,36 @@ from assay.model.grouping import grouped
 from assay.model.plan import Plan, PlannedLaunch
 from assay.run.budget import MARGIN, CostHistory, Need, total
 
-#: Launches of a case that give an interval; fewer only a range, however many samples each has.
+#: Launches of a case that give an interval; fewer give only a range, whatever their samples.
 INTERVAL_LAUNCHES = 6
-#: A budget that is the study's own may be exceeded by this share for launches that make intervals.
+#: Launches that make intervals may exceed the study's own budget by this share.
 GROWTH = 0.2
-#: Where cases are cut, so much is cut beyond what is needed: the next launch shall not cut one more.
+#: If cases are cut, cut a little more than needed, so that the next launch does not cut another one.
 _CUT_MARGIN = 1.05
 
-#: Of the time, the most that the sentinel takes from launches that make intervals.
+#: Largest share of the time that the sentinel may take from launches that make intervals.
 _SENTINEL_SHARE = 0.1
 
 
 class Spread:
-    """A budget spread over the launches that remain, as costs were known at one moment.
+    """A budget spread over the remaining launches, with the costs known at one moment.
 
-    First every case is measured once. Then come the launches that give each case an interval; where time is too
-    short for them, the least important cases keep the launch that they have, and all others get every launch of
-    theirs, with fewer samples where need be. A launch is paid for as long as one of its cases is kept. Further
-    launches, which make no interval, are kept as far as all samples that are wanted fit. What is left over goes to
-    the cases that would use it, by weight and distance from their precision.
+    First every case is measured once. Then come the launches that give each case an interval; if time is too short
+    for them, the least important cases keep their one launch, and all others get all their launches, with fewer
+    samples if necessary. A launch costs its start as long as one of its cases is kept. Further launches, which
+    make no interval, are kept if all wanted samples fit. The rest of the time goes to the cases that can use it,
+    by weight and distance from their precision.
 
-    Sums go on as launches are made: what a launch leaves over, or takes too much, is spread over all others at
-    once. Nothing walks over what remains.
+    Sums are updated as launches are made: time that a launch saves or exceeds is spread over all others at once,
+    without a pass over the remaining launches.
 
     Args:
-        plan: with the importance of cases (their order).
-        launches: that remain, in the order of the plan.
-        made: case -> how often it was, of a case that a stage measures again in that stage.
-        left_s: of the budget, seconds.
-        costs: so far.
-        again: nothing else remains than what was cut before: the last launch may not end after the budget.
+        plan: the order of its cases is their importance.
+        launches: remaining launches, in the order of the plan.
+        made: case -> its launches so far; for a case that a stage measures again, those in that stage.
+        left_s: remaining seconds of the budget.
+        costs: costs so far.
+        again: only cases that were cut before remain: the last launch may not end after the budget.
     """
 
     def __init__(  # noqa: PLR0913 (what is known, each by its name)
@@ -64,14 +64,14 @@ class Spread:
         self._starts = [sum(starts[case] for case in each.cases) / len(each.cases) for each in launches]
         self._open = [0] * len(launches)
         self._kept = dict.fromkeys(self._own, 0)
-        #: What all launches need that are kept.
+        #: Need of all kept launches.
         self.total = Need()
         known = [case for case in plan.cases if case.id in self._own]
         self._sentinels = [case.id for case in known if case.role == "sentinel"]
         self._figures = [case.id for case in known if case.role != "sentinel"]
         rank = {case: at for at, case in enumerate(self._figures)}
         foremost = [min(rank.get(case, 0) for case in launch.cases) for launch in launches]
-        #: With the most important ones those that share the next launch, whose start is paid.
+        #: Figures by their next launch: the most important ones with those that share its start.
         self._sharing = sorted(self._figures, key=lambda case: foremost[self._own[case][0]])
         self._last_s = sum(costs.need(case, 1 / len(self._sentinels)).poor_s for case in self._sentinels)
         first = {case: int(not made.get(case)) for case in self._own}
@@ -86,18 +86,19 @@ class Spread:
             self._is_least = plan.grows and all(kept <= first[case] for case, kept in self._kept.items())
         self._add_rounds(intervals, left_s)
         is_known = not any(first[case] and self._kept[case] for case in self._figures)
-        #: Cases of which nothing more is made; none as long as others wait for a launch that tells what they cost.
+        #: Cases that get no more launches; empty as long as others wait for a first launch, which shows their
+        #: costs.
         self.dropped = [case for case, count in self._kept.items() if is_known and not count]
 
     def fits(self, launch: PlannedLaunch, left_s: float) -> bool:
-        """Whether all that is kept can be made from this launch on, or nothing of it may be cut."""
+        """Whether all kept launches fit from this launch on, or none of them may be cut."""
         return self._is_least or self.total.poor_s <= self._most_s(launch, left_s)
 
     def allot(self, launch: PlannedLaunch, left_s: float, *, repeat: bool = False) -> dict[str, float]:
-        """Seconds of sampling for the cases of a launch, or of a repeat of it; a missing case is cut."""
+        """Seconds of sampling for the cases of a launch or its repeat; a missing case is cut."""
         kept = [case for case in launch.cases if repeat or self._kept.get(case)]
         needs = {case: self._costs.need(case, 1 / len(launch.cases)) for case in kept}
-        # What a repeat takes is no part of what remains.
+        # A repeat is not one of the remaining launches.
         above, per_weight = self._rates(left_s, self.total.plus(total(needs.values())) if repeat else self.total)
         return {
             case: need.floor_s + above * (need.wanted_s - need.floor_s) + per_weight * need.weight
@@ -105,18 +106,18 @@ class Spread:
         }
 
     def through(self, case: str) -> None:
-        """A launch of the case is made, or was cut: it needs nothing more."""
+        """Count a launch of the case that is made or cut."""
         if self._own.get(case):
             if self._kept[case]:
                 self._count(case, self._own[case][:1], -1)
             del self._own[case][0]
 
     def spare_s(self, left_s: float) -> float:
-        """Seconds that are left where every launch that is kept takes only what it needs."""
+        """Seconds that are left if every kept launch takes only its minimum."""
         return left_s - self.total.poor_s
 
     def _most_s(self, launch: PlannedLaunch, left_s: float) -> float:
-        """Seconds that launches may take: one, and what is measured after all, may end after the budget."""
+        """Seconds for launches: the current one, and the last sentinel, may end after the budget."""
         beyond_s = 0.0
         if left_s > 0 and not self._is_again:
             after_s = 0.0 if self._is_sentinel(launch) else self._last_s
@@ -124,7 +125,7 @@ class Spread:
         return left_s + self._growth_s + beyond_s
 
     def _keep(self, case: str, launches: int) -> None:
-        """Keep so many launches of a case, or all where it has no more."""
+        """Keep a number of launches of a case, or all if it has fewer."""
         kept, own = self._kept[case], self._own[case]
         if launches > kept:
             self._count(case, own[kept:launches], 1)
@@ -132,7 +133,7 @@ class Spread:
             self._count(case, own[launches:kept], -1)
 
     def _count(self, case: str, places: Sequence[int], sign: int) -> None:
-        """Add a case to launches, or take it away: the first case and the last one bring the start with them."""
+        """Add a case to launches, or remove it: the first case of a launch adds its start, the last removes it."""
         starts_s = 0.0
         for at in places:
             starts_s += 0.0 if self._open[at] > (sign < 0) else self._starts[at]
@@ -141,9 +142,9 @@ class Spread:
         self.total = self.total.plus(self._needs[case], sign * len(places)).plus(Need(starts_s), sign)
 
     def _add(self, wanted: Mapping[str, int], most_s: float) -> None:
-        """Keep so many launches of each case as far as they fit, in the order in which most of them do.
+        """Keep the wanted launches of each case as far as they fit, in the order by which more of them fit.
 
-        The sentinel comes first where it takes little time, for without it nobody knows how quiet it was.
+        The sentinel comes first if it takes little time, because without it the noise is unknown.
         """
         often = max((wanted[case] for case in self._sentinels), default=0)
         is_cheap = often * self._last_s <= _SENTINEL_SHARE * most_s
@@ -163,9 +164,9 @@ class Spread:
             self._keep(case, count)
 
     def _add_rounds(self, intervals: Mapping[str, int], left_s: float) -> None:
-        """Keep launches that make no interval, block by block, as far as all samples that are wanted fit.
+        """Keep launches that make no interval, block by block, as far as all wanted samples fit.
 
-        Where nothing else is left to do, cases without an interval get more of them launch by launch.
+        If nothing else remains, cases without an interval get more launches one by one.
         """
         places = range(len(self._launches) if self.total.rich_s < left_s else 0)
         blocks = grouped(places, lambda at: self._launches[at].block).values()
@@ -186,7 +187,7 @@ class Spread:
         return launch.cases[0] in self._sentinels
 
     def _rates(self, left_s: float, need: Need) -> tuple[float, float]:
-        """How far cases come from the floor to what they want (0 to 1); seconds beyond for a weight of 1."""
+        """Position between the floor and the wanted sampling (0 to 1); further seconds for a weight of 1."""
         sampling_s = max(0.0, left_s - MARGIN * need.overhead_s)
         floor_s, wanted_s = need.floor_s, need.wanted_s
         above = min(1.0, max(0.0, sampling_s - floor_s) / (wanted_s - floor_s)) if wanted_s > floor_s else 1.0

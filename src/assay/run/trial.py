@@ -1,4 +1,4 @@
-"""One launch of a rank on each node before anything is measured: do they find each other, do messages pass?"""
+"""A test launch of a rank on each node before anything is measured: do ranks connect, do messages pass?"""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -14,15 +14,15 @@ from assay.run.records import describe_exit, program_message
 
 
 class Patience(NamedTuple):
-    """Seconds for ranks that have begun, and for all of a launch."""
+    """Time limits: for ranks that have begun, and for the whole launch."""
 
     ranks_s: int
     launch_s: float
 
 
-#: At first; and where that was too short and nothing else is wrong: that a machine is slow is no fault.
+#: Limits of the first attempt; and of a second one if the first was too short, because slowness is no fault.
 SHORT, LONG = Patience(4, 6.0), Patience(25, 30.0)
-#: For each rank more. An assumption, as in the engine.
+#: Further seconds for each rank. An assumption, as in the engine.
 _RANK_START_S = 0.1
 _FIREWALL = "open the ports between the nodes (sudo nft list ruleset), or name a network: --network NAME=DEVICE"
 _FRAMES = "compare the MTU of all interfaces and ports of switches on the way: assay doctor --hosts"
@@ -31,10 +31,10 @@ _PMI = "take a plugin that Slurm has (srun --mpi=list), or the MPI's own launche
 
 
 class Answering:
-    """Whether ranks have had their time: so many seconds since the last of them began.
+    """Whether the time of ranks is up, counted from when the last of them began.
 
     Args:
-        seconds: that they have.
+        seconds: their time.
         now: a clock that never goes back.
     """
 
@@ -43,7 +43,7 @@ class Answering:
         self._begun, self._since_s = 0, 0.0
 
     def is_over(self, printed: bytes) -> bool:
-        """The same of a launch that has printed this."""
+        """Whether the time is up for a launch with this output so far."""
         begun = count_begun(printed)
         if begun > self._begun:
             self._begun, self._since_s = begun, self._now()
@@ -51,11 +51,11 @@ class Answering:
 
 
 class Trial(NamedTuple):
-    """How a launch went.
+    """The result of a test launch.
 
     Attributes:
-        verdict: what it showed.
-        waited: whether its time was up: a longer one may end well.
+        verdict: its verdict.
+        waited: whether its time was up, so that a longer one may succeed.
     """
 
     verdict: Verdict
@@ -65,18 +65,18 @@ class Trial(NamedTuple):
 def attempt(  # noqa: PLR0913, PLR0917 (what a launch is made of)
     build: Build, hosts: Sequence[str], network: str, starter: Starter, executor: Executor, patience: Patience
 ) -> Trial:
-    """Whether ranks of an MPI on these hosts pass messages over a network.
+    """Test whether MPI ranks on these hosts pass messages over a network.
 
     Args:
-        build: with the program that says which ranks there are.
-        hosts: a rank on each; a single one is started without a launcher.
-        network: device that messages shall use; empty for the MPI's own choice.
+        build: build with the program `audit`.
+        hosts: hosts with a rank each; a single one is started without a launcher.
+        network: device for messages; empty: the MPI chooses.
         starter: makes the command.
         executor: starts it.
-        patience: how long it may take.
+        patience: its time limits.
 
     Raises:
-        UnfitEnvironmentError: nothing here starts it.
+        UnfitEnvironmentError: no launcher here can start it.
     """
     more_s = _RANK_START_S * len(hosts)
     command = starter.trial(build, tuple(hosts), network, patience.ranks_s + round(more_s))
@@ -86,15 +86,15 @@ def attempt(  # noqa: PLR0913, PLR0917 (what a launch is made of)
 
 
 def judge(ranks: RanksSeen, outcome: Outcome, hosts: Sequence[str], network: str) -> Verdict:
-    """What a launch of one rank on each host showed."""
+    """The verdict on a launch of one rank on each host."""
     over = f" over {network}" if network else ""
     waiting = [*(each.host for each in ranks.stuck), *(each.host for each in ranks.began)]
     there = ", ".join(dict.fromkeys((*ranks.hosts, *waiting)))
     if alone := [each for each in ranks.ranks if each.size < len(hosts)]:
         found = f"{len(alone)} programs on {there}, each of which is rank 0 of {alone[0].size}"
         return Verdict("problem", found, _PMI)
-    if ways := ", ".join(f"{each.host} to {each.partner}" for each in ranks.stuck if each.partner):
-        return Verdict("warning", f"short messages pass{over}, one of 1 MiB does not ({ways})", _FRAMES)
+    if paths := ", ".join(f"{each.host} to {each.partner}" for each in ranks.stuck if each.partner):
+        return Verdict("warning", f"short messages pass{over}, one of 1 MiB does not ({paths})", _FRAMES)
     if ranks.stuck or (ranks.began and outcome.exit_code is None):
         return Verdict("problem", f"ranks on {there} wait for each other{over}", _FIREWALL)
     passed = len(hosts) == 1 or all(each.messages == "ok" for each in ranks.ranks)
@@ -102,7 +102,7 @@ def judge(ranks: RanksSeen, outcome: Outcome, hosts: Sequence[str], network: str
         return Verdict("ok", f"{len(hosts)} ranks, messages pass{over}")
     if outcome.exit_code is None:
         return Verdict("problem", f"no rank began on {', '.join(hosts)}{over}", _FIREWALL)
-    said = program_message(outcome.stderr + ranks.others)
-    cause = cause_of(said)
-    found = cause or pick_cause(said, PROGRAM) or describe_exit(outcome.exit_code)
+    message = program_message(outcome.stderr + ranks.others)
+    cause = cause_of(message)
+    found = cause or pick_cause(message, PROGRAM) or describe_exit(outcome.exit_code)
     return Verdict("problem", found, _PMI if cause == NO_PMI else _MODULES)

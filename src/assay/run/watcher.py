@@ -10,13 +10,13 @@ from assay.model.run import LaunchRecords
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far a run is.
+    """Progress of a run.
 
     Attributes:
-        made: launches that were measured.
-        planned: those, and the ones that are still to be measured.
+        made: launches that were made.
+        planned: launches that were made or will be made.
         cut: launches of the plan that will not be made: the budget has no time for them, or their cases failed.
-        left_s: estimate of the seconds that are left.
+        left_s: estimate of the remaining seconds.
     """
 
     made: int
@@ -26,13 +26,13 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 class Watcher(Protocol):
-    """Is told before and after each launch; it must not take long."""
+    """Receives a call before and after each launch; calls must be short."""
 
     def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
         """The launch is about to start."""
 
     def waits(self, disturbed: Launch) -> None:
-        """Other processes disturbed a launch: it is made again as soon as they use little."""
+        """Other processes disturbed a launch: it is repeated as soon as they use little cpu time."""
 
     def ended(self, launch: LaunchRecords, progress: Progress) -> None:
         """The launch is committed."""

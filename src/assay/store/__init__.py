@@ -1,4 +1,4 @@
-"""Run directories: the truth of what was measured, and an index of them that can be deleted at any time."""
+"""Run directories, which hold all that was measured, and an index of them that can be deleted at any time."""
 
 from assay.model.folders import runs_folder
 from assay.store.directory import RunDirectory, create, reopen

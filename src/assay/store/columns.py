@@ -1,10 +1,10 @@
 """Integers and samples as compressed columns: MessagePack in zlib.
 
-A column of integers is its least value and the differences to it: byte 0 of all of them first, then byte 1 ...
+A column of integers is its smallest value and the differences to it: byte 0 of all of them first, then byte 1 ...
 
-Samples come back to the bit. A clock that counts nanoseconds gives doubles n / 1e9: then the n are stored,
-durations as differences to the least of their series, starts as the time since the sample before ended. All other
-doubles are stored as their bits.
+Samples are restored bit by bit. A clock that counts nanoseconds gives doubles n / 1e9: then the integers n are
+stored, durations as differences to the smallest of their series, starts as the time since the end of the previous
+sample. All other doubles are stored as their bits.
 """
 
 import zlib
@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _NANO = 1e9
-#: Whole nanoseconds up to here are doubles.
+#: Integers up to here are exact as doubles.
 _EXACT = 2.0**53
 _LEVEL = 6
 _WORD = 8
@@ -33,7 +33,7 @@ _Kind = TypeVar("_Kind", bound=msgspec.Struct)
 
 
 class Column(msgspec.Struct, frozen=True, array_like=True):
-    """Integers: the least, how many, and the bytes of the differences to it, plane by plane."""
+    """Integers: the smallest, their number, and the bytes of the differences to it, plane by plane."""
 
     least: int
     count: int
@@ -59,7 +59,7 @@ class Column(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SeriesColumns(msgspec.Struct, frozen=True, array_like=True):
-    """A table of series without its samples; `rank` as steps from one series to the next."""
+    """A table of series without its samples; `rank` as differences from one series to the next."""
 
     kernels: tuple[str, ...]
     kernel: Column
@@ -71,14 +71,14 @@ class SeriesColumns(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Durations(msgspec.Struct, frozen=True, array_like=True):
-    """Samples of all series: bits of doubles or, where `least` has one of each series that is not empty, ns."""
+    """Samples of all series: ns above the `least` of each non-empty series; if that is None, bits of doubles."""
 
     least: Column | None
     values: Column
 
 
 class Starts(msgspec.Struct, frozen=True, array_like=True):
-    """Starts of all series: the first of each, and of the others the step from the end of the sample before."""
+    """Starts of all series: the first of each; for the others, the time since the end of the previous sample."""
 
     first: Column
     steps: Column
@@ -103,7 +103,7 @@ def series_columns(table: SampleTable) -> SeriesColumns:
 
 
 def steps(values: Ints) -> Ints:
-    """From 0 to the first, and from each to the next: the inverse of `np.cumsum`."""
+    """Differences, the first one from 0: the inverse of `np.cumsum`."""
     found: Ints = values - np.concatenate([np.zeros(1, dtype=np.int64), values])[: values.size]
     return found
 
@@ -126,7 +126,7 @@ def samples_columns(table: SampleTable, starts: Floats) -> tuple[Durations, Star
 
 @lru_cache(maxsize=4)
 def table(head: SeriesColumns, durations: bytes) -> SampleTable:
-    """The table of series with its samples; the last few that were asked for are at hand."""
+    """The table of series with its samples; the last few tables are cached."""
     counts = head.counts.values()
     held = loosened(durations, Durations)
     values = held.values.values()
@@ -146,48 +146,48 @@ def table(head: SeriesColumns, durations: bytes) -> SampleTable:
     )
 
 
-def starts(of: SampleTable, durations: bytes, packed: bytes) -> Floats:
+def starts(samples: SampleTable, durations: bytes, packed: bytes) -> Floats:
     """The starts of the samples of a table, shape (samples,)."""
     whole = loosened(durations, Durations).least is not None
     held = loosened(packed, Starts)
-    inner, firsts = _places(of.counts)
+    inner, firsts = _places(samples.counts)
     first, apart = held.first.values(), held.steps.values()
-    filled = of.counts[of.counts > 0]
+    filled = samples.counts[samples.counts > 0]
     if not whole:
-        return _chained(of, first, ((apart >> np.int64(1)) & np.int64(2**63 - 1)) ^ -(apart & np.int64(1)))
-    seconds = np.rint(of.seconds * _NANO).astype(np.int64)
-    rises = np.zeros(of.seconds.size, dtype=np.int64)
+        return _chained(samples, first, ((apart >> np.int64(1)) & np.int64(2**63 - 1)) ^ -(apart & np.int64(1)))
+    seconds = np.rint(samples.seconds * _NANO).astype(np.int64)
+    rises = np.zeros(samples.seconds.size, dtype=np.int64)
     rises[inner] = apart + seconds[inner - 1]
     rises[firsts] = first
     summed = np.cumsum(rises)
     return (summed - np.repeat(summed[firsts] - first, filled)) / _NANO
 
 
-def _chained(of: SampleTable, first: Ints, apart: Ints) -> Floats:
-    """Starts of which each is known by the end of the sample before it: plain numbers, one after the other."""
+def _chained(samples: SampleTable, first: Ints, apart: Ints) -> Floats:
+    """Starts stored relative to the end of the previous sample, as bits: a loop over plain numbers."""
     cell = array("d", [0.0])
     bits = memoryview(cell).cast("B").cast("Q")
-    lasting, further = iter(of.seconds.tolist()), iter(apart.tolist())
+    lasting, further = iter(samples.seconds.tolist()), iter(apart.tolist())
     found = array("d")
-    for count, begins in zip(of.counts[of.counts > 0].tolist(), first.tolist(), strict=True):
+    for count, begins in zip(samples.counts[samples.counts > 0].tolist(), first.tolist(), strict=True):
         bits[0] = begins & _BITS
         found.append(cell[0])
         for lasted, step in zip(islice(lasting, count - 1), islice(further, count - 1), strict=True):
             cell[0] += lasted
             bits[0] = (bits[0] + step) & _BITS
             found.append(cell[0])
-        next(lasting)  # of the last sample, which none follows
+        next(lasting)  # skip the last sample, which none follows
     return np.array(found)
 
 
 def _ends(starts: Floats, seconds: Floats) -> Ints:
-    """When samples end, as the bits of doubles."""
+    """Ends of samples, as the bits of doubles."""
     with np.errstate(over="ignore", invalid="ignore"):
         return (starts + seconds).view(np.int64)
 
 
 def _places(counts: Ints) -> tuple[Ints, Ints]:
-    """Where among all samples those stand that follow another one of their series, and those that begin one."""
+    """Indices of the samples that follow another one of their series, and of the first ones of a series."""
     filled = counts[counts > 0]
     firsts = np.cumsum(filled) - filled
     follows = np.ones(int(filled.sum()), dtype=bool)
@@ -196,7 +196,7 @@ def _places(counts: Ints) -> tuple[Ints, Ints]:
 
 
 def _nanoseconds(seconds: Floats) -> Ints | None:
-    """Whole nanoseconds that are these seconds to the bit; None where they are none."""
+    """The seconds as integers of nanoseconds; None if they are not exactly equal."""
     with np.errstate(invalid="ignore", over="ignore"):
         whole = np.rint(seconds * _NANO)
         if not np.all(np.abs(whole) < _EXACT):

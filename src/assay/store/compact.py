@@ -1,7 +1,7 @@
-"""The bulk of a large launch in the file `samples.columns`: ranks, samples and counters.
+"""Ranks, samples and counters of a large launch in the file `samples.columns`.
 
-In `records.jsonl`, a `shared` record opens such a launch. In each case a `columns` record stands for its series
-and its traffic, and the header has no ranks. Each names its bytes in the file and their CRC-32.
+In `records.jsonl`, a `shared` record opens such a launch. In each case a `columns` record replaces its series and
+its traffic, and the header has no ranks. Both records give the place of their bytes in the file and their CRC-32.
 """
 
 import itertools
@@ -37,9 +37,9 @@ class Compacted(NamedTuple):
     """A launch in its compact form.
 
     Attributes:
-        content: what is appended to the file of columns.
-        lines: records, without newlines; the launch's own is not among them.
-        records: the launch, its samples no longer as lists.
+        content: bytes to append to the file of columns.
+        lines: records, without newlines and without the launch record.
+        records: the launch, with its samples as columns.
     """
 
     content: bytes
@@ -48,7 +48,7 @@ class Compacted(NamedTuple):
 
 
 class _Host(msgspec.Struct, frozen=True, array_like=True):
-    """A host as cases share it: what is counted on it, and its MTUs."""
+    """A host that cases share: its interfaces, and their MTUs."""
 
     name: str
     boot_id: str
@@ -56,15 +56,15 @@ class _Host(msgspec.Struct, frozen=True, array_like=True):
     mtus: tuple[tuple[str, int], ...] = ()
 
 
-class _Alike(msgspec.Struct, frozen=True):
-    """What the cases of a launch share: ranks as they were found, and hosts."""
+class _Shared(msgspec.Struct, frozen=True):
+    """What the cases of a launch share: ranks and hosts."""
 
     ranks: tuple[Rank, ...]
     hosts: tuple[_Host, ...]
 
 
 class _Counted(msgspec.Struct, frozen=True, array_like=True):
-    """Traffic of a case: hosts as steps between places among those that the launch shares, and their counters."""
+    """Traffic of a case: indices of its hosts among the shared ones, as differences, and their counters."""
 
     seconds: float
     payload: float
@@ -72,14 +72,14 @@ class _Counted(msgspec.Struct, frozen=True, array_like=True):
     sent: Column
     received: Column
     sums: dict[str, int]
-    #: Of each host: cpus, seconds used, seconds stolen.
+    #: For each host: cpus, seconds used, seconds stolen.
     spent: tuple[tuple[int, float, float], ...] = ()
-    #: Of each host: seconds that the ranks used.
+    #: For each host: seconds that the ranks used.
     own: tuple[float, ...] = ()
 
 
 class _Head(msgspec.Struct, frozen=True, array_like=True):
-    """A case without its samples: ranks as steps between places among those that the launch shares."""
+    """A case without its samples: indices of its ranks among the shared ones, as differences."""
 
     ranks: Column
     series: SeriesColumns
@@ -87,7 +87,7 @@ class _Head(msgspec.Struct, frozen=True, array_like=True):
 
 
 def compacted(launch: LaunchRecords, at: int) -> Compacted | None:
-    """The launch as it is kept from byte `at` of the file on; None where a number in it is beyond 64 bits."""
+    """The launch in compact form, for byte `at` of the file; None if a number in it exceeds 64 bits."""
     try:
         return _compacted(launch, at)
     except OverflowError:
@@ -98,7 +98,7 @@ def _compacted(launch: LaunchRecords, at: int) -> Compacted:
     known = _Known()
     tables = [table_of(case.series) for case in launch.cases]
     heads = [_head(case, table, known) for case, table in zip(launch.cases, tables, strict=True)]
-    shared = columns.squeezed(_Alike(tuple(known.ranks), tuple(known.hosts)))
+    shared = columns.squeezed(_Shared(tuple(known.ranks), tuple(known.hosts)))
     opening = encode_record(Shared(COLUMNS_FORM, at, len(shared), zlib.crc32(shared)))
     common, content, kept = Common(shared), [shared], []
     at += len(shared)
@@ -121,19 +121,19 @@ def _compacted(launch: LaunchRecords, at: int) -> Compacted:
 
 
 class Common:
-    """What the cases of a launch share, as it stands in the file of columns.
+    """What the cases of a launch share, read from the file of columns.
 
     Args:
-        packed: the bytes that the `shared` record names.
+        packed: the bytes of the `shared` record.
     """
 
     def __init__(self, packed: bytes) -> None:
-        alike = columns.loosened(packed, _Alike)
-        self._ranks, self.hosts = alike.ranks, alike.hosts
+        shared = columns.loosened(packed, _Shared)
+        self._ranks, self.hosts = shared.ranks, shared.hosts
         self._found: dict[Column, tuple[Rank, ...]] = {}
 
     def case(self, case: CaseRecords, place: Columns, packed: bytes) -> CaseRecords:
-        """The case with what its `columns` record stands for."""
+        """The case with the data of its `columns` record."""
         head = columns.loosened(packed[: place.parts[0]], _Head)
         counted = head.traffic
         return msgspec.structs.replace(
@@ -144,7 +144,7 @@ class Common:
         )
 
     def _placed(self, ranks: Column) -> tuple[Rank, ...]:
-        """Ranks of a header: one and the same tuple for all that are equal."""
+        """Ranks of a header: the same tuple for all equal ones."""
         if ranks not in self._found:
             places = np.cumsum(ranks.values()).tolist()
             self._found[ranks] = tuple(self._ranks[place] for place in places)
@@ -152,11 +152,11 @@ class Common:
 
 
 class ColumnSeries(Tabled):
-    """The series of a case, decoded when they are looked at.
+    """The series of a case, decoded on access.
 
     Args:
-        place: the record that stands for them.
-        packed: the bytes that it names.
+        place: the `columns` record.
+        packed: the bytes of the record.
     """
 
     def __init__(self, place: Columns, packed: bytes) -> None:
@@ -164,7 +164,7 @@ class ColumnSeries(Tabled):
         self._packed = packed
 
     def __len__(self) -> int:
-        """How many series there are."""
+        """Number of series."""
         return self._place.series
 
     @overload
@@ -194,7 +194,7 @@ class ColumnSeries(Tabled):
 
     @property
     def samples(self) -> int:
-        """How many samples all series have."""
+        """Number of samples of all series."""
         return self._place.samples
 
     def table(self) -> SampleTable:
@@ -213,7 +213,7 @@ class ColumnSeries(Tabled):
 
 
 class _CountedHosts(Summed):
-    """The counters of a case's hosts, decoded when they are looked at."""
+    """The counters of a case's hosts, decoded on access."""
 
     def __init__(self, common: Common, place: Columns, packed: bytes) -> None:
         self._common = common
@@ -221,7 +221,7 @@ class _CountedHosts(Summed):
         self._packed = packed
 
     def __len__(self) -> int:
-        """How many hosts there are."""
+        """Number of hosts."""
         return self._counted().hosts.count
 
     @overload
@@ -239,9 +239,9 @@ class _CountedHosts(Summed):
         spent = counted.spent or itertools.repeat((0, 0.0, 0.0))
         hosts = np.cumsum(counted.hosts.values()).tolist()
         for host, known, own_s in zip(hosts, spent, counted.own or itertools.repeat(0.0), strict=False):
-            of = self._common.hosts[host]
-            counters = {each: next(counts) for each in of.interfaces}
-            yield HostTraffic(of.name, of.boot_id, counters, dict(of.mtus), *known, own_s)
+            shared = self._common.hosts[host]
+            counters = {each: next(counts) for each in shared.interfaces}
+            yield HostTraffic(shared.name, shared.boot_id, counters, dict(shared.mtus), *known, own_s)
 
     def __eq__(self, other: object) -> bool:
         """Whether another sequence holds the same."""
@@ -260,7 +260,7 @@ class _CountedHosts(Summed):
 
 
 class _Known:
-    """Ranks and hosts that the cases of a launch have so far, each with its place."""
+    """Ranks and hosts of the cases of a launch so far, each with its index."""
 
     def __init__(self) -> None:
         self.ranks: list[Rank] = []
@@ -268,7 +268,7 @@ class _Known:
         self._places: dict[bytes, int] = {}
 
     def rank(self, rank: Rank) -> int:
-        """The place of a rank."""
+        """The index of a rank."""
         key = msgspec.msgpack.encode(rank)
         if key not in self._places:
             self._places[key] = len(self.ranks)
@@ -276,9 +276,9 @@ class _Known:
         return self._places[key]
 
     def host(self, host: HostTraffic) -> int:
-        """The place of a host."""
-        of = _Host(host.host, host.boot_id, tuple(host.interfaces), tuple(host.mtus.items()))
-        return self.hosts.setdefault(of, len(self.hosts))
+        """The index of a host."""
+        shared = _Host(host.host, host.boot_id, tuple(host.interfaces), tuple(host.mtus.items()))
+        return self.hosts.setdefault(shared, len(self.hosts))
 
 
 def _head(case: CaseRecords, table: SampleTable, known: _Known) -> _Head:
@@ -304,15 +304,15 @@ def _counted(traffic: Traffic, known: _Known) -> _Counted:
 
 
 def _steps(places: Sequence[int]) -> Column:
-    """A column of the steps from one place to the next."""
+    """A column of the differences between one index and the next."""
     return Column.of(columns.steps(np.array(places, dtype=np.int64)))
 
 
 def checked(file: int, at: int, size: int, crc32: int) -> bytes:
-    """Bytes of the open file of columns.
+    """Read bytes of the open file of columns.
 
     Raises:
-        RecordError: they are not there, or not as they were written.
+        RecordError: the bytes are missing, or the checksum is wrong.
     """
     content = os.pread(file, size, at) if file >= 0 else b""
     if len(content) < size:

@@ -1,4 +1,4 @@
-"""A run directory while it is measured: one writer, who appends launch by launch and loses nothing."""
+"""A run directory while it is measured: a single writer appends launch by launch and loses nothing."""
 
 import gzip
 import os
@@ -20,27 +20,26 @@ from assay.model.machine import Machine
 from assay.model.plan import Plan
 from assay.model.record import Header, Launch, Prediction, encode_record
 from assay.model.run import RUN_SCHEMA, Ending, LaunchRecords, Run, RunInfo
-from assay.model.text import encoded
 from assay.model.toolchain import Build
-from assay.store.files import append_atomically, lock, sync_folder, write_atomically, write_error
+from assay.store.files import append_atomically, lock, sync_folder, write_atomically, write_error, write_json
 from assay.store.reading import COLUMNS, Records, read, with_launches, with_shared_parts
 
-#: Variables that change what programs do; all others are nobody's business.
+#: Prefixes of recorded environment variables: those that change what programs do.
 _RECORDED = (
     *("OMP_", "GOMP_", "KMP_", "SLURM_JOB_", "SLURM_CPUS", "MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD"),
     JOB_VARIABLE,
 )
 
 
-#: A launch whose records are as many bytes or more is kept as columns.
+#: A launch with at least as many bytes of records is stored as columns.
 _LARGE = 1 << 18
 
 
 class RunDirectory:
-    """Holds the lock of a run directory and its run; a context manager that gives it back.
+    """Holds the lock of a run directory and its run; a context manager that releases it.
 
     Attributes:
-        path: of the directory.
+        path: path of the directory.
         info: run.json.
     """
 
@@ -61,15 +60,15 @@ class RunDirectory:
 
     @property
     def run(self) -> Run:
-        """The run as far as it is made: nothing of it is read again."""
+        """The run so far; no file is read again."""
         return with_launches(self._run, self._launches)
 
     def predict(self, prediction: Prediction) -> None:
-        """Write a prediction, on disk when this returns; nobody changes it any more.
+        """Write a prediction, which is never changed; it is on disk when this returns.
 
         Raises:
             UsageError: the same metric of the case is predicted already, or a launch of the case is committed.
-            UnfitEnvironmentError: it could not be written whole; then nothing of it is.
+            UnfitEnvironmentError: it could not be written; then no part of it is.
         """
         known = self._run.predictions
         if why := prediction.refusal(known, [each.launch for each in self._launches]):
@@ -78,16 +77,16 @@ class RunDirectory:
         self._run = msgspec.structs.replace(self._run, predictions=(*known, prediction))
 
     def keep(self, lines: Sequence[bytes], launch: LaunchRecords) -> LaunchRecords:
-        """Commit a launch, a large one as columns, on disk when this returns; the launch as it is kept.
+        """Commit a launch, a large one as columns; it is on disk when this returns. Returns the stored form.
 
         Args:
             lines: its records as its program wrote them, without newlines.
             launch: the same, decoded.
 
         Raises:
-            UnfitEnvironmentError: it could not be written whole; then nothing of it is.
+            UnfitEnvironmentError: it could not be written; then no part of it is.
         """
-        foreign = any(b'"output"' in line for line in lines)  # what others wrote is kept as it is
+        foreign = any(b'"output"' in line for line in lines)  # third-party output is stored unchanged
         if foreign or sum(map(len, lines)) < _LARGE or not (small := self._append_columns(launch)):
             self.append(lines, launch.launch)
         else:
@@ -96,10 +95,10 @@ class RunDirectory:
         return self._launches[-1]
 
     def append(self, records: Sequence[bytes], launch: Launch) -> None:
-        """Commit the records of a launch (lines without newline), on disk when this returns.
+        """Commit the records of a launch (lines without newline); they are on disk when this returns.
 
         Raises:
-            UnfitEnvironmentError: it could not be written whole; then nothing of it is.
+            UnfitEnvironmentError: it could not be written; then no part of it is.
         """
         self._append([*records, encode_record(launch)])
 
@@ -111,7 +110,7 @@ class RunDirectory:
             raise write_error(self.path / "records.jsonl", error) from error
 
     def _append_columns(self, launch: LaunchRecords) -> LaunchRecords | None:
-        """Commit a launch as columns; None where it has numbers that no column holds."""
+        """Commit a launch as columns; None if it has numbers that columns cannot hold."""
         from assay.store.compact import compacted  # noqa: PLC0415 (numpy, which small runs do not need)
 
         file = self.path / COLUMNS
@@ -134,27 +133,27 @@ class RunDirectory:
         return made.records
 
     def resume(self, plan: Plan) -> None:
-        """The run goes on and has no ending; a plan that holds more takes the place of its own."""
+        """Remove the ending, because the run goes on; replace the plan if `plan` has more."""
         if plan != self._run.plan:
-            write_atomically(self.path / "plan.json", _pretty(plan))
+            write_json(self.path / "plan.json", plan)
         (self.path / "ending.json").unlink(missing_ok=True)
         self._run = msgspec.structs.replace(self._run, plan=plan, ending=None)
 
     def add(self, builds: Mapping[str, Build]) -> None:
-        """Programs that were built since the run began belong to it from now on."""
+        """Add programs that were built after the run began."""
         self.info = msgspec.structs.replace(self.info, builds={**self.info.builds, **builds})
-        write_atomically(self.path / "run.json", _pretty(self.info))
+        write_json(self.path / "run.json", self.info)
         self._run = msgspec.structs.replace(self._run, info=self.info)
 
     def log(self, name: str, content: bytes) -> None:
-        """Keep `content` as logs/`name`: what a program said that is no record."""
+        """Write `content` to logs/`name`: output of a program other than records."""
         try:
             (self.path / "logs" / name).write_bytes(content)
         except OSError as error:
             raise write_error(self.path / "logs" / name, error) from error
 
     def keep_output(self, file: str, output: str) -> None:
-        """Keep the output of a command, compressed, as a file of the directory."""
+        """Write the output of a command, compressed, to a file of the directory."""
         try:
             (self.path / file).write_bytes(gzip.compress(output.encode(), mtime=0))
         except OSError as error:
@@ -162,11 +161,11 @@ class RunDirectory:
 
     def end(self, ending: Ending) -> None:
         """Write how the run ended."""
-        write_atomically(self.path / "ending.json", _pretty(ending))
+        write_json(self.path / "ending.json", ending)
         self._run = msgspec.structs.replace(self._run, ending=ending)
 
     def close(self) -> None:
-        """Give the directory back."""
+        """Release the directory."""
         for handle in (self._records, self._columns, self._lock):
             if handle >= 0:
                 os.close(handle)
@@ -178,7 +177,7 @@ class RunDirectory:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give the directory back."""
+        """Release the directory."""
         self.close()
 
 
@@ -193,10 +192,10 @@ def create(
 
     Args:
         plan: what will be measured.
-        machines: host -> its facts, and hwloc's description of it, empty where there is none.
+        machines: host -> its facts, and hwloc's description, empty if there is none.
         builds: toolchain -> manifest.
-        command: the command line that begins it.
-        folder: of runs; `runs_folder()` where None.
+        command: the command line.
+        folder: folder of runs; None: `runs_folder()`.
 
     Raises:
         UnfitEnvironmentError: the folder cannot be written.
@@ -215,15 +214,15 @@ def create(
         raise write_error(path, error) from error
     try:
         handle = lock(path / "lock")
-        write_atomically(path / "plan.json", _pretty(plan))
+        write_json(path / "plan.json", plan)
         for host, (machine, xml) in machines.items():
             name = re.sub(r"[^\w.-]+", "-", host)
-            write_atomically(path / "machine" / f"{name}.json", _pretty(machine))
+            write_json(path / "machine" / f"{name}.json", machine)
             if xml:
                 write_atomically(path / "machine" / f"{name}.xml", xml.encode())
         by_host = {machine.host: machine for machine, _ in machines.values()}
         directory = RunDirectory(Run(str(path), info, plan, by_host, (), None), handle)
-        write_atomically(path / "run.json", _pretty(info))  # last: with it the directory is a run
+        write_json(path / "run.json", info)  # last: with it the directory is a run
         sync_folder(path.parent)
     except AssayError:
         shutil.rmtree(path, ignore_errors=True)
@@ -232,13 +231,13 @@ def create(
 
 
 def reopen(path: Path) -> RunDirectory:
-    """Take a run up again where it stopped.
+    """Open a stopped run to continue it.
 
-    Records that cannot be read are moved to logs/torn-N.jsonl, never into oblivion.
+    Records that cannot be read are moved to logs/torn-N.jsonl.
 
     Raises:
         UnfitEnvironmentError: another process measures it, or it cannot be written.
-        UsageError: it is no run, or a newer Assay made it.
+        UsageError: it is not a run, or a newer Assay made it.
     """
     if path.is_file():
         raise UsageError(
@@ -261,7 +260,7 @@ def reopen(path: Path) -> RunDirectory:
 
 
 def _move_uncommitted(path: Path, read: Records) -> None:
-    """Move the lines that belong to no launch out of the records, and samples that no line names after them."""
+    """Move lines that belong to no launch out of the records, and the unused end of the file of columns."""
     records, columns = path / "records.jsonl", path / COLUMNS
     logs = path / "logs"
     content = records.read_bytes() if records.is_file() else b""
@@ -284,11 +283,7 @@ def _move_uncommitted(path: Path, read: Records) -> None:
 
 
 def _cut(path: Path, size: int) -> None:
-    """Only the tail goes: that works on a full disk, too."""
+    """Truncate a file, which works on a full disk, too."""
     with path.open("r+b") as file:
         file.truncate(size)
         os.fsync(file.fileno())
-
-
-def _pretty(value: msgspec.Struct) -> bytes:
-    return msgspec.json.format(encoded(value), indent=2) + b"\n"

@@ -1,4 +1,4 @@
-"""What earlier versions stored as sentences and in ids, as this one has it: they are taken apart here alone."""
+"""Convert what earlier versions stored in sentences and ids; no other module parses these."""
 
 import re
 
@@ -19,7 +19,7 @@ class StoredEnding(Ending, frozen=True):
     cut: dict[str, Shortfall | str]  # type: ignore[assignment] # wider than what it becomes
 
 
-#: How those sentences begin, and what tells their causes.
+#: Start of those sentences, and the words that name their causes.
 _SHORTFALL = re.compile(r"(?:not measured|(\d+) of (\d+) launches): (.*)", re.DOTALL)
 _CAUSES: tuple[tuple[str, Cause], ...] = (
     ("the budget of", "budget"),
@@ -30,20 +30,20 @@ _CAUSES: tuple[tuple[str, Cause], ...] = (
 
 
 def ending(stored: StoredEnding) -> Ending:
-    """The ending as this version has it: each sentence of an older one taken apart."""
+    """The ending in the form of this version: sentences of older versions are parsed."""
     cut = {name: _shortfall(each) if isinstance(each, str) else each for name, each in stored.cut.items()}
     return Ending(stored.status, stored.ended, stored.elapsed_s, cut, stored.needed_s)
 
 
-def _shortfall(told: str) -> Shortfall:
-    match = _SHORTFALL.fullmatch(told)
-    made, planned, why = match.groups("0") if match else ("0", "0", told)
+def _shortfall(sentence: str) -> Shortfall:
+    match = _SHORTFALL.fullmatch(sentence)
+    made, planned, why = match.groups("0") if match else ("0", "0", sentence)
     cause: Cause = next((cause for words, cause in _CAUSES if why.startswith(words)), "other")
     return Shortfall(cause, why, int(made), int(planned))
 
 
 def plan(stored: Plan) -> Plan:
-    """The plan with what versions before 2026-11-23 told in ids and wishes alone."""
+    """The plan, with fields that versions before 2026-11-23 stored only in ids and wishes."""
     return msgspec.structs.replace(
         stored,
         cases=tuple(map(_case, stored.cases)),
@@ -66,9 +66,11 @@ def _folded(folded: Folded) -> Folded:
 
 
 def machine(stored: Machine) -> Machine:
-    """The machine with what versions before 2026-11-23 told by sources of facts and names of interfaces."""
-    told = {section: {name: _fact(fact) for name, fact in of.items()} for section, of in stored.facts.items()}
-    return msgspec.structs.replace(stored, facts=told, devices=tuple(map(_device, stored.devices)))
+    """The machine, with fields that versions before 2026-11-23 stored in sources of facts and in names."""
+    facts = {
+        section: {name: _fact(fact) for name, fact in named.items()} for section, named in stored.facts.items()
+    }
+    return msgspec.structs.replace(stored, facts=facts, devices=tuple(map(_device, stored.devices)))
 
 
 def _fact(fact: Fact) -> Fact:

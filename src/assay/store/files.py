@@ -1,4 +1,4 @@
-"""Writing so that a crash, a full disk or a second process loses nothing."""
+"""Write files so that a crash, a full disk or a second process loses nothing."""
 
 import errno
 import fcntl
@@ -12,15 +12,28 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from assay.model.errors import UnfitEnvironmentError
+from assay.model.text import encoded
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-#: Longer texts are not kept; others with every character, those of odd names of files too.
+#: Longer texts are not cached. Texts are encoded with every character, including those of odd file names.
 _LONGEST, _ANY = 1 << 24, "surrogatepass"
 
 
+def pretty(value: msgspec.Struct) -> bytes:
+    """The indented JSON of a record, with a final newline."""
+    return msgspec.json.format(encoded(value), indent=2) + b"\n"
+
+
+def write_json(path: Path, value: msgspec.Struct) -> None:
+    """Write a record as indented JSON; see `write_atomically`."""
+    write_atomically(path, pretty(value))
+
+
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write the file or leave it as it was: a temporary beside it, synced, renamed over it.
+    """Write the file, or leave it unchanged: write and sync a temporary file, then rename it.
 
     Raises:
         UnfitEnvironmentError: the disk is full or the folder cannot be written.
@@ -37,17 +50,17 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Generator[BinaryIO]:
-    """A new file, of a name that nobody can foresee, that takes the place of `path` once it is whole.
+    """A new file with a random name that replaces `path` when it is complete.
 
     Raises:
-        OSError: of `path`, which is then as it was.
+        OSError: for `path`, which is then unchanged.
     """
     draft = path.with_name(f".{secrets.token_hex(8)}.draft")
     try:
         with draft.open("xb") as file:
             yield file
         draft.replace(path)
-    except OSError as error:  # of the file that was asked for, not of its draft
+    except OSError as error:  # name the wanted file, not its draft
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         with suppress(OSError):
@@ -55,12 +68,12 @@ def replacing(path: Path) -> Generator[BinaryIO]:
 
 
 def kept(path: Path, make: Callable[[], str]) -> str:
-    """The text in a file of the user's cache; where there is no whole one, it is made and, unless empty, kept.
+    """The text in a file of the user's cache; if there is none, it is made and, unless empty, cached.
 
-    A cache is no more than that: one that is damaged, or cannot be written, costs the time alone.
+    A damaged cache, or one that cannot be written, only costs time.
     """
     with suppress(OSError, EOFError, zlib.error, UnicodeDecodeError), gzip.open(path) as there:
-        content = there.read(_LONGEST + 1)  # past its end: only there its checksum is looked at
+        content = there.read(_LONGEST + 1)  # past the end, where gzip checks the checksum
         if 0 < len(content) <= _LONGEST:
             return content.decode("utf-8", _ANY)
     made = make()
@@ -74,11 +87,11 @@ def kept(path: Path, make: Callable[[], str]) -> str:
 
 
 def stamp(paths: Iterable[str | Path]) -> str:
-    """A word that is another one as soon as a file or folder of these comes, goes or is changed."""
+    """A hash that changes when one of these files or folders appears, disappears or changes."""
     found = []
     for path in paths:
         with suppress(OSError):
-            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # NFS asks its server when a file is opened
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # NFS revalidates when a file is opened
             known = os.fstat(handle)
             os.close(handle)
             found.append((os.path.basename(path), known.st_size, known.st_mtime_ns, known.st_ctime_ns))  # noqa: PTH119
@@ -86,17 +99,17 @@ def stamp(paths: Iterable[str | Path]) -> str:
 
 
 def writing(path: Path) -> AbstractContextManager[BinaryIO]:
-    """A file that a user names, to write: whole or not at all, or into a device, a pipe, the target of a link."""
+    """Open a user's file for writing: complete or not at all; devices, pipes and links are written directly."""
     as_it_is = path.is_symlink() or (path.exists() and not path.is_file())
     return path.open("wb") if as_it_is else replacing(path)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder last."""
+    """Sync the names in a folder to disk."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
-    except OSError as error:  # some network file systems do not sync folders, and need not
+    except OSError as error:  # some network file systems cannot sync folders, and need not
         if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
             raise
     finally:
@@ -104,10 +117,10 @@ def sync_folder(folder: Path) -> None:
 
 
 def append_atomically(handle: int, committed: int, content: bytes) -> int:
-    """Append to an open file of `committed` bytes and sync it; the new size.
+    """Append to an open file of `committed` bytes and sync it; returns the new size.
 
     Raises:
-        OSError: it could not be written whole. Then, and when the user interrupts, the file is cut back to
+        OSError: it could not be written completely. Then, and if the user interrupts, the file is truncated to
             `committed` bytes.
     """
     try:
@@ -123,7 +136,7 @@ def append_atomically(handle: int, committed: int, content: bytes) -> int:
 
 
 def lock(path: Path) -> int:
-    """Hold the lock file until the returned handle is closed or this process ends.
+    """Hold a lock file until the returned handle is closed or this process ends.
 
     Raises:
         UnfitEnvironmentError: another process holds it, or the file system has no locks.
@@ -150,7 +163,7 @@ def lock(path: Path) -> int:
 
 
 def write_error(path: Path, error: OSError) -> UnfitEnvironmentError:
-    """The error for a user when `path` could not be written."""
+    """The error for the user if `path` could not be written."""
     if error.errno in _FULL:
         return UnfitEnvironmentError(
             f"no space left to write '{path}'",

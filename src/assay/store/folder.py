@@ -1,4 +1,4 @@
-"""The folder of runs and the names in it."""
+"""The folder of runs, and the names of runs."""
 
 from pathlib import Path
 
@@ -12,30 +12,38 @@ from assay.store.packed import is_packed
 _STAMP = 15  # 20261120-143000
 
 
-class _Began(msgspec.Struct):
+class Begun(msgspec.Struct):
+    """The parts of `run.json` that every version has.
+
+    Attributes:
+        started: ISO time, UTC.
+        environment: recorded environment variables.
+    """
+
     started: str = ""
+    environment: dict[str, str] = {}
 
 
 def run_ids(folder: Path) -> list[str]:
-    """Runs in the folder, oldest first. A directory without run.json never began to be one."""
+    """Runs in the folder, oldest first. A directory without run.json is not a run."""
     if not folder.is_dir():
         return []
     names = [path.parent.name for path in folder.glob("*/run.json")]
-    return sorted(names, key=lambda name: (name[:_STAMP], _started(folder / name), name))
+    return sorted(names, key=lambda name: (name[:_STAMP], begun(folder / name).started, name))
 
 
 def typed(run: Path) -> str:
-    """A run as a user types it: its id where it lies in the usual folder, else its path."""
+    """A run as a user types it: its id if it is in the default folder, else its path."""
     return run.name if run.parent == runs_folder() else str(run)
 
 
 def find(reference: str, folder: Path | None = None) -> Path:
-    """Directory of a run by id, unique prefix, path or `last` (the one that began last); a reference by its name.
+    """Directory of a run by id, unique prefix, path or `last` (the newest run); a reference by its name.
 
     A packed run is found by the path of its file.
 
     Raises:
-        UsageError: there is none, or the prefix fits several; it names what there is.
+        UsageError: there is none, or the prefix fits several; the error names the existing ones.
     """
     if (Path(reference) / "run.json").is_file() or is_packed(Path(reference)):
         return Path(reference)
@@ -68,8 +76,9 @@ def _first_ids(ids: list[str]) -> str:
     return ", ".join(shown) + (f" and {len(ids) - len(shown)} more" if len(ids) > len(shown) else "")
 
 
-def _started(path: Path) -> str:
+def begun(path: Path) -> Begun:
+    """When and how the run in a directory began; empty if its run.json cannot be read."""
     try:
-        return msgspec.json.decode((path / "run.json").read_bytes(), type=_Began).started
+        return msgspec.json.decode((path / "run.json").read_bytes(), type=Begun)
     except (OSError, msgspec.MsgspecError):
-        return ""
+        return Begun()

@@ -1,4 +1,4 @@
-"""The records of one launch, sorted by case as they were written."""
+"""Sort the records of one launch by case while they are read."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ class Grouping:
     """Sorts the records of one launch by case, in the order in which they were written.
 
     Args:
-        case_ids: cases of the launch, in the order asked for.
+        case_ids: cases of the launch, in the order requested.
     """
 
     def __init__(self, case_ids: Sequence[str]) -> None:
@@ -38,7 +38,7 @@ class Grouping:
 
     @property
     def case(self) -> str:
-        """The case whose records are being taken; RecordError where there is none."""
+        """The case of the current record; RecordError if there is none."""
         if self._header is None:
             raise RecordError("a columns record stands outside any case")
         return self._header.case
@@ -49,7 +49,7 @@ class Grouping:
         return (*self._cases, *self._closed(None))
 
     def take(self, record: ProgramRecord) -> None:
-        """The next record; RecordError, and nothing taken, where none of its kind may stand."""
+        """Take the next record; RecordError, and no change, if a record of its kind is not allowed here."""
         match record:
             case Series() if self._header:
                 _check(self._header, record)
@@ -76,7 +76,7 @@ class Grouping:
                 raise RecordError(f"a {type(record).__name__.lower()} record stands outside any case")
 
     def _keep(self, record: FigureOfMerit | Traffic | Threads | Output) -> None:
-        """An output stays in the file: its figures were read from it when the launch was made."""
+        """Keep a record; an output is not kept, because its figures were parsed when the launch was made."""
         if isinstance(record, FigureOfMerit):
             self._figures.append(record)
         elif isinstance(record, Threads):

@@ -1,4 +1,4 @@
-"""Runs that Assay did not measure: what other tools printed, kept as imported.json, and published references."""
+"""Runs that Assay did not measure: output of other tools, stored as imported.json, and published references."""
 
 import os
 import shutil
@@ -6,22 +6,20 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
-
 from assay import __version__
 from assay.model.errors import AssayError
 from assay.model.folders import runs_folder
 from assay.model.imported import Imported, case_of
 from assay.model.plan import PLAN_SCHEMA, Plan
 from assay.model.run import RUN_SCHEMA, Ending, Run, RunInfo
-from assay.store.files import sync_folder, write_atomically, write_error
+from assay.store.files import sync_folder, write_error, write_json
 
 FILE = "imported.json"
 _STUDY = "import"
 
 
 def save_import(imported: Imported, command: Sequence[str], folder: Path | None = None) -> Path:
-    """Write an import into the folder of runs; the directory of the new run.
+    """Write an import into the folder of runs; returns the directory of the new run.
 
     Raises:
         UnfitEnvironmentError: the folder cannot be written.
@@ -35,8 +33,8 @@ def save_import(imported: Imported, command: Sequence[str], folder: Path | None 
     except OSError as error:
         raise write_error(path, error) from error
     try:
-        write_atomically(path / FILE, msgspec.json.format(msgspec.json.encode(imported), indent=2) + b"\n")
-        write_atomically(path / "run.json", msgspec.json.format(msgspec.json.encode(info), indent=2) + b"\n")
+        write_json(path / FILE, imported)
+        write_json(path / "run.json", info)
         sync_folder(path.parent)
     except AssayError:
         shutil.rmtree(path, ignore_errors=True)
@@ -51,7 +49,7 @@ def reference(name: str, published: Imported, path: Path) -> Run:
 
 
 def as_run(path: Path, info: RunInfo, imported: Imported) -> Run:
-    """The run that an import stands for: its cases are those of its figures, and no launch was planned or made."""
+    """An import as a run: its cases are those of its figures, and it has no launches."""
     cases = {
         case.id: case for table in imported.tables for case in (case_of(table, each) for each in table.figures)
     }

@@ -1,4 +1,4 @@
-"""An SQLite index of the folder of runs. It holds nothing that the directories do not, and may be deleted."""
+"""An SQLite index of the folder of runs. It only repeats data of the directories, and may be deleted."""
 
 import sqlite3
 from contextlib import closing
@@ -19,14 +19,14 @@ class Listed(msgspec.Struct, frozen=True):
     """One line of `assay list`.
 
     Attributes:
-        id: of the run.
-        study: its name.
-        title: of the study.
-        machine: where it ran.
+        id: id of the run.
+        study: name of the study.
+        title: title of the study.
+        machine: machine that was measured.
         started: ISO time, UTC.
-        status: `complete`, `cut`, `interrupted`; `damaged` when launches that were made cannot be read any more;
-            `unfinished` while it runs or when it was killed; else what is wrong with it.
-        launches: made, each counted once.
+        status: `complete`, `cut`, `interrupted`; `damaged` if launches cannot be read any more; `unfinished` while
+            it runs or if it was killed; else the error.
+        launches: launches that were made, without repeats.
         planned: launches of the plan.
     """
 
@@ -41,7 +41,7 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 def listing(folder: Path | None = None) -> tuple[Listed, ...]:
-    """Every run of the folder, oldest first. Only runs that changed since the last time are read."""
+    """Every run of the folder, oldest first. Only runs that changed since the last call are read."""
     folder = folder or runs_folder()
     if not folder.is_dir():
         return ()
@@ -53,7 +53,7 @@ def listing(folder: Path | None = None) -> tuple[Listed, ...]:
     try:
         path.unlink(missing_ok=True)
         return _listing(folder, str(path))
-    except (sqlite3.Error, OSError):  # a folder that may only be read, or no locks there
+    except (sqlite3.Error, OSError):  # the folder is read-only, or has no locks
         return _listing(folder, ":memory:")
 
 

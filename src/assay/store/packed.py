@@ -1,4 +1,4 @@
-"""A run as one file, to send and to keep: a tar archive of its directory, compressed with xz."""
+"""A run as one file, to send or to keep: a tar archive of its directory, compressed with xz."""
 
 import lzma
 import re
@@ -16,12 +16,12 @@ from assay.model.units import format_size
 from assay.store.files import writing
 
 SUFFIX = ".tar.xz"
-#: What belongs to a run, by its path in the directory; a lock and what was drawn from the records do not.
+#: Files of a run, by path in the directory; the lock and reports are not among them.
 _FILES = re.compile(
     r"(run|plan|ending|imported)\.json|records\.jsonl|samples\.columns|machine/[^/\0]+\.(json|xml)|logs/[^/\0]+"
 )
 _MAGIC = b"\xfd7zXZ\0"
-#: Bounds of what is unpacked: bytes in all, files, seconds; bytes of the decoder's memory, and of a file's name.
+#: Limits of unpacking: bytes in total, files, seconds; bytes of the decoder's memory, and of a file's name.
 _MOST_BYTES, _MOST_FILES, _MOST_S = 1 << 30, 100_000, 60.0
 _MOST_MEMORY, _LONGEST_NAME = 1 << 27, 1 << 14
 _COPIED = 1 << 20
@@ -30,7 +30,7 @@ _PAX_NAME = re.compile(rb"(?:\A|\n)\d+ path=([^\n]+)\n")
 
 
 def pack(run: Path, file: Path) -> None:
-    """Write the directory `run` into the archive `file`: whole, or not at all.
+    """Write the directory `run` into the archive `file`, completely or not at all.
 
     Raises:
         OSError: the file cannot be written.
@@ -43,7 +43,7 @@ def pack(run: Path, file: Path) -> None:
 
 
 def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Whose a file was is nobody's business, and everybody may read it."""
+    """Remove the owner of a file, and make it readable for everyone."""
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     member.mode = 0o644
@@ -51,7 +51,7 @@ def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def belongs(name: str) -> bool:
-    """Whether a file, by its path in the directory, belongs to a run."""
+    """Whether a path in the directory is a file of a run."""
     return _FILES.fullmatch(name) is not None
 
 
@@ -65,10 +65,10 @@ def is_packed(path: Path) -> bool:
 
 @contextmanager
 def unpacked(file: Path) -> Generator[Path]:
-    """The directory of a packed run, while it is read: nothing is taken out but files that a run has.
+    """Unpack a run to a temporary directory; only files of a run are extracted.
 
     Raises:
-        UsageError: the archive is damaged, or holds more than a run does.
+        UsageError: the archive is damaged, or exceeds the limits.
     """
     with file.open("rb") as packed, emptied_folder() as folder:
         try:
@@ -83,7 +83,7 @@ def unpacked(file: Path) -> Generator[Path]:
 
 @contextmanager
 def emptied_folder() -> Generator[Path]:
-    """A folder that is removed afterwards, also where a signal ends this process: a shell waits for its end."""
+    """A temporary folder, removed even if a signal ends this process: a shell waits for that."""
     folder = tempfile.mkdtemp(prefix="assay-")
     remove = ("/bin/sh", "-c", 'read -r _; rm -rf "$1"', "sh", folder)
     with subprocess.Popen(remove, stdin=subprocess.PIPE, start_new_session=True):  # leaving it closes its input
@@ -91,11 +91,11 @@ def emptied_folder() -> Generator[Path]:
 
 
 class _DamageError(Exception):
-    """What is wrong with an archive."""
+    """An archive is wrong."""
 
 
 class _Stream:
-    """A compressed file, decompressed piece by piece within bounds."""
+    """A compressed file, decompressed piece by piece within the limits."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -130,7 +130,7 @@ class _Stream:
 
 
 def _members(stream: _Stream) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """Name and content of each file. tarfile itself believes what headers say of sizes, as of sparse files."""
+    """Name and content of each file. `tarfile` itself would trust the sizes in headers, as of sparse files."""
     name = ""
     for _ in range(_MOST_FILES):
         block = stream.read(tarfile.BLOCKSIZE)
@@ -147,7 +147,7 @@ def _members(stream: _Stream) -> Iterator[tuple[str, Iterator[bytes]]]:
         elif member.isreg():
             pieces = stream.pieces(whole)
             yield name or member.name, _cut(pieces, member.size)
-            for _piece in pieces:  # what was not taken
+            for _piece in pieces:  # skip what was not read
                 pass
             name = ""
         else:
@@ -156,7 +156,7 @@ def _members(stream: _Stream) -> Iterator[tuple[str, Iterator[bytes]]]:
 
 
 def _long_name(member: tarfile.TarInfo, content: bytes) -> str:
-    """The name that a header gives the next file; empty where it says something else of it."""
+    """The name that a header gives the next file; empty if the header is about something else."""
     if member.type == tarfile.GNUTYPE_LONGNAME:
         return content.rstrip(b"\0").decode("utf-8", "surrogateescape")
     if _PAX_SIZE.search(content):
@@ -172,7 +172,7 @@ def _cut(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 
 def _take(name: str, pieces: Iterator[bytes], folder: Path) -> None:
-    """A file of the run; everything else in the archive is left there."""
+    """Extract a file of the run; ignore all others."""
     if not belongs(name):
         return
     path = folder / name

@@ -1,4 +1,4 @@
-"""Which runs hold predictions."""
+"""Find the runs that hold predictions."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ _PREDICTION = b'"type":"prediction"'
 
 
 def predicting(folder: Path) -> tuple[Path, ...]:
-    """Runs in the folder that hold a prediction from before a launch, oldest first."""
+    """Runs in the folder that hold a prediction, oldest first."""
     runs = (folder / name for name in run_ids(folder))
     return tuple(run for run in runs if _holds_one(run / "records.jsonl"))
 

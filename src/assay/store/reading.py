@@ -1,4 +1,4 @@
-"""Reading a run directory, whatever happened to it."""
+"""Read a run directory, even a damaged one."""
 
 import sys
 from array import array
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 #: See `assay.store.compact`, which needs numpy.
 COLUMNS, COLUMNS_FORM = "samples.columns", 1
-#: Larger numbers no program takes.
+#: Largest number that programs accept.
 _LARGEST = 2**62
 
 _Whole = TypeVar("_Whole", bound=msgspec.Struct)
@@ -49,12 +49,12 @@ class _Versioned(msgspec.Struct):
 
 
 def load(path: Path) -> Run:
-    """Everything of a run: in its directory, packed in one file, or a published reference.
+    """Load a run: a directory, a packed file, or a published reference.
 
-    What cannot be read of records is in `damage`.
+    Records that cannot be read are listed in `damage`.
 
     Raises:
-        UsageError: it is no run directory, one of its JSON files is broken, or a newer Assay made it.
+        UsageError: it is not a run directory, one of its JSON files is broken, or a newer Assay made it.
     """
     if path.stem in references.names() and path == references.path(path.stem):
         return imported.reference(path.stem, references.get(path.stem), path)
@@ -65,7 +65,7 @@ def load(path: Path) -> Run:
 
 
 def read(path: Path) -> tuple[Run, "Records"]:
-    """The run in a directory, and what stands in its records; raises as `load` does."""
+    """The run in a directory, and its records; raises as `load` does."""
     info = _read(path / "run.json", RunInfo, RUN_SCHEMA)
     if (path / imported.FILE).is_file():
         known = _read(path / imported.FILE, Imported, IMPORTED_SCHEMA)
@@ -94,12 +94,12 @@ def read(path: Path) -> tuple[Run, "Records"]:
 
 
 def sources(run: Path) -> tuple[Path, ...]:
-    """The files of which a run is read: those of its directory, or its one file."""
+    """The files of a run: those of its directory, or its one file."""
     return (*run.glob("*.json*"), run / COLUMNS, *run.glob("machine/*")) if run.is_dir() else (run,)
 
 
 def with_launches(run: Run, launches: Sequence[LaunchRecords]) -> Run:
-    """The run with launches in the order they were made, those of experiments apart."""
+    """The run with launches in the order they were made; those of experiments are separated."""
     of_trials = {launch.id for each in run.plan.trials for launch in each.order}
     return msgspec.structs.replace(
         run,
@@ -109,14 +109,14 @@ def with_launches(run: Run, launches: Sequence[LaunchRecords]) -> Run:
 
 
 class Records(NamedTuple):
-    """What stands in records.jsonl.
+    """The content of records.jsonl.
 
     Attributes:
-        launches: those that are committed and can be believed.
-        damage: a sentence for each thing that could not be read.
-        lines: those of the launches and predictions; all others cannot be read or belong to no launch.
-        columns: bytes of the file of columns up to the last one that a launch needs.
-        predictions: those that stand before the first launch of their case.
+        launches: committed, valid launches.
+        damage: a sentence for each part that could not be read.
+        lines: line numbers of launches and predictions; all other lines are unreadable or belong to no launch.
+        columns: size of the part of the file of columns that launches need.
+        predictions: predictions made before the first launch of their case.
     """
 
     launches: list[LaunchRecords]
@@ -126,7 +126,7 @@ class Records(NamedTuple):
     predictions: list[Prediction]
 
     def predict(self, record: Prediction, number: int) -> None:
-        """Take the prediction of a line; one that contradicts what stands before it counts as not made."""
+        """Add the prediction of a line; one that is refused because of earlier lines counts as not made."""
         if why := record.refusal(self.predictions, [each.launch for each in self.launches]):
             self.damage.append(f"line {number}, a prediction of {record.of}, counts as not made: {why}")
         else:
@@ -135,7 +135,7 @@ class Records(NamedTuple):
 
 
 def _require_axes(case: Case, path: Path) -> None:
-    """UsageError where a case has no value of an axis, or one that no program takes."""
+    """UsageError if a case has no value of an axis, or one that programs do not accept."""
     declared = benchmarks.of(case.benchmark)
     for axis in declared.axes:
         absent = None if axis.name == declared.swept else axis.default  # earlier versions had fewer axes
@@ -152,7 +152,7 @@ class _Planned:
     """The launches that records can hold, each once.
 
     Args:
-        plan: of the run.
+        plan: plan of the run.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -160,7 +160,7 @@ class _Planned:
         self._made: set[tuple[str, int, str]] = set()
 
     def take(self, launch: Launch) -> None:
-        """RecordError where the launch is of another run, or stands there already."""
+        """Take a launch; RecordError if it belongs to another run, or is there already."""
         if not self._cases.get(launch.id, frozenset()).issuperset(launch.cases):
             raise RecordError("it belongs to another run: the plan has no such launch")
         made = (launch.id, launch.attempt, launch.started)
@@ -175,30 +175,30 @@ def read_records(path: Path, planned: _Planned) -> Records:
     Raises:
         UsageError: a newer Assay wrote the records.
     """
-    records, beside = path / "records.jsonl", path / COLUMNS
+    records, columns = path / "records.jsonl", path / COLUMNS
     content = records.read_bytes() if records.is_file() else b""
-    if not beside.is_file():
+    if not columns.is_file():
         return _read_records(content, -1, planned)
-    with beside.open("rb") as file:
+    with columns.open("rb") as file:
         return _read_records(content, file.fileno(), planned)
 
 
 def _read_records(content: bytes, file: int, planned: _Planned) -> Records:
-    """See `read_records`; `file`: of columns, -1 where there is none."""
+    """See `read_records`; `file` is the handle of the file of columns, -1 if there is none."""
     end = content.rfind(b"\n") + 1
     torn = end < len(content)
     needed = 0
     read = Records([], [], set(), 0, [])
-    launches, damage, believed = read.launches, read.damage, read.lines
+    launches, damage, valid = read.launches, read.damage, read.lines
     known: dict[str, Header] = {}
     pending = _Uncommitted(file)
-    # One line at a time: a list of all of them would be the whole file once more.
+    # One line at a time: a list of all of them would be a second copy of the file.
     for number, line in enumerate(_lines(content, end), 1):
         try:
             record = decode_record(line)
         except RecordError as error:
             _refuse_newer(line)
-            # What stands before it cannot be told from the rest of its launch: see `_Uncommitted.launch`.
+            # The lines before it may belong to the same launch: see `_Uncommitted.launch`.
             pending = _Uncommitted(file, broken=f"line {number} is {error.what} ({error.why})")
             continue
         if isinstance(record, Prediction):
@@ -216,7 +216,7 @@ def _read_records(content: bytes, file: int, planned: _Planned) -> Records:
         except RecordError as error:
             damage.append(f"launch {record.id} (attempt {record.attempt}) counts as not made: {error.what}")
         else:
-            believed.update(range(number - len(pending.records), number + 1))
+            valid.update(range(number - len(pending.records), number + 1))
             needed = max(needed, *map(_end, pending.records), 0)
             if pending.broken:
                 damage.append(f"a launch before {record.id} is lost: {pending.broken}")
@@ -239,7 +239,7 @@ def _require_known(record: ProgramRecord | Shared | Columns) -> None:
 
 
 def _end(record: ProgramRecord | Shared | Columns) -> int:
-    """Where in the file of columns the bytes of a record end."""
+    """Offset in the file of columns at which the bytes of a record end."""
     match record:
         case Shared():
             return record.at + record.bytes
@@ -260,12 +260,12 @@ def _lines(content: bytes, end: int) -> Iterator[bytes]:
 
 @dataclass
 class _Uncommitted:
-    """Records that wait for the launch record which commits them.
+    """Records without the launch record that commits them.
 
     Attributes:
-        file: of columns, open; -1 where there is none.
-        records: in order.
-        broken: what is wrong with a line before them, empty when nothing is.
+        file: open file of columns; -1 if there is none.
+        records: records in order.
+        broken: what is wrong with a line before them; empty if nothing is.
     """
 
     file: int
@@ -273,15 +273,15 @@ class _Uncommitted:
     broken: str = ""
 
     def left_at(self, number: int) -> "_Uncommitted":
-        """What waits beyond a line that belongs to no launch: nothing that stands before it."""
+        """The state after a line that belongs to no launch: earlier records cannot be committed any more."""
         if not self.records:
             return self
         return _Uncommitted(self.file, broken=f"no launch record commits the lines before {number}")
 
     def launch(self, launch: Launch) -> LaunchRecords:
-        """The launch with its cases; RecordError where it cannot be believed.
+        """The launch with its cases; RecordError if it is not valid.
 
-        After a broken line only a launch is believed that stands there whole, from its first case on.
+        After a broken line a launch is valid only if it is complete from its first case on.
         """
         first = next((each for each in self.records if not isinstance(each, Shared)), None)
         whole = isinstance(first, Header) and first.case == launch.cases[0]
@@ -310,7 +310,7 @@ class _Uncommitted:
         return Common(checked(self.file, shared.at, shared.bytes, shared.crc32))
 
     def _whole(self, case: CaseRecords, columns: Columns, common: "Common | None") -> CaseRecords:
-        """The case with what its `columns` record stands for."""
+        """The case with the data of its `columns` record."""
         from assay.store.compact import checked  # noqa: PLC0415 (see above)
 
         if common is None:
@@ -319,7 +319,7 @@ class _Uncommitted:
 
 
 def with_shared_parts(launch: LaunchRecords, known: dict[str, Header]) -> LaunchRecords:
-    """The fresh launch with what it shares with others held once.
+    """The new launch, with parts that it shares with others stored once.
 
     Args:
         launch: just decoded.
@@ -333,7 +333,7 @@ def with_shared_parts(launch: LaunchRecords, known: dict[str, Header]) -> Launch
 
 
 def _compact(series: Series) -> Series:
-    """The fresh record with its samples as 8 bytes each, not as objects of four times that in a list."""
+    """The new record with samples of 8 bytes each, not as objects of four times that in a list."""
     for name in ("start_s", "seconds"):
         if isinstance(samples := getattr(series, name), list):
             msgspec.structs.force_setattr(series, name, array("d", samples))
@@ -341,30 +341,32 @@ def _compact(series: Series) -> Series:
 
 
 def _interned(launch: Launch) -> Launch:
-    """The fresh record with words that thousands of launches have alike kept once."""
+    """The new record with words that thousands of launches share stored once."""
     for name in ("argv", "cases"):
         msgspec.structs.force_setattr(launch, name, tuple(map(sys.intern, getattr(launch, name))))
     return launch
 
 
-#: What headers of a case say alike in every launch, or all headers of a launch.
+#: Fields that are equal in all headers of a case, or in all headers of a launch.
 _SHARED = ("params", "work", "build", "clock", "ranks", "passed_by")
 
 
 def _shared_header(header: Header, known: dict[str, Header]) -> Header:
-    """The header with those parts of it that others have too held once: of thousands they are most of a run."""
-    apart: tuple[str, ...] = _SHARED
+    """The header with parts that other headers share stored once: they are most of a run with thousands."""
+    unshared: tuple[str, ...] = _SHARED
     for other in (known.get(header.case), known.get("")):
-        if other is not None and apart:
-            alike = {name: getattr(other, name) for name in apart if getattr(other, name) == getattr(header, name)}
-            header = msgspec.structs.replace(header, **alike)
-            apart = tuple(name for name in apart if name not in alike)
+        if other is not None and unshared:
+            equal = {
+                each: getattr(other, each) for each in unshared if getattr(other, each) == getattr(header, each)
+            }
+            header = msgspec.structs.replace(header, **equal)
+            unshared = tuple(name for name in unshared if name not in equal)
     known[header.case] = known[""] = header
     return header
 
 
 def _refuse_newer(line: bytes) -> None:
-    """A line of a newer schema is no damage: it can be read by whoever has the newer Assay."""
+    """Raise an error for a line of a newer schema, which is not damage."""
     try:
         schema = msgspec.json.decode(line, type=_Versioned).schema
     except msgspec.MsgspecError:

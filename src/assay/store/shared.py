@@ -1,6 +1,6 @@
-"""Runs as they leave a site: what the types of their records call private, and what is like it, is replaced.
+"""Redact runs that leave a site: replace what the types of their records declare as private, and similar text.
 
-The figures stay what they are. See `assay.model.private` and `assay.store.standins`.
+Figures do not change. See `assay.model.private` and `assay.store.standins`.
 """
 
 import gzip
@@ -23,22 +23,22 @@ from assay.model.plan import Plan
 from assay.model.private import NAMED, PRIVATE, Kind
 from assay.model.record import Columns, Launch, RecordError, Shared, decode_record, encode_record
 from assay.model.run import LaunchRecords, Run, RunInfo
-from assay.model.text import encoded
 from assay.store import earlier, imported, packed
+from assay.store.files import pretty
 from assay.store.reading import COLUMNS, load
 from assay.store.standins import StandIns
 
 _RECORDS = "records.jsonl"
-#: Records are copied launch by launch; what a crash tore off is of no launch.
+#: Files that are not copied as they are: records are copied launch by launch, torn lines not at all.
 _APART = re.compile(rf"{_RECORDS}|{COLUMNS}|logs/torn-.*")
 
 
 @contextmanager
 def shared(runs: Sequence[Path], standing: StandIns) -> Generator[tuple[Path, ...]]:
-    """Directories of the runs as they may leave the site, while they are read; `standing` knows what was replaced.
+    """Temporary directories of the redacted runs; `standing` has the replacements.
 
     Raises:
-        UsageError: one of them is no run.
+        UsageError: one of them is not a run.
     """
     with packed.emptied_folder() as folder:
         made = []
@@ -56,7 +56,7 @@ def shared(runs: Sequence[Path], standing: StandIns) -> Generator[tuple[Path, ..
 
 
 def _copy(run: Run, whole: Path, into: Path, standing: StandIns) -> None:
-    """Write the files of a run, without what is private, to a directory."""
+    """Write the redacted files of a run to a directory."""
     standing.own |= {run.info.study, *run.info.builds}
     for build in run.info.builds.values():
         standing.own.update(build.programs)
@@ -77,7 +77,7 @@ def _copy(run: Run, whole: Path, into: Path, standing: StandIns) -> None:
 
 
 def _file(name: str, standing: StandIns) -> str:
-    """The name of a file in the shared run: those of machines are called as their hosts."""
+    """The name of a file in the shared run: files of machines have the names of their hosts."""
     folder, _, own = name.rpartition("/")
     stem, dot, suffix = own.rpartition(".")
     return f"{folder}/{standing.text(stem, 'host')}{dot}{suffix}" if folder == "machine" else standing.text(name)
@@ -98,7 +98,7 @@ def _content(path: Path, name: str, standing: StandIns) -> bytes:
         value = msgspec.json.decode(content, type=kind)
         if isinstance(value, Machine):
             value = msgspec.structs.replace(value, facts=without_private_words(value.facts))
-        return msgspec.json.format(encoded(_cleaned(value, standing)), indent=2) + b"\n"
+        return pretty(_cleaned(value, standing))
     if name.endswith(".xml"):
         return _topology(content.decode(), standing)
     if name.endswith(".gz"):
@@ -107,12 +107,12 @@ def _content(path: Path, name: str, standing: StandIns) -> bytes:
 
 
 def _text(content: bytes, standing: StandIns) -> bytes:
-    """Free text, line by line; what is no text is replaced."""
+    """Redact free text line by line; invalid bytes are replaced."""
     return "".join(map(standing.text, content.decode(errors="replace").splitlines(keepends=True))).encode()
 
 
 def _topology(content: str, standing: StandIns) -> bytes:
-    """The description by hwloc: each information is a name with its value."""
+    """Redact hwloc's description, in which each info is a name with its value."""
     head = content[: content.index("<topology")]
     tree = ET.fromstring(content)  # noqa: S314 (written by hwloc when the run was made)
     for element in tree.iter():
@@ -123,7 +123,7 @@ def _topology(content: str, standing: StandIns) -> bytes:
 
 
 def _copy_records(run: Run, whole: Path, into: Path, standing: StandIns) -> None:
-    """Records as they stand, line by line; those of a large launch, which are columns, as a launch."""
+    """Copy records line by line; a large launch, which has columns, is written again as a launch."""
     made = {(each.launch.id, each.launch.attempt): each for each in run.made}
     with (into / _RECORDS).open("wb") as lines, (into / COLUMNS).open("wb") as columns:
         for launch, records in _launches(whole / _RECORDS):
@@ -140,7 +140,7 @@ def _copy_records(run: Run, whole: Path, into: Path, standing: StandIns) -> None
 
 
 def _launches(path: Path) -> Iterator[tuple[Launch | None, list[Any]]]:
-    """The records of each launch with its own, which is the last; lines that cannot be read stay bytes."""
+    """Each launch with its records, the launch record last; lines that cannot be read stay bytes."""
     pending: list[Any] = []
     with path.open("rb") as file:
         for line in file:
@@ -161,7 +161,7 @@ def _line(record: Any, standing: StandIns) -> bytes:  # noqa: ANN401 (a record, 
 
 
 def _columns(launch: LaunchRecords, at: int, standing: StandIns) -> tuple[bytes, list[bytes]]:
-    """A large launch as bytes from `at` of the file of columns on, and its lines."""
+    """A large launch as bytes for offset `at` of the file of columns, and its lines."""
     from assay.store.compact import compacted  # noqa: PLC0415 (numpy, which small runs do not need)
 
     clean = _cleaned(launch, standing)
@@ -171,7 +171,7 @@ def _columns(launch: LaunchRecords, at: int, standing: StandIns) -> tuple[bytes,
 
 
 def _cleaned(record: Any, standing: StandIns, kind: Kind = "") -> Any:  # noqa: ANN401 (any record)
-    """The record with each of its texts as it may leave the site."""
+    """The record with all of its texts redacted."""
     changed = {}
     kind_of: type[msgspec.Struct] = type(record)
     for name, node in _fields(kind_of).items():
@@ -191,7 +191,7 @@ def _fields(kind: type[msgspec.Struct]) -> dict[str, inspect.Type]:
 
 
 def _value(value: Any, node: Any, standing: StandIns, kind: Kind) -> Any:  # noqa: ANN401 (of any record)
-    """A value of the type that `node` tells; `kind`: what it holds, where something around it says so."""
+    """Redact a value of the type `node`; `kind` is the kind of private data, if its container gives one."""
     if isinstance(node, inspect.UnionType):
         node = next((each for each in node.types if _fits(each, value)), None)
     if isinstance(node, inspect.Metadata):
@@ -205,8 +205,8 @@ def _value(value: Any, node: Any, standing: StandIns, kind: Kind) -> Any:  # noq
         case Mapping() if value:
             key, item = (getattr(node, each, None) for each in ("key_type", "value_type"))
             return {
-                _value(each, key, standing, ""): _value(of, item, standing, NAMED.get(each, kind))
-                for each, of in value.items()
+                _value(name, key, standing, ""): _value(each, item, standing, NAMED.get(name, kind))
+                for name, each in value.items()
             }
         case Sequence() if len(value) and isinstance(value[0], str | msgspec.Struct | Sequence | Mapping):
             items = getattr(node, "item_types", None) or (getattr(node, "item_type", None),) * len(value)
@@ -215,7 +215,7 @@ def _value(value: Any, node: Any, standing: StandIns, kind: Kind) -> Any:  # noq
 
 
 def _fits(node: inspect.Type, value: Any) -> bool:  # noqa: ANN401 (of any record)
-    """Whether a member of a union may be what a text is of; others say themselves what they are."""
+    """Whether a member of a union fits a value: text, or a container; structs know their own type."""
     inner = node.type if isinstance(node, inspect.Metadata) else node
     if isinstance(value, str):
         return isinstance(inner, inspect.StrType | inspect.LiteralType)

@@ -1,4 +1,4 @@
-"""What stands in shared runs for names, addresses, paths and numbers of a site: the same throughout a run."""
+"""Replacements in shared runs for names, addresses, paths and numbers of a site, consistent within a run."""
 
 import ipaddress
 import re
@@ -8,24 +8,24 @@ from ClusterShell.NodeSet import NodeSet
 
 from assay.model.private import Kind
 
-#: Kinds whose values are looked for in all texts, and the least length of those that can occur there by chance.
+#: Kinds whose values are searched in all texts, and the minimum length that avoids chance matches.
 _SOUGHT: dict[Kind, int] = {"host": 1, "domain": 1, "user": 3, "job": 4, "identifier": 6}
-#: These tell nothing of a site.
+#: Names that reveal nothing about a site.
 _COMMON = frozenset(("root", "localhost", "localhost.localdomain", "assay", "bash", "user", "none", "simulated"))
-#: Names of folders and files that every machine has; libraries, keys of builds, and what stands for others.
+#: Names of folders and files that every machine has; libraries, keys of builds, and replacements.
 _USUAL = re.compile(
     r"s?bin|lib(32|64|exec)?|share|include|src|tmp|var|opt|usr|home|mnt|scratch|work|data|projects|software"
     r"|\.?cache|\.local|\.?venv|builds?|programs|runs|assay|assay-runs|site-packages|dist-packages"
     r"|python3?(\.\d+)?|[0-9a-f]{16}|lib[\w+-]+\.so[\d.]*|entry\d+|\.dockerenv|\.+"
 )
-#: What stands beneath these is the operating system's; beneath the next ones only known names are replaced.
+#: Folders of the operating system, which are kept; and folders in which only known names are replaced.
 _SYSTEM = frozenset(("proc", "sys", "dev"))
 _PUBLIC = frozenset(("usr", "bin", "sbin", "lib", "lib64", "etc", "boot", "run"))
 _HOMES = frozenset(("home", "Users", "users"))
 _PART = r"[\w.@+~%-]+"
-#: A path does not follow a word (`all/first-touch`), but can follow `-I`; one to a home is a path everywhere.
+#: A path does not follow a word (`all/first-touch`), but may follow `-I`; a path to a home is found everywhere.
 _PATH = rf"(?:(?<![\w./<])|(?<=-[ILR])|(?<=file://)|(?=/(?:home|Users|users|root)\b))/(?!/){_PART}(?:/+{_PART})*"
-#: Follows the name of a host, where the file `n1.json` is none.
+#: A domain after the name of a host; `n1.json` is not one.
 _DOMAIN = r"(?:(?:\.[A-Za-z][\w-]*){2,})?"
 _LOGIN = r"(?<![\w.@/-])[\w.+-]+@(?!all\b)[A-Za-z][\w-]*(?:\.[\w-]+)*"
 _FORMS: tuple[tuple[Kind, str], ...] = (
@@ -36,7 +36,7 @@ _FORMS: tuple[tuple[Kind, str], ...] = (
     ("address", r"(?<![\w:.])(?=[\w:.]*\d)[0-9a-fA-F]*:[0-9a-fA-F:]*:[0-9a-fA-F:.]*[0-9a-fA-F](?![\w:])"),
     ("address", r"(?<![\w.-])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\w)"),
 )
-#: Networks for documentation and for benchmarks: nobody's addresses.
+#: Networks reserved for documentation and for benchmarks.
 _STANDING = {4: ipaddress.ip_network("198.18.0.0/15"), 6: ipaddress.ip_network("2001:db8::/32")}
 _FORMATS: dict[Kind, str] = {
     "login": "user@host",
@@ -52,16 +52,16 @@ _STEM, _SHORT_ROOT = 3, 2
 
 
 class StandIns:
-    """Finds what is private in texts and says what stands for it.
+    """Finds private parts in texts and replaces them.
 
-    All texts are gone through twice, with `settle` in between: only then all names are known.
+    All texts are processed twice, with `settle` in between, because only then all names are known.
 
     Args:
-        users: names that are looked for, whatever the run says.
+        users: names of users to replace, in addition to those in the run.
 
     Attributes:
-        own: words that Assay or a study gave; they stay in texts, even where a host is called so.
-        replaced: kind -> what was replaced -> what stands for it.
+        own: words of Assay or of a study; they stay in texts, even if a host has the same name.
+        replaced: kind -> original -> replacement.
     """
 
     def __init__(self, users: Iterable[str] = ()) -> None:
@@ -75,7 +75,7 @@ class StandIns:
         self._digits = 2
 
     def settle(self) -> None:
-        """All names are known: hosts are numbered in the order of their names, which keeps every order by name."""
+        """Number the hosts in the order of their names, now that all are known; this keeps every order by name."""
         hosts = sorted(name for name, kind in self._known.items() if kind == "host")
         self._digits = max(2, len(str(len(hosts))))
         self._words["host"] = {}
@@ -99,7 +99,7 @@ class StandIns:
         self.replaced.clear()
 
     def text(self, value: str, kind: Kind = "") -> str:
-        """The text without what is private in it; one of a kind is private as a whole."""
+        """The text with private parts replaced; a text with a `kind` is private as a whole."""
         found = self._seen.get((value, kind))
         if found is None:
             found = self._seen[value, kind] = self._whole(value, kind) if kind else self._cleaned(value)
@@ -132,7 +132,7 @@ class StandIns:
         return self._word(kind, value)
 
     def _path(self, path: str) -> str:
-        """A path by its parts: the home is `/home/user`, and what not every machine has gets other names."""
+        """Replace a path part by part: the home becomes `/home/user`, and unusual names are replaced."""
         path, dots = path.rstrip("."), path[len(path.rstrip(".")) :]
         first, *rest = re.findall(r"[^/]+", path) or [""]
         if first in _SYSTEM or (not rest and len(first) <= _SHORT_ROOT):
@@ -162,12 +162,12 @@ class StandIns:
         return value if address in _STANDING[address.version] else self._word("address", value)
 
     def _word(self, kind: Kind, value: str) -> str:
-        """What stands for a value: always the same."""
+        """The replacement of a value, always the same."""
         if value in _COMMON or _OURS.fullmatch(value):
             return value
         words = self._words.setdefault(kind, {})
         if kind == "host" and value not in words:
-            value = value.partition(".")[0]  # of one that is known by its first name
+            value = value.partition(".")[0]  # known by its short name
         if value not in words:
             words[value] = self._made(kind, value, len(set(words.values())) + 1)
         if words[value] != value:
@@ -189,7 +189,7 @@ class StandIns:
         return _FORMATS[kind].format(number)
 
     def _compiled(self, names: Iterable[str], hosts: Iterable[str]) -> re.Pattern[str]:
-        """Everything that is looked for, in one pattern: a group for each kind, the longest names first."""
+        """One pattern for all that is searched: a group for each kind, the longest names first."""
         ordered = sorted(names, key=lambda name: (-len(name), name))
         domains = [each for each in ordered if self._known[each] == "domain"]
         stems = {re.sub(r"\d+$", "", host): len(re.findall(r"\d*$", host)[0]) for host in hosts}
@@ -208,5 +208,5 @@ class StandIns:
 
 
 def _apart(words: Iterable[str]) -> str:
-    """One of the words, where no letter or digit touches it."""
+    """A pattern for one of the words, without a letter or digit next to it."""
     return rf"(?<![^\W_])(?:{'|'.join(words)})(?![^\W_])"

@@ -1,6 +1,6 @@
-"""The studies: stored plans that fit any machine, one TOML file each, and users' own by their path.
+"""Studies: stored requests that fit any machine, one TOML file each, and users' own by their path.
 
-An application is a study, too: of itself, where it usually runs.
+An application is also a study: of itself, at its usual placements.
 """
 
 import difflib
@@ -16,7 +16,7 @@ from assay.model.plan import Measure, Study
 from assay.studies import like, scaling
 
 _FOLDER = Path(__file__).parent
-#: Studies that are made for something, by the word before the colon.
+#: Generated studies: the word before the colon -> function that makes the study.
 _KINDS = {"scale": scaling.study, "like": like.study}
 
 
@@ -27,29 +27,29 @@ def names() -> tuple[str, ...]:
 
 
 def fits_any(name: str) -> bool:
-    """Whether a study is Assay's own: what a machine lacks is left out of it."""
+    """Whether a study is Assay's own, from which cases that a machine lacks are left out."""
     return name in names() or name in application_files.stored() or _made(name) is not None
 
 
 def _made(name: str) -> tuple[str, str] | None:
-    """The kind of a study that is made for something, and that: `scale:hpl`; None for all others."""
-    kind, colon, of = name.partition(":")
-    return (kind, of) if colon and kind in _KINDS else None
+    """Kind and subject of a generated study: `scale:hpl`; None for all others."""
+    kind, colon, subject = name.partition(":")
+    return (kind, subject) if colon and kind in _KINDS else None
 
 
 def get(name_or_path: str, sweeps: Sequence[str] = ()) -> Study:
-    """A stored study by its name, a user's own by the path of its TOML file, or the input file of another program.
+    """A stored study by its name, a user's own by the path of its TOML file, or another program's input file.
 
-    `scale:NAME` is made for a benchmark or the file of an application, `like:NAME` of a reference; `sweeps` say on
-    how many ranks, threads and nodes.
+    `scale:NAME` is for a benchmark or the file of an application, with `sweeps` for numbers of ranks, threads and
+    nodes; `like:NAME` repeats a reference.
 
     Raises:
-        UsageError: no such study or file; the file is no TOML, has an unknown key, or lacks one.
+        UsageError: no such study or file; the file is not TOML, has an unknown key, or lacks one.
     """
     if made := _made(name_or_path):
-        kind, of = made
-        application = _application(of)
-        return _KINDS[kind](application.measure[0].benchmark if application else of, sweeps)
+        kind, subject = made
+        application = _application(subject)
+        return _KINDS[kind](application.measure[0].benchmark if application else subject, sweeps)
     if sweeps:
         raise UsageError(
             f"study '{name_or_path}' is not swept", why="--sweep is for scale:NAME", remedy="assay plan scale:hpl"
@@ -79,7 +79,7 @@ def _stored(name: str) -> Study:
 
 
 def _application(name_or_path: str) -> Study | None:
-    """The study of an application, by its name or by the path of its file; None where there is none."""
+    """The study of an application, by its name or by the path of its file; None if there is none."""
     path = Path(name_or_path)
     if path.suffix == ".toml":
         table = _read(path)
@@ -99,7 +99,7 @@ def _application(name_or_path: str) -> Study | None:
 
 
 def _of_input(path: Path) -> Study | None:
-    """What an input file of another program asks for; None for any other file, or none."""
+    """The study for another program's input file; None for any other file, or without one."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""The study `like:REFERENCE`: what a published system was measured by, as far as it can be measured here."""
+"""The study `like:REFERENCE`: the measurements of a published system, as far as Assay can make them here."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -12,13 +12,13 @@ from assay.model.law import SPEED_UP
 from assay.model.placement import Memory
 from assay.model.plan import Measure, Study
 
-#: One core, which published speed-ups refer to.
+#: One core, the base of published speed-ups.
 _BASE = "one-core"
 _WEIGHT = 0.3
 
 
 class _Row(NamedTuple):
-    """What one figure was measured at, in words of a study."""
+    """The conditions of one figure, in words of a study."""
 
     benchmark: str
     placement: str
@@ -27,7 +27,7 @@ class _Row(NamedTuple):
 
 
 def study(name: str, sweeps: Sequence[str] = ()) -> Study:
-    """The rows of a reference, alike ones once; what has no counterpart here is left out with the reason.
+    """The rows of a reference, equal ones once; figures without a counterpart are left out with the reason.
 
     Raises:
         UsageError: there is no such reference.
@@ -66,7 +66,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
 
 
 class _AbsentError(Exception):
-    """Why a figure cannot be measured anywhere by Assay."""
+    """Assay cannot measure a figure on any machine; the message is the reason."""
 
 
 def _rows(table: Table, figure: Figure) -> Iterator[_Row]:
@@ -106,25 +106,25 @@ def _row(benchmark: Benchmark, placement: str, memory: str, params: Params) -> _
 
 
 def _own_pattern(axis: Axis, name: str) -> str:
-    """Ours in which messages pass as in that of another tool."""
+    """Assay's pattern that corresponds to that of another tool."""
     other = axis.patterns.get(name)
     ours = ((str(level), axis.patterns[str(level)]) for level in axis.values)
-    for level, of in ours:
-        if other and (of.pairs, of.directions) == (other.pairs, other.directions):
+    for level, own in ours:
+        if other and (own.pairs, own.directions) == (other.pairs, other.directions):
             return level
     raise _AbsentError(f"there is no pattern like '{name}'")
 
 
 def _measures(rows: dict[_Row, None]) -> Iterator[Measure]:
-    """A measure for the rows that only one axis of numbers tells apart."""
-    alike: dict[_Row, dict[str, list[ParamValue]]] = {}
+    """A measure for each group of rows that differ only on one axis of numbers."""
+    groups: dict[_Row, dict[str, list[ParamValue]]] = {}
     for row in rows:
         numbers = [name for name, value in row.params if not isinstance(value, str)]
         last = numbers[-1] if numbers else ""
         others = tuple((name, value) for name, value in row.params if name != last)
-        values = alike.setdefault(row._replace(params=others), {}).setdefault(last, [])
+        values = groups.setdefault(row._replace(params=others), {}).setdefault(last, [])
         values += [value for name, value in row.params if name == last]
-    for row, swept in alike.items():
+    for row, swept in groups.items():
         for name, values in swept.items():
             axes: dict[str, tuple[ParamValue, ...] | ParamValue] = dict(row.params)
             if name:

@@ -1,4 +1,4 @@
-"""The study `scale:NAME`: one benchmark on more and more ranks, threads and nodes."""
+"""The study `scale:NAME`: one benchmark on increasing numbers of ranks, threads and nodes."""
 
 import difflib
 import re
@@ -13,17 +13,17 @@ from assay.model.plan import Measure, Study
 _NUMBERS = re.compile(r"\*|(?:[1-9]\d*|all)(?:,(?:[1-9]\d*|all))*")
 _SWEPT = ("ranks", "threads", "nodes")
 _NODES = "2,4,8,16,32,64,all"
-#: Sizes of single messages, by which those of larger numbers of ranks are predicted.
+#: Sizes of single messages, from which larger numbers of ranks are predicted.
 _MESSAGES = (0, "8:4M")
 _WEIGHT = 0.3
 _Axes = dict[str, tuple[ParamValue, ...] | ParamValue]
 
 
 def study(name: str, sweeps: Sequence[str] = ()) -> Study:
-    """One benchmark at numbers of ranks a node, threads a rank, and nodes: `ranks=1,2,4`, `nodes=1,2,all`.
+    """One benchmark at numbers of ranks per node, threads per rank, and nodes: `ranks=1,2,4`, `nodes=1,2,all`.
 
     Raises:
-        UsageError: no such benchmark, or it cannot be swept so.
+        UsageError: no such benchmark, or it does not have these numbers.
     """
     if not benchmarks.exists(name):
         near = difflib.get_close_matches(name, benchmarks.names(), n=1)
@@ -36,7 +36,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
     words = _of_ranks(benchmark, numbers) if benchmark.launcher == "mpi" else _of_threads(benchmark, numbers)
     growth = benchmark.growth
     problem: _Axes = dict(growth.problem)
-    # What its ranks exchange is counted: then one number of cores is enough to predict the next.
+    # If the messages of its ranks are known, one number of cores is enough to predict the next.
     at_once = 1 if growth.counts_messages else 2
     measures = [
         Measure(
@@ -71,7 +71,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
 
 
 def _numbers(sweeps: Sequence[str]) -> dict[str, str]:
-    """What is swept -> its numbers."""
+    """Swept quantity -> its numbers."""
     found: dict[str, str] = {}
     for sweep in sweeps:
         what, _, numbers = sweep.partition("=")
@@ -90,7 +90,7 @@ def _numbers(sweeps: Sequence[str]) -> dict[str, str]:
 
 
 def _of_ranks(benchmark: Benchmark, numbers: dict[str, str]) -> tuple[str, ...]:
-    """Placement words of a program whose ranks pass messages."""
+    """Placement words of an MPI program."""
     if "threads" in numbers and benchmark.max_rank_cpus == 1:
         raise UsageError(
             f"a rank of {benchmark.name} has one thread",
@@ -115,7 +115,7 @@ def _of_ranks(benchmark: Benchmark, numbers: dict[str, str]) -> tuple[str, ...]:
 
 
 def _of_threads(benchmark: Benchmark, numbers: dict[str, str]) -> tuple[str, ...]:
-    """Placement words of a program that is one process on each host."""
+    """Placement words of a program with one process on each host."""
     if numbers.keys() - {"threads"}:
         raise UsageError(
             f"{benchmark.name} passes no messages",
@@ -127,7 +127,7 @@ def _of_threads(benchmark: Benchmark, numbers: dict[str, str]) -> tuple[str, ...
 
 
 def _clock() -> Measure:
-    """The clock of one core, and of all, beside fused operations of every width: their peak is a limit, too."""
+    """Measure of the clock of one core and of all, with fused operations of every width, whose peak is a limit."""
     benchmark = roles.measuring("loaded-clock")[0]
     mix, width = (next(a for a in benchmark.axes if a.role == r) for r in ("instruction-mix", "instruction-width"))
     fused = next(level for level, role in mix.level_roles.items() if role == "fused")
@@ -137,7 +137,7 @@ def _clock() -> Measure:
 
 
 def _messages() -> Measure:
-    """Single messages inside a node and between two, by the first benchmark that measures them with MPI."""
+    """Measure of single messages inside a node and between two, by the first MPI benchmark of them."""
     name = next(each for each, by in roles.message_curves().items() if by == "MPI")
     benchmark = benchmarks.get(name)
     pattern, size = benchmark.axis("message-pattern"), benchmark.message_size
@@ -145,7 +145,7 @@ def _messages() -> Measure:
     if pattern:
         ours = ((name, pattern.patterns[str(name)]) for name in pattern.values)
         axes[pattern.name] = next(
-            name for name, of in ours if (of.figure, of.pairs, of.directions) == ("time", "one", 1)
+            name for name, own in ours if (own.figure, own.pairs, own.directions) == ("time", "one", 1)
         )
     why = "the time of messages, by which more ranks are predicted"
     return Measure(name, ("pair", "pair:other-node"), axes=axes, weight=0.03, why=why)

@@ -1,4 +1,4 @@
-"""Compilers, their flags and MPIs, and the cache of native programs that they built."""
+"""Compilers, flags, MPIs and libraries, and the cache of native programs."""
 
 from assay.toolchain import applications
 from assay.toolchain.building import build, cached_build

@@ -1,4 +1,4 @@
-"""Programs of declared applications: whether they are here, what brings them, and how they are installed."""
+"""Programs of declared applications: check whether they are installed, and install them."""
 
 import hashlib
 import os
@@ -17,18 +17,18 @@ _PATIENCE_S = 60.0
 
 
 def prefix(application: Application) -> Path:
-    """The folder that Assay installs it in, on request."""
+    """The folder in which Assay installs an application on request."""
     return cache_folder() / "applications" / application.name
 
 
 def installed(application: Application) -> str:
-    """That folder where it holds something, else empty."""
+    """That folder if it exists, else empty."""
     folder = prefix(application)
     return str(folder) if folder.is_dir() else ""
 
 
 def absent(application: Application) -> str:
-    """Why it cannot be started here, and what brings it; empty where it can."""
+    """Why it cannot be started here, and how to install it; empty if it can."""
     needs = application.needs
     folder = installed(application)
     path = os.pathsep.join((f"{folder}/bin", f"{folder}/usr/bin", os.environ.get("PATH", os.defpath)))
@@ -44,7 +44,7 @@ def absent(application: Application) -> str:
 
 
 def remedy(application: Application) -> str:
-    """The commands that bring it, in words."""
+    """The commands that install it, as text."""
     commands = {"as root": _as_root(application), "without root": _without_root(application)}
     found = [f"{who}: {command}" for who, command in commands.items() if command]
     found = found or ["nobody says which package brings it: install it, and put it on PATH"]
@@ -53,11 +53,11 @@ def remedy(application: Application) -> str:
 
 
 def install(application: Application, say: Callable[[str], None]) -> Path:
-    """Install it without root, in its folder; the folder.
+    """Install it without root and return its folder.
 
     Raises:
-        UsageError: nothing says which packages bring it.
-        UnfitEnvironmentError: they cannot be had.
+        UsageError: its declaration names no packages.
+        UnfitEnvironmentError: the packages cannot be installed.
     """
     command = _without_root(application)
     if not command:
@@ -70,9 +70,9 @@ def install(application: Application, say: Callable[[str], None]) -> Path:
     done = subprocess.run(["/bin/sh", "-ec", command], capture_output=True, text=True, check=False)
     if done.returncode or absent(application):
         shutil.rmtree(prefix(application), ignore_errors=True)
-        said = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        why = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise UnfitEnvironmentError(
-            f"'{application.name}' could not be installed", why=said, remedy=_as_root(application) or command
+            f"'{application.name}' could not be installed", why=why, remedy=_as_root(application) or command
         )
     return prefix(application)
 
@@ -82,7 +82,7 @@ def _as_root(application: Application) -> str:
 
 
 def _without_root(application: Application) -> str:
-    """A line of a shell that installs it in its folder."""
+    """The shell line that installs it in its folder; empty if there is none."""
     folder, needs = shlex.quote(str(prefix(application))), application.needs
     if needs.pypi:
         packages = shlex.join(needs.pypi)
@@ -90,7 +90,7 @@ def _without_root(application: Application) -> str:
     if not needs.debian:
         return ""
     packages = shlex.join(needs.debian)
-    # What is installed already is listed, too: an empty list is an error of apt-get.
+    # Installed packages are listed, too, because apt-get fails on an empty list.
     wanted = f"apt-get -s install --reinstall --no-install-recommends {packages} | awk '/^Inst/ {{print $2}}'"
     return (
         f"mkdir -p {folder} && cd {folder} && apt-get download $({wanted}) && "
@@ -99,7 +99,7 @@ def _without_root(application: Application) -> str:
 
 
 def _imports(python: str, modules: tuple[str, ...]) -> bool:
-    """Whether a Python has the modules; they are looked for, not imported."""
+    """Whether a Python has the modules; they are searched, not imported."""
     script = f"import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, {list(modules)!r})))"
     try:
         done = subprocess.run([python, "-c", script], capture_output=True, check=False, timeout=_PATIENCE_S)

@@ -1,4 +1,4 @@
-"""The cache of builds: one folder a key, to which programs are added as they are needed, shared by all runs."""
+"""The cache of builds, shared by all runs: one folder for each key, to which programs are added when needed."""
 
 import fcntl
 import hashlib
@@ -30,18 +30,18 @@ def build(
     programs: AbstractSet[str] | None = None,
     again: bool = False,
 ) -> Build:
-    """The native programs built with a toolchain, from the cache when they are there and whole.
+    """The native programs of a toolchain, from the cache if they are there and intact.
 
-    Programs of one process know nothing of MPI: those of a toolchain with an MPI are of the build without it.
+    Programs without MPI come from the build without MPI, also for a toolchain with an MPI.
 
     Args:
         toolchain: compiler, flags and MPI.
-        say: is told what goes on, a line at a time, when there is something to do.
-        programs: those that are needed; all of them where None. The build may have others, too.
+        say: prints a line on the progress.
+        programs: needed programs; None for all. The build may have others, too.
         again: build even if the cache has it.
 
     Raises:
-        UnfitEnvironmentError: no CMake, no sources, a compiler that fails, or a cache that cannot be written.
+        UnfitEnvironmentError: no CMake, no sources, a failing compiler, or a cache that cannot be written.
     """
     made = _build(toolchain, say, programs, again=again)
     return (
@@ -52,7 +52,7 @@ def build(
 
 
 def cached_build(toolchain: Toolchain) -> Build | None:
-    """The native programs as the cache has them; None where they are to be built first."""
+    """The native programs in the cache; None if they must be built first."""
     made = _ready(builds_folder() / _key(toolchain, sources.digest(sources.folder()), target_name()), toolchain)
     if made is None or toolchain.mpi is None:
         return made
@@ -61,7 +61,7 @@ def cached_build(toolchain: Toolchain) -> Build | None:
 
 
 def _with_mpi_programs(alone: Build, made: Build) -> Build:
-    """The programs of one process beside those of an MPI."""
+    """A build with the programs without MPI, and those of an MPI."""
     return msgspec.structs.replace(
         made,
         programs=alone.programs | made.programs,
@@ -80,7 +80,7 @@ def _without_mpi(toolchain: Toolchain) -> Toolchain:
 def _build(
     toolchain: Toolchain, say: Callable[[str], None], programs: AbstractSet[str] | None, *, again: bool
 ) -> Build:
-    """One entry of the cache: the programs of one process, or those of an MPI."""
+    """One entry of the cache: the programs without MPI, or those of an MPI."""
     native = sources.folder()
     digest = sources.digest(native)
     target = target_name()
@@ -102,20 +102,20 @@ def _build(
 
 
 def _lacks(ready: Build, programs: AbstractSet[str] | None) -> bool:
-    """Whether a program that is needed is still to be built."""
+    """Whether a needed program is not built yet."""
     return bool(ready.left if programs is None else programs & set(ready.left))
 
 
 def target_name() -> str:
-    """Microarchitecture and a hash of the processor's features: what `-march=native` depends on."""
-    import archspec.cpu  # noqa: PLC0415 (reads a large table: only those who build pay)
+    """Microarchitecture and a hash of the processor's features, on which `-march=native` depends."""
+    import archspec.cpu  # noqa: PLC0415 (reads a large table)
 
     features = hashlib.sha256()
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         name, _, value = line.partition(":")
         if name.strip() in {"vendor_id", "cpu family", "model", "flags", "Features", "CPU part", "cpu"}:
             features.update(f"{name.strip()}={value.strip()}\n".encode())
-        if not line:  # the first processor speaks for all: builds run on every core
+        if not line:  # the first processor is enough: builds run on every core
             break
     return f"{archspec.cpu.host().name}-{features.hexdigest()[:8]}"
 
@@ -129,29 +129,28 @@ def _key(toolchain: Toolchain, digest: str, target: str) -> str:
 
 
 def _ready(folder: Path, toolchain: Toolchain) -> Build | None:
-    """The build in a folder of the cache under the name asked for; None where it is absent or not whole."""
+    """The build in a folder of the cache, with this toolchain; None if it is absent or incomplete."""
     try:
         made = msgspec.json.decode((folder / _MANIFEST).read_bytes(), type=Build)
-        whole = all(_sha256(Path(path)) == made.sha256[name] for name, path in made.programs.items())
+        intact = all(_sha256(Path(path)) == made.sha256[name] for name, path in made.programs.items())
     except (OSError, msgspec.MsgspecError, KeyError):
         return None
-    return msgspec.structs.replace(made, toolchain=toolchain) if whole else None
+    return msgspec.structs.replace(made, toolchain=toolchain) if intact else None
 
 
 def _make(native: Path, folder: Path, known: Build, programs: AbstractSet[str] | None) -> Build:
     """Add programs to a folder of the cache, each in one step and the manifest last.
 
     Args:
-        native: the sources.
-        folder: of the entry; beside the programs it has the tree that they are compiled in, so that what they
-            share is compiled once.
-        known: what the folder has already.
-        programs: what is needed; None for all.
+        native: folder of the sources.
+        folder: folder of the entry; it also has the build tree, so that shared code is compiled once.
+        known: the build that the folder has already.
+        programs: needed programs; None for all.
     """
     try:
         return _added(native, folder, known, programs)
     except BaseException:
-        if not (folder / _MANIFEST).exists():  # nobody has seen anything of it
+        if not (folder / _MANIFEST).exists():  # nothing in it was ever used
             shutil.rmtree(folder, ignore_errors=True)
         raise
 
@@ -186,7 +185,7 @@ def _added(native: Path, folder: Path, known: Build, programs: AbstractSet[str] 
 
 @contextmanager
 def _lock(path: Path, say: Callable[[str], None]) -> Iterator[None]:
-    """Let one process at a time build a key; where the file system cannot lock, the last rename wins."""
+    """Let one process at a time build a key; on a file system without locks, the last rename wins."""
     with path.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

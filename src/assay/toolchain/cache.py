@@ -1,4 +1,4 @@
-"""Where this user's builds, and MPIs of their own, are kept."""
+"""The user's cache of builds and of their own MPIs."""
 
 import os
 from pathlib import Path
@@ -13,5 +13,5 @@ def cache_folder() -> Path:
 
 
 def builds_folder() -> Path:
-    """`builds` in the cache."""
+    """The folder `builds` in the cache."""
     return cache_folder() / "builds"

@@ -1,4 +1,4 @@
-"""One CMake build: configure and compile into a folder, with the site's CMake or the one of our environment."""
+"""Configure and compile with CMake, the site's or the one in Assay's environment."""
 
 import os
 import re
@@ -18,27 +18,27 @@ _OLDEST = (3, 20)
 _VERSION = re.compile(r"cmake version (\d+)\.(\d+)")
 _ERROR = re.compile(r"error:|CMake Error|undefined reference|No such file")
 _SHOWN_ERRORS = 3
-#: Variables by which Open MPI, MPICH and Intel MPI are told which compiler their wrapper starts.
+#: Variables that set the compiler of the wrappers of Open MPI, MPICH and Intel MPI.
 _COMPILER_OF_WRAPPERS = ("OMPI_CXX", "MPICH_CXX", "I_MPI_CXX")
 
 
 def compile_programs(
     native: Path, tree: Path, toolchain: Toolchain, log: Path, programs: AbstractSet[str] | None = None
 ) -> None:
-    """Build programs of one process, or of the toolchain's MPI, into `tree/bin`; their words go to `log`.
+    """Build the programs without MPI, or with the toolchain's MPI, into `tree/bin`; the output goes to `log`.
 
-    A tree of the same sources is gone on with. Of each program that is left for later, `tree/bin` has a file
-    `<program>.left`.
+    An existing tree of the same sources is continued. For each program that is not built yet, `tree/bin` has a
+    file `<program>.left`.
 
     Args:
-        native: the sources.
-        tree: to compile in.
-        toolchain: what compiles.
-        log: a file.
-        programs: those that are needed, all where None.
+        native: folder of the sources.
+        tree: build folder.
+        toolchain: compiler, flags and MPI.
+        log: file of the output.
+        programs: needed programs; None for all.
 
     Raises:
-        UnfitEnvironmentError: there is no CMake, or it or the compiler failed; with the first errors.
+        UnfitEnvironmentError: there is no CMake, or CMake or the compiler failed; with the first errors.
     """
     cmake, (generator, make) = _cmake(), _generator()
     if not _is_of(tree, native, generator):
@@ -47,7 +47,7 @@ def compile_programs(
         cmake,
         *("-S", str(native), "-B", str(tree), "-G", generator, f"-DCMAKE_MAKE_PROGRAM={make}"),
         f"-DCMAKE_CXX_COMPILER={toolchain.compiler}",
-        # No build type: the toolchain's flags are all there are, and the key covers them.
+        # No build type, which would add flags: the key of the build covers the toolchain's flags only.
         "-DCMAKE_BUILD_TYPE=None",
         f"-DCMAKE_CXX_FLAGS={_for_rules(toolchain.flags)}",
         "-DCMAKE_EXE_LINKER_FLAGS=",
@@ -57,7 +57,7 @@ def compile_programs(
         *_of_mpi(toolchain.mpi),
     ]
     compile_ = [cmake, "--build", str(tree), "--parallel", str(len(os.sched_getaffinity(0)))]
-    # The wrapper is asked for its flags, and may ask a compiler in turn: this one, not the one it was made with.
+    # CMake queries the wrapper for its flags, and the wrapper may start its compiler: make that the toolchain's.
     wrapped = dict.fromkeys(_COMPILER_OF_WRAPPERS, toolchain.compiler)
     with log.open("w") as output:
         for command, more in ((configure, wrapped), (compile_, {})):
@@ -70,7 +70,7 @@ def compile_programs(
 
 
 def _is_of(tree: Path, native: Path, generator: str) -> bool:
-    """Whether CMake goes on with a tree: it was configured from the same folder, for the same ninja or make."""
+    """Whether a tree can be continued: it was configured from the same folder, for the same ninja or make."""
     cache = tree / "CMakeCache.txt"
     lines = cache.read_text().splitlines() if cache.is_file() else []
     return {f"CMAKE_HOME_DIRECTORY:INTERNAL={native}", f"CMAKE_GENERATOR:INTERNAL={generator}"} <= set(lines)
@@ -79,17 +79,17 @@ def _is_of(tree: Path, native: Path, generator: str) -> bool:
 def _of_mpi(mpi: Mpi | None) -> tuple[str, ...]:
     if mpi is None:
         return ()
-    # CMake would otherwise look for the launcher and for other languages, and take what it finds first.
+    # Otherwise CMake would search for a launcher and for other languages, and use what it finds first.
     return ("-DASSAY_MPI=ON", f"-DMPI_CXX_COMPILER={mpi.compiler}", f"-DMPIEXEC_EXECUTABLE={mpi.launcher}")
 
 
 def tools() -> tuple[str, str]:
-    """Paths of CMake and of the ninja or make that it drives; UnfitEnvironmentError says which is missing."""
+    """Paths of CMake and of ninja or make; UnfitEnvironmentError names a missing one."""
     return _cmake(), _generator()[1]
 
 
 def _for_rules(flags: Sequence[str]) -> str:
-    """Flags as CMake copies them into rules of ninja or make: quoted for the shell that runs those."""
+    """Flags for rules of ninja or make, into which CMake copies them: quoted for the shell."""
     return shlex.join(flags).replace("$", "$$")
 
 
@@ -100,7 +100,7 @@ def has_openmp(tree: Path) -> bool:
 
 
 def first_errors(log: str) -> Sequence[str]:
-    """The first lines of a build log that name an error, else its last line."""
+    """The first lines of a build log with an error, else its last line."""
     lines = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith("$ ")]
     return [line for line in lines if _ERROR.search(line)][:_SHOWN_ERRORS] or lines[-1:]
 
@@ -121,7 +121,7 @@ def _cmake() -> str:
     found = ", ".join(f"{path} is {'.'.join(map(str, _version(path)))}" for path in candidates)
     raise UnfitEnvironmentError(
         f"no CMake {'.'.join(map(str, _OLDEST))} or newer",
-        why=found or "there is no cmake on PATH, nor beside this Python",
+        why=found or "there is no cmake on PATH, nor next to this Python",
         remedy=f"{sys.executable} -m pip install cmake ninja, or: module load cmake",
     )
 
@@ -150,5 +150,5 @@ def _generator() -> tuple[str, str]:
 
 
 def _own(program: str) -> Path:
-    """Where a wheel puts a program: beside the Python that runs us."""
+    """The path of a program from a wheel: in the folder of this Python."""
     return Path(sys.prefix) / "bin" / program

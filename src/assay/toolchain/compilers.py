@@ -1,4 +1,4 @@
-"""Which C++ compilers this machine has, and with which flags they are used."""
+"""Find the C++ compilers of this machine, and their flags."""
 
 import os
 import platform
@@ -17,12 +17,12 @@ from assay.model.toolchain import Toolchain
 from assay.toolchain.mpis import get_mpi, strings
 from assay.toolchain.names import join_name, split_name, with_mpi
 
-#: The first major version whose C++20 is enough for the native programs, and where to find its number.
+#: The first major version with sufficient C++20 for the native programs, and the pattern of its number.
 _OLDEST = {"gcc": 11, "clang": 12}
 _MAJOR = {"gcc": re.compile(r"\) (\d+)\."), "clang": re.compile(r"clang version (\d+)\.")}
-#: As linpack_fortran.cmake looks for them.
+#: Fortran compilers, in the order of linpack_fortran.cmake.
 _FORTRAN = ("gfortran", "flang", "flang-new", "ifx")
-#: Versioned names are tried where the plain one is missing or too old, newest first.
+#: Newest major version in names such as g++-13, which are tried if the plain name is missing or too old.
 _NEWEST = 30
 _INSTALL = (
     "module load gcc, or as root: apt install g++ (Debian, Ubuntu), dnf install gcc-c++ (Fedora, RHEL), "
@@ -34,7 +34,7 @@ _KEYS = ("compiler", "flags", "mpi")
 def find() -> tuple[Toolchain, ...]:
     """Every usable toolchain with default flags, the default first: `$CXX` if set, then gcc, then clang.
 
-    In HPE's programming environment its `CC` is the compiler that the user has chosen there.
+    In HPE's programming environment, `CC` is the compiler that the user has chosen.
     """
     found: dict[str, Toolchain] = {}
     for toolchain in _each():
@@ -43,7 +43,7 @@ def find() -> tuple[Toolchain, ...]:
 
 
 def _each() -> Iterator[Toolchain]:
-    """The same, each examined when it is asked for; two may have one name."""
+    """The same, examined lazily; two may have the same name."""
     if os.environ.get("CXX", "").strip():
         yield _from_variable(os.environ["CXX"].strip())
     for plain in (*("CC",) * bool(os.environ.get("CRAYPE_VERSION")), "g++", "clang++"):
@@ -54,19 +54,19 @@ def _each() -> Iterator[Toolchain]:
 def get(
     name: str = "", declared: Mapping[str, Any] | None = None, mpis: Mapping[str, Any] | None = None
 ) -> Toolchain:
-    """The toolchain that a name means.
+    """The toolchain of a name.
 
     Args:
-        name: `gcc`, `clang`, a name in `declared`, or empty for the default; each followed by any number of
-            `+FLAG`, a compiler flag without its dash that is added to the usual ones: `gcc+O2`,
-            `clang+march=x86-64-v3`. What follows a space are flags in place of the usual ones: `gcc -O2 -g`. An
-            MPI stands behind a slash: `gcc/mpich`, `gcc/openmpi-4+O2`.
-        declared: the tables `[toolchain.NAME]` of the configuration, with `compiler`, `flags`, `mpi`, or some.
+        name: `gcc`, `clang`, a name in `declared`, or empty for the default; followed by any number of `+FLAG`,
+            compiler flags without the dash that are added to the default ones: `gcc+O2`, `clang+march=x86-64-v3`.
+            Flags after a space replace the default ones: `gcc -O2 -g`. An MPI follows a slash: `gcc/mpich`,
+            `gcc/openmpi-4+O2`.
+        declared: the tables `[toolchain.NAME]` of the configuration, with some of `compiler`, `flags`, `mpi`.
         mpis: the tables `[mpi.NAME]` of the configuration.
 
     Raises:
-        UsageError: nothing has that name, or the compiler refuses a flag.
-        UnfitEnvironmentError: there is no usable compiler, or no MPI, at all.
+        UsageError: the name is unknown, or the compiler refuses a flag.
+        UnfitEnvironmentError: there is no usable compiler, or no MPI.
     """
     declared = declared or {}
     parts = split_name(full_name(name, declared))
@@ -81,21 +81,21 @@ def get(
 
 
 def full_name(name: str, declared: Mapping[str, Any]) -> str:
-    """The name with the MPI that its table in the configuration gives it, where the name says none."""
+    """The name, with the MPI of its table in the configuration if the name has none."""
     table = declared.get(split_name(name).compiler)
     mpi = table.get("mpi") if isinstance(table, Mapping) else None
     return with_mpi(name, mpi) if isinstance(mpi, str) else name
 
 
 def with_flags(toolchain: Toolchain, text: str) -> Toolchain:
-    """The same compiler with other flags, split as a shell does; UsageError where the compiler refuses them."""
+    """The same compiler with other flags, split as by a shell; UsageError if the compiler refuses them."""
     flags = tuple(_split(text))
     _check(toolchain.compiler, flags)
     return Toolchain(toolchain.name, toolchain.compiler, toolchain.version, flags, toolchain.mpi)
 
 
 def major_version(kind: str, version: str) -> int | None:
-    """The major version in the first line of `--version` of a `gcc` or `clang`; None where it is no such line."""
+    """The major version in the first line of `--version` of a `gcc` or `clang`; None if there is none."""
     match = _MAJOR[kind].search(version)
     return int(match[1]) if match else None
 
@@ -108,7 +108,7 @@ def kind_of(version: str) -> str:
 
 
 def accepts(compiler: str, flags: Sequence[str]) -> bool:
-    """Whether the compiler takes these flags on this machine."""
+    """Whether the compiler accepts these flags on this machine."""
     return not _refusal(compiler, tuple(flags))
 
 
@@ -178,7 +178,7 @@ def _commands(plain: str) -> Iterator[str]:
 
 
 def _examine(command: str) -> Toolchain | None:
-    """The toolchain of a command, None when it is missing or too old."""
+    """The toolchain of a command; None if it is missing or too old."""
     path = shutil.which(command)
     version = _version(path) if path else ""
     if not path or not version or _complaint(command):
@@ -188,7 +188,7 @@ def _examine(command: str) -> Toolchain | None:
 
 
 def _complaint(command: str) -> str:
-    """Why a command cannot be used, empty when it can."""
+    """Why a command cannot be used; empty if it can."""
     path = shutil.which(command)
     if not path:
         return f"there is no program '{command}'"
@@ -219,7 +219,7 @@ def _version(path: str) -> str:
 
 
 def _default_flags(compiler: str) -> tuple[str, ...]:
-    """Optimised for this very processor, where the compiler knows how to say so."""
+    """Optimisation flags for this processor, if the compiler has them."""
     native = "-mcpu=native" if platform.machine() in {"aarch64", "ppc64le"} else "-march=native"
     return ("-O3", native) if accepts(compiler, ("-O3", native)) else ("-O3",)
 
@@ -234,7 +234,7 @@ def _check(compiler: str, flags: tuple[str, ...]) -> None:
 
 @cache
 def _refusal(compiler: str, flags: tuple[str, ...]) -> str:
-    """What the compiler says against these flags when it compiles nothing; empty when it takes them."""
+    """The compiler's error message for these flags; empty if it accepts them."""
     command = [compiler, *flags, "-x", "c++", "-S", "-o", "-", "-"]
     try:
         done = subprocess.run(

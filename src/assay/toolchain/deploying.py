@@ -1,4 +1,4 @@
-"""Programs on nodes that share no home with this one: copied to the same place as here, then checked by hash."""
+"""Copy programs to the same path on nodes that share no home directory, and check them by hash."""
 
 import io
 import re
@@ -14,23 +14,23 @@ import msgspec
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.toolchain import Build
 
-#: Prints the hash of each program that is there, then the names of those that do not start.
+#: Prints the hash of each existing program, then the names of those that do not start.
 _CHECK = (
     'cd "$1" 2>/dev/null || exit 0; shift; sha256sum -- "$@" 2>/dev/null; '
     'for program in "$@"; do "./$program" --describe >/dev/null || echo "refused  $program"; done; true'
 )
-#: The files of the archive on stdin go into the folder, each in one step: what runs from there goes on running,
-#: and hosts that share a home may do it at once.
+#: Unpacks the archive from stdin into the folder. Each file is renamed in one step: running programs continue, and
+#: hosts that share a home may do it at the same time.
 _PLACE = (
     'set -e; umask 077; new="$1.$(uname -n).$$"; trap \'rm -rf "$new"\' EXIT; '
     'mkdir -p "$1" "$new"; tar -xf - -C "$new"; mv -f "$new"/* "$1"'
 )
-#: What no shell of any node reads as anything else.
+#: Paths without characters that are special to a shell.
 _PLAIN = re.compile(r"/[\w./+@~-]*", re.ASCII)
 _AT_ONCE = 16
 _SECONDS = 300
 
-#: Host -> the words before a command that run it there: `ssh`, its options, the host.
+#: Host -> words before a command that run it there: `ssh`, its options, the host.
 Reach = Callable[[str], Sequence[str]]
 
 
@@ -38,7 +38,7 @@ class Shipment(msgspec.Struct, frozen=True):
     """The programs of one folder of the cache.
 
     Attributes:
-        folder: absolute, the same here and there: launchers start a program under one path on all nodes.
+        folder: absolute path, the same on all nodes, because launchers start a program under one path.
         sha256: program -> hash.
     """
 
@@ -49,11 +49,11 @@ class Shipment(msgspec.Struct, frozen=True):
 def deploy(
     builds: Iterable[Build], hosts: Sequence[str], reach: Reach, say: Callable[[str], None] = lambda _text: None
 ) -> None:
-    """Bring programs to every host that lacks them; each host is looked at again afterwards.
+    """Copy programs to every host that lacks them, and check each host again.
 
     Raises:
-        UsageError: the cache has a name that not every shell reads as it is.
-        UnfitEnvironmentError: a host cannot be reached, written to, or cannot start the programs.
+        UsageError: the path of the cache has characters that are special to a shell.
+        UnfitEnvironmentError: a host cannot be reached or written to, or cannot start the programs.
     """
     wanted = shipments(builds)
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
@@ -68,7 +68,7 @@ def deploy(
 
 
 def shipments(builds: Iterable[Build]) -> tuple[Shipment, ...]:
-    """What builds consist of, folder by folder: the programs of one process are shared by many builds."""
+    """The folders of builds; several builds share the programs without MPI."""
     folders: dict[str, dict[str, str]] = {}
     for build in builds:
         for name, path in build.programs.items():
@@ -94,7 +94,7 @@ def unpack_command(shipment: Shipment) -> str:
 
 
 def archive(shipment: Shipment) -> bytes:
-    """The files of the folder as they are here; with the manifest, the host has the build as if made there."""
+    """An archive of the folder; with the manifest in it, the host has the build as if it were built there."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
         for path in sorted(Path(shipment.folder).iterdir()):
@@ -102,39 +102,39 @@ def archive(shipment: Shipment) -> bytes:
     return packed.getvalue()
 
 
-def missing_programs(shipment: Shipment, said: str) -> tuple[str, ...]:
+def missing_programs(shipment: Shipment, output: str) -> tuple[str, ...]:
     """The programs that are missing or different on a host, from the output of `check_command`."""
-    there = set(said.splitlines())
+    there = set(output.splitlines())
     return tuple(name for name, digest in shipment.sha256.items() if f"{digest}  {name}" not in there)
 
 
-def failing_programs(said: str) -> tuple[str, ...]:
+def failing_programs(output: str) -> tuple[str, ...]:
     """The programs that do not start on a host, from the output of `check_command`."""
-    return tuple(line.removeprefix("refused  ") for line in said.splitlines() if line.startswith("refused  "))
+    return tuple(line.removeprefix("refused  ") for line in output.splitlines() if line.startswith("refused  "))
 
 
 def _deploy_to(wanted: Sequence[Shipment], host: str, reach: Sequence[str], say: Callable[[str], None]) -> str:
-    """Why a host cannot run the programs; empty when it can."""
+    """Copy programs to a host if necessary; returns why it cannot run them, empty if it can."""
     copied = 0
     for shipment in wanted:
-        code, said, complaint = _run([*reach, check_command(shipment)])
-        if not code and missing_programs(shipment, said):
+        code, output, complaint = _run([*reach, check_command(shipment)])
+        if not code and missing_programs(shipment, output):
             code, _, complaint = _run([*reach, unpack_command(shipment)], archive(shipment))
             if not code:
                 copied += len(shipment.sha256)
-                code, said, complaint = _run([*reach, check_command(shipment)])
+                code, output, complaint = _run([*reach, check_command(shipment)])
         if code:
             return complaint or f"exit code {code}"
-        if missing_programs(shipment, said):
-            return f"{missing_programs(shipment, said)[0]} is another one than here after it was copied"
-        if failing_programs(said):
-            return f"cannot start {failing_programs(said)[0]}: {complaint or 'it says nothing'}"
+        if missing_programs(shipment, output):
+            return f"{missing_programs(shipment, output)[0]} is another one than here after it was copied"
+        if failing_programs(output):
+            return f"cannot start {failing_programs(output)[0]}: {complaint or 'it says nothing'}"
     say(f"{host}: {copied} programs copied, all checked" if copied else f"{host}: has them already")
     return ""
 
 
 def _run(command: Sequence[str], content: bytes = b"") -> tuple[int, str, str]:
-    """Exit code, what was printed, and the last line of the complaint."""
+    """Exit code, stdout, and the last line of stderr."""
     try:
         done = subprocess.run(command, input=content, capture_output=True, check=False, timeout=_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:

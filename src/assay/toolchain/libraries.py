@@ -1,4 +1,4 @@
-"""Libraries that programs load at launch: those of a user, of PyPI wheels, of modules and of the system."""
+"""Find libraries that programs load at launch: of the user, of PyPI wheels, of modules and of the system."""
 
 import importlib.metadata
 import importlib.util
@@ -13,14 +13,14 @@ from assay.model.errors import UsageError
 from assay.model.toolchain import Library
 
 BLAS = "blas"
-#: Package of PyPI -> name, and where its library lies below the package.
+#: PyPI package -> name, and path of its library below the package.
 _WHEELS = {
     "scipy_openblas32": ("openblas", "lib/libscipy_openblas*.so"),
     "scipy_openblas64": ("openblas64", "lib/*.so"),
 }
-#: Wheel that puts a library beside the programs of an environment -> name, file, and the licence that it asks for.
+#: Wheel with a library outside its package -> name, file, and licence.
 _FILES = {"mkl": ("mkl", "libmkl_rt.so", "Intel Simplified Software License")}
-#: Name -> files below a folder of libraries; distributions keep each build of a BLAS in a folder of its own.
+#: Name -> files below a folder of libraries; distributions keep each build of a BLAS in its own folder.
 _SYSTEM = {
     "openblas-pthread": ("openblas-pthread/libopenblas.so.0",),
     "openblas-openmp": ("openblas-openmp/libopenblas.so.0", "libopenblaso.so.0"),
@@ -35,20 +35,20 @@ _SYSTEM = {
     "armpl": ("libarmpl_lp64_mp.so",),
     "libsci": ("libsci_gnu_mp.so",),
 }
-#: Folders that modules name, and what lies below.
+#: Variables with folders that modules set -> subfolder.
 _VARIABLES = {"LD_LIBRARY_PATH": "", "MKLROOT": "lib", "ARMPL_DIR": "lib", "CRAY_LIBSCI_PREFIX_DIR": "lib"}
 _FOLDERS = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/local/lib", "/opt/intel/oneapi/mkl/latest/lib")
 
 
 def find_libraries(role: str = BLAS, declared: Mapping[str, Any] | None = None) -> tuple[Library, ...]:
-    """The libraries of a role that are here, each file once: declared ones, then those of wheels, then others.
+    """The installed libraries of a role, each file once: declared ones, then those of wheels, then others.
 
     Args:
         role: only `blas` is known.
         declared: the table `[blas]` of the configuration: name -> path.
 
     Raises:
-        UsageError: a declared file that is not there.
+        UsageError: a declared file does not exist.
     """
     found: dict[str, Library] = {}
     every = (*_declared(declared or {}), *_of_wheels(), *_of_files(), *_of_system()) if role == BLAS else ()
@@ -87,7 +87,7 @@ def _of_files() -> Iterator[Library]:
 
 
 def _of_modules() -> Iterator[Path]:
-    """Folders that the environment names."""
+    """Folders named by environment variables."""
     for variable, below in _VARIABLES.items():
         yield from (Path(each, below) for each in os.environ.get(variable, "").split(":") if each)
 
@@ -109,7 +109,7 @@ def _of_system() -> Iterator[Library]:
 
 @cache
 def _of_loader() -> frozenset[str]:
-    """Names that the loader finds by itself."""
+    """Names of libraries on the path of the loader."""
     try:
         listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
     except OSError:

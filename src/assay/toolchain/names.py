@@ -1,16 +1,16 @@
-"""What a toolchain is called: `gcc/mpich-4.0.2+O2 -g` is a compiler, an MPI, added flags and flags in place."""
+"""Names of toolchains: `gcc/mpich-4.0.2+O2 -g` is a compiler, an MPI, added flags and replacing flags."""
 
 from typing import NamedTuple
 
 
 class Parts(NamedTuple):
-    """The parts of a name, each empty where it is not said.
+    """The parts of a name; missing parts are empty.
 
     Attributes:
         compiler: `gcc`, or a name of assay.toml.
         mpi: `mpich-4.0.2`.
-        levels: flags without their dash that are added to the usual ones.
-        flags: flags in place of the usual ones, not split.
+        levels: flags, without their dash, that are added to the default ones.
+        flags: flags that replace the default ones, not split.
     """
 
     compiler: str
@@ -35,6 +35,6 @@ def join_name(parts: Parts) -> str:
 
 
 def with_mpi(name: str, mpi: str) -> str:
-    """The name of a toolchain with an MPI; one that names an MPI already keeps its own."""
+    """The name of a toolchain with an MPI; a name that has an MPI keeps it."""
     parts = split_name(name)
     return name if parts.mpi else join_name(parts._replace(mpi=mpi))

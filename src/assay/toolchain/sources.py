@@ -1,4 +1,4 @@
-"""The native sources: in the checkout that this package runs from, else inside the installed package."""
+"""The native sources: in the checkout of this package, else inside the installed package."""
 
 import hashlib
 import importlib
@@ -12,7 +12,7 @@ _SUFFIXES = {".cpp", ".hpp", ".h", ".f90", ".cmake", ".txt", ".in"}
 
 
 def folder() -> Path:
-    """The folder `native`; UnfitEnvironmentError when the installation lacks it."""
+    """The folder `native`; UnfitEnvironmentError if the installation lacks it."""
     package = Path(assay.__file__).resolve().parent
     for candidate in (package.parents[1] / "native", package / "native"):
         if (candidate / "CMakeLists.txt").is_file():
@@ -25,7 +25,7 @@ def folder() -> Path:
 
 
 def further_folders() -> tuple[Path, ...]:
-    """Folders `native` of topics that other packages bring: one program a source file."""
+    """Folders `native` of topics in other packages: one program per source file."""
     every = (
         Path(place) / "native" for each in topics.packages() for place in importlib.import_module(each).__path__
     )
@@ -33,7 +33,7 @@ def further_folders() -> tuple[Path, ...]:
 
 
 def digest(native: Path) -> str:
-    """Hash of every source's path and content; tests are left out, for no program contains them."""
+    """Hash of every source's path and content, without tests, which are in no program."""
     hashed = hashlib.sha256()
     for folder in (native, *further_folders()):
         for path in sorted(folder.rglob("*")):

@@ -13,7 +13,7 @@ from assay.model.errors import UnfitEnvironmentError, UsageError
 
 __all__ = ["Job", "Queue", "Scheduler", "State", "Status", "find_scheduler", "get", "names"]
 
-#: What stands beside them: the words that they share.
+#: The other modules of this package.
 _NOT_SCHEDULERS = {"job"}
 
 
@@ -33,10 +33,10 @@ def get(name: str) -> Scheduler:
 
 
 def find_scheduler(which: Callable[[str], str | None]) -> Scheduler:
-    """The scheduler whose submitting program `which` finds.
+    """The first scheduler whose submitting program `which` finds.
 
     Raises:
-        UnfitEnvironmentError: none of them is there.
+        UnfitEnvironmentError: there is none.
     """
     found = next((one for one in map(get, names()) if which(one.submits)), None)
     if found is None:

@@ -1,4 +1,4 @@
-"""A batch job as its user means it, and what a scheduler says of it."""
+"""A batch job as the user requests it, and its status from the scheduler."""
 
 import re
 import shlex
@@ -15,18 +15,18 @@ class Job(msgspec.Struct, frozen=True):
     """One job on whole nodes, which runs one command on the first of them.
 
     Attributes:
-        name: as the queue shows it.
-        command: program and arguments; a request to end (SIGTERM) must make it save what it has.
-        folder: absolute, where it runs.
-        output: file of all that it prints; absolute.
-        nodes: how many.
-        seconds: until it is ended.
-        hosts: nodes by name; any where empty.
-        cpus: of each node, for schedulers that give only those that are asked for; 0 where unknown.
-        queue: partition or queue; the site's usual one where empty.
-        account: that pays; the user's usual one where empty.
-        options: further words for the scheduler, as its manual has them.
-        prologue: lines of bash that it runs first, as in a login shell: modules exist there.
+        name: name in the queue.
+        command: program and arguments; on SIGTERM it must save its results.
+        folder: working directory, absolute.
+        output: file of its output, absolute.
+        nodes: number of nodes.
+        seconds: time limit.
+        hosts: names of the nodes; empty: any nodes.
+        cpus: cpus of each node, for schedulers that give only requested cpus; 0 if unknown.
+        queue: partition or queue; empty: the site's default.
+        account: account that pays; empty: the user's default.
+        options: further options of the scheduler.
+        prologue: lines of bash that run first, in a login shell, where modules exist.
     """
 
     name: str
@@ -44,13 +44,13 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True):
-    """How a job stands.
+    """Status of a job.
 
     Attributes:
-        state: in our words.
-        word: the scheduler's own.
-        reason: why, in the scheduler's words; empty where it gives none.
-        exit_code: of a job that ended; 0 where it gives none.
+        state: one of Assay's states.
+        word: the scheduler's own word.
+        reason: the scheduler's reason; empty if it gives none.
+        exit_code: exit code of an ended job; 0 if the scheduler gives none.
     """
 
     state: State
@@ -60,12 +60,12 @@ class Status(msgspec.Struct, frozen=True):
 
 
 class Queue(msgspec.Struct, frozen=True):
-    """A partition or queue, or all nodes of a site whose queues do not say which they have.
+    """A partition or queue; or all nodes of a site whose queues do not list their nodes.
 
     Attributes:
-        name: empty where it is all nodes.
-        nodes: how many it has, in whatever state they are.
-        usual: whether jobs that name no queue come into it.
+        name: empty for all nodes.
+        nodes: number of nodes, in any state.
+        usual: whether it is the default queue.
     """
 
     name: str
@@ -74,12 +74,12 @@ class Queue(msgspec.Struct, frozen=True):
 
 
 class Scheduler(Protocol):
-    """A pure translator: it starts nothing and asks nobody. `batch/` has one module for each.
+    """A pure translator: it starts nothing and reads nothing. `batch/` has one module for each.
 
     Attributes:
-        name: as users say it.
-        submits: program that submits; where it is on the path, the scheduler is there.
-        queue_variable: variable of the environment that names the queue of jobs that name none; empty for none.
+        name: name for users.
+        submits: program that submits; the scheduler exists if this program is on the path.
+        queue_variable: environment variable with the user's default queue; empty for none.
         queues: command that lists queues with their nodes.
     """
 
@@ -89,29 +89,29 @@ class Scheduler(Protocol):
     queues: tuple[str, ...]
 
     def read_queues(self, output: str) -> tuple[Queue, ...]:
-        """What that command printed; none where it cannot be read."""
+        """Parse the output of that command; empty if it cannot be parsed."""
 
     def script(self, job: Job) -> str:
         """The job script."""
 
     def submit(self, script: str, job: Job) -> tuple[str, ...]:
-        """The command that submits the script of a job, which is at that path."""
+        """The command that submits the script of a job at that path."""
 
     def job_id(self, output: str) -> str:
-        """The id in what the submitting command printed; UsageError where there is none."""
+        """The id in the output of the submitting command; UsageError if there is none."""
 
     def status(self, job_id: str) -> tuple[tuple[str, ...], ...]:
-        """Commands that tell how a job stands, to be asked in turn until one knows it."""
+        """Commands that print the status of a job, to be run in turn until one knows the job."""
 
     def read(self, output: str) -> Status | None:
-        """What one of them printed; None where it does not know the job (any more)."""
+        """Parse the output of one of them; None if it does not know the job (any more)."""
 
 
 def job_script(prefix: str, directives: tuple[str, ...], job: Job) -> str:
-    """A script of directives and one command, which takes the shell's place so that signals reach it.
+    """A script with directives and one command, which replaces the shell so that signals reach it.
 
     Raises:
-        UsageError: a word holds a line break, which would end the directive.
+        UsageError: a word contains a line break, which would end the directive.
     """
     words = (*directives, *job.options)
     broken = next((word for word in words if "\n" in word), None)
@@ -126,30 +126,30 @@ def job_script(prefix: str, directives: tuple[str, ...], job: Job) -> str:
 
 
 def format_clock(seconds: int) -> str:
-    """Seconds as `1:02:03`, which every scheduler reads."""
+    """Seconds as `1:02:03`, which every scheduler accepts."""
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 def optional(option: str, value: str) -> tuple[str, ...]:
-    """The option with its value; empty where the user left it to the site."""
+    """The option with its value; empty without a value."""
     return (f"{option}{value}",) if value else ()
 
 
 def last_id(pattern: str, output: str, command: str) -> str:
-    """The last line of what a submitting command printed that is an id: sites may print more before it.
+    """The id in the output of a submitting command: in the last line that matches; sites may print other lines.
 
     Args:
-        pattern: a whole line with the id as its group.
-        output: what the command printed.
-        command: its name, for people.
+        pattern: pattern of a whole line, with the id as its group.
+        output: output of the command.
+        command: name of the command, for messages.
 
     Raises:
-        UsageError: no line is one.
+        UsageError: no line matches.
     """
     found = re.findall(rf"^{pattern}$", output, re.MULTILINE)
     if not found:
-        said = output.strip().splitlines()
+        lines = output.strip().splitlines()
         raise UsageError(
-            f"{command} gave no job id", why=said[-1] if said else "it printed nothing", remedy=command
+            f"{command} gave no job id", why=lines[-1] if lines else "it printed nothing", remedy=command
         )
     return str(found[-1])

@@ -10,7 +10,7 @@ _STATES: dict[str, State] = {
     **dict.fromkeys("QHWTM", "queued"),
     **dict.fromkeys("RBESU", "running"),
 }
-#: Exit statuses that PBS itself gives: killed for its wall time, and 256 + SIGTERM, as qdel ends a job.
+#: Exit statuses of PBS itself: -29 if killed at its wall time, and 256 + SIGTERM if ended by qdel.
 _ENDED: dict[int, State] = {0: "complete", -29: "timed-out", 271: "cancelled"}
 
 
@@ -41,7 +41,7 @@ class Pbs:
     queues = ("pbsnodes", "-a", "-F", "json")
 
     def read_queues(self, output: str) -> tuple[Queue, ...]:
-        """All hosts, which may be of several virtual nodes each: which of them a queue has, nobody says."""
+        """All hosts, each of which may have several virtual nodes; PBS does not report the hosts of a queue."""
         try:
             found = msgspec.json.decode(output, type=_Nodes).nodes
         except msgspec.DecodeError:
@@ -50,16 +50,16 @@ class Pbs:
         return (Queue("", len(hosts)),) if hosts else ()
 
     def script(self, job: Job) -> str:
-        """Whole nodes, one chunk each; PBS itself asks to end (SIGTERM) some seconds before it kills."""
+        """Whole nodes, one chunk each; PBS itself sends SIGTERM some seconds before it kills."""
         cpus = f":ncpus={job.cpus}" if job.cpus else ""
         chunks = "+".join(f"1:host={host}{cpus}" for host in job.hosts) or f"{job.nodes}{cpus}"
         directives = (
-            f"-N{re.sub(r'[^A-Za-z0-9_-]', '-', job.name)[:15]}",  # what every version takes
+            f"-N{re.sub(r'[^A-Za-z0-9_-]', '-', job.name)[:15]}",  # accepted by every version
             f"-lselect={chunks}",
             "-lplace=scatter:excl",
             f"-lwalltime={format_clock(job.seconds)}",
-            "-rn",  # it would begin anew where it shall be resumed
-            "-V",  # the modules that are loaded here, as Slurm and Flux do unasked
+            "-rn",  # a requeued job would start a new run instead of resuming
+            "-V",  # keep the loaded modules, as Slurm and Flux do by default
             "-joe",
             f"-o{job.output}",
             "-S/bin/sh",
@@ -68,8 +68,8 @@ class Pbs:
         )
         return job_script("#PBS", directives, job)
 
-    def submit(self, script: str, job: Job) -> tuple[str, ...]:  # noqa: ARG002 (the script says it all)
-        """It prints the id."""
+    def submit(self, script: str, job: Job) -> tuple[str, ...]:  # noqa: ARG002 (all options are in the script)
+        """The command prints the id."""
         return ("qsub", script)
 
     def job_id(self, output: str) -> str:
@@ -77,11 +77,11 @@ class Pbs:
         return last_id(r"(\d+\.[\w.-]+)", output, self.submits)
 
     def status(self, job_id: str) -> tuple[tuple[str, ...], ...]:
-        """With those that have ended, as long as the server keeps them."""
+        """The command includes ended jobs, as long as the server keeps them."""
         return (("qstat", "-x", "-f", "-F", "json", job_id),)
 
     def read(self, output: str) -> Status | None:
-        """JSON with all there is to know; a job that ended without a code never ran."""
+        """JSON of qstat; a job that ended without an exit code never ran."""
         try:
             found = msgspec.json.decode(output, type=_Answer).jobs
         except msgspec.DecodeError:
@@ -92,8 +92,8 @@ class Pbs:
         if (state := _STATES.get(job.state)) is not None:
             return Status(state, job.state, job.comment)
         ended = "cancelled" if job.code is None else _ENDED.get(job.code, "failed")
-        told = job.comment or ("" if job.code is None else f"exit code {job.code}")
-        return Status(ended, job.state, "" if ended == "complete" else told, job.code or 0)
+        reason = job.comment or ("" if job.code is None else f"exit code {job.code}")
+        return Status(ended, job.state, "" if ended == "complete" else reason, job.code or 0)
 
 
 scheduler = Pbs()

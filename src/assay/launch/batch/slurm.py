@@ -1,13 +1,13 @@
-"""Slurm: sbatch, squeue (which forgets jobs minutes after their end), sacct (where the site keeps accounts)."""
+"""Slurm: sbatch, squeue (which forgets jobs minutes after their end), sacct (if the site has accounting)."""
 
 import re
 
 from assay.launch.batch.job import Job, Queue, State, Status, format_clock, job_script, last_id, optional
 
-#: From the request to end to the time limit: what is running then is ended and saved, and the run can be resumed.
+#: Seconds between SIGTERM and the time limit: the current launch is ended and saved, and the run can be resumed.
 _WARNING_S = 60
 
-#: Each with what shall follow it.
+#: Fields, each with its separator.
 _FIELDS = "State:|,Reason:|,exit_code:"
 
 _STATES: dict[str, State] = {
@@ -31,18 +31,18 @@ class Slurm:
     queues = ("sinfo", "--noheader", "--format=%P|%D")
 
     def read_queues(self, output: str) -> tuple[Queue, ...]:
-        """`NAME|NODES` a line; the usual one is marked with an asterisk."""
+        """`NAME|NODES` per line; the default partition is marked with an asterisk."""
         found = re.findall(r"^([^|*\n]+)(\*?)\|(\d+)$", output, re.MULTILINE)
         return tuple(Queue(name, int(nodes), bool(usual)) for name, usual, nodes in found)
 
     def script(self, job: Job) -> str:
-        """Whole nodes; SIGTERM to the command, which stands in the place of the shell, before the time limit."""
+        """Whole nodes; SIGTERM to the command, which replaces the shell, before the time limit."""
         return job_script("#SBATCH", _directives(job), job)
 
     def submit(self, script: str, job: Job) -> tuple[str, ...]:
-        """It prints the id and, on sites of several clusters, the cluster.
+        """The command prints the id and, on sites with several clusters, the cluster.
 
-        Variables of the environment (SBATCH_PARTITION, SBATCH_TIMELIMIT) overrule a script, but no command line.
+        Environment variables (SBATCH_PARTITION, SBATCH_TIMELIMIT) override a script, but not a command line.
         """
         return ("sbatch", "--parsable", *_directives(job), *job.options, script)
 
@@ -51,14 +51,14 @@ class Slurm:
         return last_id(r"(\d+)(?:;\S+)?", output, self.submits)
 
     def status(self, job_id: str) -> tuple[tuple[str, ...], ...]:
-        """The queue first: it knows the reason."""
+        """The queue first, because it knows the reason."""
         return (
             ("squeue", "--noheader", "--states=all", f"--jobs={job_id}", f"--Format={_FIELDS}"),
             ("sacct", "--noheader", "--parsable2", "--allocations", f"--jobs={job_id}", "--format=State,ExitCode"),
         )
 
     def read(self, output: str) -> Status | None:
-        """`STATE|reason|wait status`, of sacct `STATE|code:signal`; the state may name who cancelled."""
+        """`STATE|reason|wait status`, or `STATE|code:signal` from sacct; the state may name who cancelled."""
         line = output.strip().splitlines()[-1:]
         if not line:
             return None
@@ -67,11 +67,11 @@ class Slurm:
             reason, code, number = "None", int(match[1]), int(match[2])
         else:
             code, number = divmod(int(wait) if wait.isdecimal() else 0, 256)
-        told = [] if reason in {"", "None"} else [reason]
-        told += ["node failure"] if word == "NODE_FAIL" else []
-        told += [f"exit code {code}"] if code else []
-        told += [f"signal {number}"] if number else []
-        return Status(_STATES.get(word.split()[0], "failed"), word, ", ".join(told), code)
+        reasons = [] if reason in {"", "None"} else [reason]
+        reasons += ["node failure"] if word == "NODE_FAIL" else []
+        reasons += [f"exit code {code}"] if code else []
+        reasons += [f"signal {number}"] if number else []
+        return Status(_STATES.get(word.split()[0], "failed"), word, ", ".join(reasons), code)
 
 
 def _directives(job: Job) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def _directives(job: Job) -> tuple[str, ...]:
         "--exclusive",
         f"--time={format_clock(job.seconds)}",
         f"--signal=B:TERM@{_WARNING_S}",
-        "--no-requeue",  # it would begin anew where it shall be resumed
+        "--no-requeue",  # a requeued job would start a new run instead of resuming
         *optional("--partition=", job.queue),
         *optional("--account=", job.account),
         f"--chdir={job.folder}",

@@ -9,9 +9,9 @@ from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
 
 #: Points a side and iterations of the codes that Assay has no program for.
 _GRIDS: Mapping[str, Mapping[str, tuple[int, int]]] = {
-    "bt": {"S": (12, 60), "W": (24, 200), "A": (64, 200), "B": (102, 200), "C": (162, 200)},
-    "lu": {"S": (12, 50), "W": (33, 300), "A": (64, 250), "B": (102, 250), "C": (162, 250)},
-    "sp": {"S": (12, 100), "W": (36, 400), "A": (64, 400), "B": (102, 400), "C": (162, 400)},
+    "bt": {"S": (12, 60), "W": (24, 200), "A": (64, 200), "B": (102, 200), "C": (162, 200), "D": (408, 250)},
+    "lu": {"S": (12, 50), "W": (33, 300), "A": (64, 250), "B": (102, 250), "C": (162, 250), "D": (408, 300)},
+    "sp": {"S": (12, 100), "W": (36, 400), "A": (64, 400), "B": (102, 400), "C": (162, 400), "D": (408, 500)},
 }
 #: Operations of an iteration as NPB counts them: factors of n^3, n^2, n and 1.
 _COUNTED = {
