@@ -326,7 +326,7 @@ def test_the_section_tells_strong_from_weak_and_what_to_take(run: Run, analysis:
     captions = [table.caption.partition(",")[0].partition(":")[0] for table in drawn.tables]
     assert captions == [
         "Speed-ups over the base",
-        "Which placement to take",
+        "Best placements",
         "Universal scalability law",
         "Where speed is lost",
         "Predictions",

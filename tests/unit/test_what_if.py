@@ -137,11 +137,11 @@ def test_of_several_networks_one_has_to_be_named(fast: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ((), "what shall be different"),
-        (("--network", "latency=1us bandwidth=1GB/s", "--nodes", "4"), "what shall be different"),
-        (("--network", "latency=1us"), "tells no network"),
-        (("--network", "latency=1us bandwidth=0GB/s"), "tells no network"),
-        (("--network", "latency=1us bandwidth=10ns"), "tells no network"),
+        ((), "nothing to predict is given"),
+        (("--network", "latency=1us bandwidth=1GB/s", "--nodes", "4"), "nothing to predict is given"),
+        (("--network", "latency=1us"), "is not a network"),
+        (("--network", "latency=1us bandwidth=0GB/s"), "is not a network"),
+        (("--network", "latency=1us bandwidth=10ns"), "is not a network"),
         (("--nodes", "16"), "8 times as many"),
     ],
 )
