@@ -157,8 +157,8 @@ def test_far_predictions_have_to_be_asked_for(fast: Path) -> None:
     assert "@16" in page
 
 
-def test_a_run_without_messages_cannot_tell(tmp_path: Path) -> None:
+def test_a_run_without_messages_cannot_predict(tmp_path: Path) -> None:
     path = simulated_run(tmp_path, Law(), study="quick")
     code, page = command(str(path), "--network", "latency=1us bandwidth=1GB/s")
     assert code != 0
-    assert "cannot tell" in page
+    assert "cannot predict this" in page
