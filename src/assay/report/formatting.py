@@ -134,7 +134,7 @@ def rough(figure: Quantity) -> str:
 
 
 def residual(share: float) -> str:
-    """Return the residual of a law, and whether it is too large: `45 %, unfit`."""
+    """Return the residual of a law, and whether it is too large: `45 %, too large`."""
     return text("{share}, too large", share=percent(share)) if share > UNFIT else percent(share)
 
 

@@ -63,8 +63,8 @@ def pattern(meaning: str, *names: str) -> Axis:
 
 
 PATTERN = pattern(
-    "latency: to and fro; bandwidth: a window of messages one way, then an acknowledgement; "
-    "bidirectional: windows both ways at once; multi-: all pairs at once",
+    "latency: round trip; bandwidth: a window of messages in one direction, then an acknowledgement; "
+    "bidirectional: windows in both directions at once; multi-: all pairs at once",
     "latency",
     "bandwidth",
     "bidirectional",
