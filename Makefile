@@ -18,7 +18,7 @@ export CCACHE_BASEDIR = $(CURDIR)
 # Images for containers forbid it. Each of the programs that tests start would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-help: ## say what there is
+help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 run: .venv/.run ## measure this machine in about 90 seconds; the last line is the path of the report
@@ -36,7 +36,7 @@ collected: .venv/.python
 	@$(BIN)/pytest --collect-only -qq > /dev/null || true
 
 test-long: PYTEST := --long
-test-long: native-asan-ubsan test ## the same, with tests that take minutes, and those of chance and of laws repeated far more often
+test-long: native-asan-ubsan test ## also run tests that take minutes, and repeat those of chance and of laws far more often
 
 lint: .venv/.python ## check style, types, layers and spelling
 	$(BIN)/ruff check
@@ -46,7 +46,7 @@ lint: .venv/.python ## check style, types, layers and spelling
 	$(BIN)/codespell $$(git ls-files)
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files '*.cpp' '*.hpp')
 
-format: .venv/.test ## put the style right, and write anew what is generated
+format: .venv/.test ## correct the style, and update the generated files
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $$(git ls-files '*.cpp' '*.hpp')
@@ -81,7 +81,7 @@ docs: .venv/.python ## build the documentation into docs/_build
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 	@echo "docs/_build/index.html"
 
-bench: .venv/.test ## Assay against its peers, as ratios measured now
+bench: .venv/.test ## measure Assay and similar tools, and print the ratios
 	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/analysis_speed.py
 	$(BIN)/python bench/report_speed.py
@@ -112,10 +112,10 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 lab: ## as root: make a cluster of two nodes on this machine, for tests and demonstrations
 	@tools/lab/lab up
 
-lab-down: ## as root: remove it
+lab-down: ## as root: remove this cluster
 	@tools/lab/lab down
 
-clean: ## remove everything that was made here
+clean: ## remove everything that was built here
 	rm -rf .venv .bootstrap build docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 .venv/.run: $(LOCKED)

@@ -93,7 +93,7 @@ def test_a_killed_rank_costs_its_launch_alone(tmp_path: Path) -> None:
     assert "signal 9" in outcome.reason
     assert rates(analysis, "hpl") == [2]
     assert set(rates(analysis, "memcpy")) == {3}
-    assert "1 of 2 cases lack launches that went wrong: 2 of 3 launches: " in " ".join(stdout.split())
+    assert "1 of 2 cases lack launches that failed: 2 of 3 launches: " in " ".join(stdout.split())
     assert "every case of the plan is complete" not in html.render(run, analysis)
 
 

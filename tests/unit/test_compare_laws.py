@@ -121,6 +121,6 @@ def test_a_law_far_from_its_figures_is_called_unfit_and_its_parameters_have_one_
 
     table, *_ = tables.laws(msgspec.structs.replace(found, sides=tuple(map(off, found.sides))))
     for row in table.rows:
-        assert row[-1].endswith("unfit") is unfit
+        assert row[-1].endswith("too large") is unfit
         assert row[3].startswith("about ") is unfit
         assert not unfit or len(re.sub(r"[^1-9]", "", row[3])) == 1

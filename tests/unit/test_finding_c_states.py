@@ -106,7 +106,7 @@ def test_what_a_pause_costs_is_found_without_root(tmp_path: Path) -> None:
     assert by_name["pt2pt"].severity == "advice"
     assert by_name["tcp"].numbers["statistic"].value == pytest.approx(1 + 1 / 8, rel=0.02)
     assert by_name["tcp"].severity == "fact"
-    assert all("After 1 ms asleep" in each.claim for each in by_name.values())
+    assert all("After a pause of 1 ms" in each.claim for each in by_name.values())
 
 
 def test_pauses_that_cost_nothing_are_silent(tmp_path: Path) -> None:

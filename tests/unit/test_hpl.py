@@ -163,7 +163,7 @@ def test_the_section_shows_phases_and_the_share_of_the_product(run: Run, analysi
     found = section(run, analysis)
     figures = ["figure-system", "figure-system-phases", "figure-system-steps", "figure-system-ledger"]
     assert [each.id for each in found.figures] == figures
-    assert "is the update; the largest of the rest is" in " ".join(found.meaning)
+    assert "of its time; the largest other part is" in " ".join(found.meaning)
     table, _ = found.tables
     assert "Of DGEMM" in table.columns
     of_product = [row[table.columns.index("Of DGEMM")] for row in table.rows]

@@ -110,7 +110,7 @@ def test_catalogues_are_written_alike_again_and_a_per_cent_sign_is_no_format(
     shipped = tool.CATALOGUES / f"{language}.po"
     assert "#, python-format" not in shipped.read_text("utf-8")
     (tmp_path / shipped.name).write_text(
-        shipped.read_text("utf-8").replace('msgid "95 % with cores"', '#, python-format\nmsgid "95 % with cores"'),
+        shipped.read_text("utf-8").replace('msgid "Cores for 95 %"', '#, python-format\nmsgid "Cores for 95 %"'),
         encoding="utf-8",
     )
     monkeypatch.setattr(tool, "CATALOGUES", tmp_path)

@@ -71,7 +71,7 @@ def test_the_peak_is_cores_clock_units_lanes_and_two_flops_and_says_each(run: Ru
     assert (limit.source, limit.kind, limit.value) == ("derived", "flop-rate", 4 * 2.5e9 * 2 * 8 * 2)
     for part in (
         "4 cores",
-        "2 units (proven by 1.98 operations a cycle and core)",
+        "2 units (proven by 1.98 operations per cycle and core)",
         "8 lanes",
         "2 flops",
         "2.50 GHz nominal (test)",

@@ -176,7 +176,7 @@ def test_the_device_that_was_asked_for_counts_where_no_counter_tells(gbe: Run) -
 def test_more_than_the_wire_is_impossible(gbe: Run) -> None:
     fast = [e for e in estimates(with_device(gbe, ethernet(1e8))) if len(e.placement.hosts) == 2]
     assert [e.status for e in fast] == ["invalid"]
-    assert "the bare rate of the wire of eth0" in (fast[0].reason or "")
+    assert "the raw wire rate of eth0" in (fast[0].reason or "")
 
 
 def test_the_slot_of_a_card_tells_its_speed_and_width(tmp_path: Path) -> None:

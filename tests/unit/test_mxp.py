@@ -75,7 +75,7 @@ def test_phases_add_up_to_the_time_of_a_solution(analysis: Analysis) -> None:
 def test_the_section_shows_the_share_of_the_product(run: Run, analysis: Analysis) -> None:
     found = next(each for each in sections(run, analysis) if each.id == "mixed-system")
     assert {each.id for each in found.figures} == {"figure-mixed-system", "figure-mixed-system-phases"}
-    assert "is the update, and" in " ".join(found.meaning)
+    assert "of its time, the refinement" in " ".join(found.meaning)
     (table,) = found.tables
     of_product = [row[table.columns.index("Of GEMM")] for row in table.rows]
     assert all(each.endswith(" %") for each in of_product)

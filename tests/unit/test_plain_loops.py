@@ -39,7 +39,7 @@ def test_a_core_among_all_stands_beside_a_core_alone(tmp_path: Path, share: floa
     law = Law(blas_share=share)
     path = simulated_run(tmp_path, law, description=TWO_CORES, study="dgemm", options=WITH_BLAS)
     found = section(path, "matrix-product")
-    assert "While every core works on a product of its own" in found.meaning[0]
+    assert "When every core computes its own product" in found.meaning[0]
     products = [e for e in analyse(store.load(path)).estimates if e.benchmark == "dgemm" and e.params["n"] == 2048]
     (own,) = (e for e in products if e.params["product"] == "own")
     assert own.limit

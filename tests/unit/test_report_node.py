@@ -271,7 +271,7 @@ def test_the_ledger_shows_band_measurement_and_error(here: Example, written: dic
     analysis = msgspec.structs.replace(here.analysis, predictions=(stated,))
     (section,) = (each for each in sections(here.run, analysis) if each.id == "himeno")
     table = _table(section, "Predictions")
-    assert dict(zip(table.columns, table.rows[0], strict=True))["States: predicting, predicted"] == "near, far"
+    assert dict(zip(table.columns, table.rows[0], strict=True))["States: sources, figure"] == "near, far"
 
 
 def test_all_pairs_of_cores_make_a_symmetric_matrix(written: dict[str, Section]) -> None:
@@ -373,7 +373,7 @@ def test_no_line_breaks_a_figure_of_a_table(here: Example) -> None:
 
 def test_a_roofline_says_why_a_cache_has_no_roof(written: dict[str, Section]) -> None:
     (meaning,) = written["roofline"].meaning
-    assert "On “all” no cache has a roof: memcpy" in meaning
+    assert "No cache has a roof on “all”: memcpy" in meaning
     assert "On “one-core” no cache" not in meaning
     assert any(row[0].startswith("one-core: L") for row in _table(written["roofline"], "Roofs").rows)
 

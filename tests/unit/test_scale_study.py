@@ -326,7 +326,7 @@ def test_the_section_names_strong_and_weak_scaling_and_the_placement_to_take(run
     captions = [table.caption.partition(",")[0].partition(":")[0] for table in drawn.tables]
     assert captions == [
         "Speed-ups over the base",
-        "Which placement to take",
+        "Best placements",
         "Universal scalability law",
         "Where speed is lost",
         "Predictions",

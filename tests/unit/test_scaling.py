@@ -244,7 +244,7 @@ def test_a_reason_is_only_given_where_it_was_measured(analysis: Analysis) -> Non
     only = msgspec.structs.replace(model, steps=())
     assert "find the slow node" in scaling_rule._next(only, uneven, "himeno_mpi")
     few = msgspec.structs.replace(step, shared=exact(0.5))
-    assert scaling_rule._reason(few).startswith("The launches are too few")
+    assert scaling_rule._reason(few).startswith("Too few launches")
     alone = msgspec.structs.replace(step, shared=None)
     assert "not measured separately" in scaling_rule._reason(alone)
 

@@ -137,11 +137,11 @@ def test_one_of_several_networks_must_be_named(fast: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ((), "what shall be different"),
-        (("--network", "latency=1us bandwidth=1GB/s", "--nodes", "4"), "what shall be different"),
-        (("--network", "latency=1us"), "tells no network"),
-        (("--network", "latency=1us bandwidth=0GB/s"), "tells no network"),
-        (("--network", "latency=1us bandwidth=10ns"), "tells no network"),
+        ((), "nothing to predict is given"),
+        (("--network", "latency=1us bandwidth=1GB/s", "--nodes", "4"), "nothing to predict is given"),
+        (("--network", "latency=1us"), "is not a network"),
+        (("--network", "latency=1us bandwidth=0GB/s"), "is not a network"),
+        (("--network", "latency=1us bandwidth=10ns"), "is not a network"),
         (("--nodes", "16"), "8 times as many"),
     ],
 )
@@ -161,4 +161,4 @@ def test_a_run_without_messages_predicts_no_network(tmp_path: Path) -> None:
     path = simulated_run(tmp_path, Law(), study="quick")
     code, page = command(str(path), "--network", "latency=1us bandwidth=1GB/s")
     assert code != 0
-    assert "cannot tell" in page
+    assert "cannot predict this" in page

@@ -104,18 +104,18 @@ def _with_verdict(finding: Finding, trial: Trial, evidence: Evidence) -> Finding
     judgement = msgspec.structs.replace(finding, statistic=said, numbers=tested)
     if refuting := joined("; ", [effect.fails for effect in failed if effect.refutes]):
         claim = text(
-            "Refuted by experiment ({why}; {said}): {claim}", why=refuting, said=said, claim=finding.claim
+            "Refuted by experiment ({why}; {evidence}): {claim}", why=refuting, evidence=said, claim=finding.claim
         )
         return msgspec.structs.replace(judgement, status="refuted", claim=claim, next="")
     if judged and all(verdict == "holds" for _, verdict, _ in judged):
         holds = joined("; ", [effect.holds for effect, _, _ in judged])
-        confirmed = text("Confirmed by experiment: {holds} ({said}).", holds=holds, said=said)
+        confirmed = text("Confirmed by experiment: {holds} ({evidence}).", holds=holds, evidence=said)
         whole = joined(" ", (finding.claim, confirmed))
         # An experiment that varies nothing excludes chance only.
         rivals = () if any(effect.excludes for effect, _, _ in judged) else finding.rivals
         return msgspec.structs.replace(judgement, status="confirmed", claim=whole, rivals=rivals)
     why = joined("; ", [effect.fails for effect in failed]) or text("it supports neither")
-    left = text("The experiment did not decide: {why} ({said}).", why=why, said=said)
+    left = text("The experiment did not decide: {why} ({evidence}).", why=why, evidence=said)
     once_more = text("measures everything again and repeats the experiment")
     return msgspec.structs.replace(
         finding,

@@ -67,7 +67,7 @@ def guarded(finding: Finding, rule: Rule | PairedRatio, evidence: Evidence) -> F
     if threshold and low is not None and high is not None and low < threshold.value < high:
         why = text("The threshold lies within the interval of the statistic")
     elif statistic and statistic.basis == "range" and statistic.is_wide:
-        why = text("The ends of its statistic are farther apart than the statistic is large")
+        why = text("The interval of its statistic is wider than the statistic itself")
     elif timed and figures and all(0 < each.launches == each.disturbed for each in figures):
         why = text("Other processes disturbed all launches of its figures")
     elif figures and all(0 < each.samples < _FEWEST_SAMPLES for each in figures):

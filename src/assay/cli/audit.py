@@ -49,9 +49,9 @@ _LIBRARIES = {
 def command(words: tuple[str, ...], name: str, *, as_json: bool) -> None:
     """Check a launch line: which ranks it starts, and how each is placed.
 
-    A small program of Assay's runs in place of yours, started by your own line, in your environment. Within five
-    seconds of the start of its ranks it says which ranks there are, their cpus, threads and memory nodes, the path
-    of messages, and the line that corrects what is wrong:
+    Your line starts a small program of Assay instead of yours, in your environment. Within five seconds of the
+    start of its ranks it reports which ranks there are, their cpus, threads and memory nodes, the path of
+    messages, and the line that corrects what is wrong:
 
       assay audit -- srun -N2 -n8 ./app input
 
@@ -155,7 +155,7 @@ def _require_ranks(seen: RanksSeen, outcome: Outcome, line: LaunchLine) -> None:
     cause = cause_of(message)
     why = "; ".join(filter(None, (pick_cause(message) or describe_exit(outcome.exit_code), cause)))
     remedy = line.with_pmi() if cause == NO_PMI else ""
-    what = "no rank tells of itself" if seen.began else "no rank began"
+    what = "no rank reports itself" if seen.began else "no rank began"
     raise UnfitEnvironmentError(what, why=why, remedy=remedy or "assay list mpis")
 
 

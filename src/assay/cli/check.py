@@ -24,7 +24,8 @@ _MOST_BYTES = 64 * 2**20
     "values",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Parameter that the output is of, and ranks or threads: edge=20, ranks=4.  [default: the declared ones]",
+    help="Parameter of the run that wrote the output, or its ranks or threads: edge=20, ranks=4.  [default: the "
+    "declared ones]",
 )
 @output.json_option
 def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_json: bool) -> None:

@@ -122,7 +122,7 @@ full_option = click.option(
 nic_node_option = click.option(
     "--nic-node",
     metavar="N|NETWORK=N,...",
-    help="NUMA node of the network card, if the machine does not report it; of each network's: ib=1,gbe=0.",
+    help="NUMA node of the network card, if the machine does not report it; one for each network: ib=1,gbe=0.",
 )
 confirm_option = click.option(
     "--confirm",

@@ -44,9 +44,9 @@ def order_and_cost(plan: Plan) -> list[str]:
     if plan.later:
         waiting = len({case.id for case in plan.studied} - plan.launched)
         kept = f"; {100 * plan.later_share:.0f} % of the budget is kept for them" if plan.budget_s else ""
-        why = "what is known by then predicts them"
+        why = "earlier results predict them"
         wait = "case waits" if waiting == 1 else "cases wait"
-        lines.append(f"{waiting} {wait} until the others are through: {why}{kept}")
+        lines.append(f"{waiting} {wait} until the others have ended: {why}{kept}")
     if plan.factors:
         varied = "; ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in plan.factors)
         lines.append(f"varied in each block, launches side by side in random order: {varied}")

@@ -27,7 +27,7 @@ _EXAMPLE = "assay predict last --network 'latency=1.2us bandwidth=12GB/s'"
 @click.option(
     "--nodes", metavar="N", type=click.IntRange(2), help="Number of nodes, of the same kind as those of the run."
 )
-@click.option("--far", is_flag=True, help="Predict for more than four times the ranks that the run knows.")
+@click.option("--far", is_flag=True, help="Allow predictions for more than four times the ranks of the run.")
 @output.json_option
 def command(run: str, network: str | None, nodes: int | None, *, far: bool, as_json: bool) -> None:
     """Predict the cases of RUN on another network, or on more nodes.
@@ -42,7 +42,9 @@ def command(run: str, network: str | None, nodes: int | None, *, far: bool, as_j
 
     if (network is None) == (nodes is None):
         raise UsageError(
-            "what shall be different?", why="give either --network or --nodes", remedy=f"{_EXAMPLE}, or --nodes 32"
+            "nothing to predict is given",
+            why="give either --network or --nodes",
+            remedy=f"{_EXAMPLE}, or --nodes 32",
         )
     known = examine(store.load(store.find(run)), output.given_limits(()))
     found = _over(known, network) if network is not None else _on(known, nodes or 0, far=far)
@@ -61,7 +63,7 @@ def _over(known: RunEstimates, network: str) -> tuple[WhatIf, ...]:
     found = what_if.over_network(known, _law(network, known.run.info.id))
     if not found:
         raise UsageError(
-            f"run '{known.run.info.id}' cannot tell",
+            f"run '{known.run.info.id}' cannot predict this",
             why="it needs messages between two nodes, and a benchmark on several nodes whose messages are known",
             remedy="assay run scale:weather --sweep nodes=1,2 --hosts 'node[01-02]'",
         )
@@ -97,7 +99,7 @@ def _law(network: str, target: str) -> MessageLaw:
     units = {name: unit for name, (_, unit) in values.items()}
     if units != {"latency": "s", "bandwidth": "B/s"} or min(value for value, _ in values.values()) <= 0:
         raise UsageError(
-            f"'{network}' tells no network", why="it needs a latency and a bandwidth in B/s", remedy=_EXAMPLE
+            f"'{network}' is not a network", why="it needs a latency and a bandwidth in B/s", remedy=_EXAMPLE
         )
     return what_if.stated_law(values["latency"][0], values["bandwidth"][0])
 
@@ -124,13 +126,13 @@ def _on(known: RunEstimates, nodes: int, *, far: bool) -> tuple[WhatIf, ...]:
     if most and nodes > FARTHEST * most and not far:
         raise UsageError(
             f"{nodes} nodes are {nodes / most:.0f} times as many as the run has",
-            why=f"beyond {FARTHEST:g} times nobody has tried how far the laws hold",
+            why=f"beyond {FARTHEST:g} times it is unknown whether the laws hold",
             remedy=f"assay predict {run.info.id} --nodes {nodes} --far",
         )
     found = what_if.on_cases(msgspec.structs.replace(known, farthest=float("inf") if far else FARTHEST), larger)
     if not found:
         raise UsageError(
-            f"run '{run.info.id}' cannot tell what {nodes} nodes would do",
+            f"run '{run.info.id}' cannot predict {nodes} nodes",
             why="it needs ranks on two numbers of nodes, or a benchmark that declares its messages and their law",
             remedy="assay run scale:hpl --sweep nodes=1,2 --hosts 'node[01-02]'",
         )

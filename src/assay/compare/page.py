@@ -80,7 +80,7 @@ def _lead(sides: Sides) -> str:
     axes = dict.fromkeys(map(axis_title, sides.found.curves))
     return text(
         "{curves} of {systems}, by {axes}. Ratios are to {base}, which was named first. Curves of two systems are "
-        "compared where place and factors are the same, else the best curve of each."
+        "compared if placement and factors are the same, else the best curve of each."
         if axes
         else "{systems} have no curve. Ratios are to {base}, which was named first.",
         curves=formatting.count(len(sides.found.curves), "curve", "curves"),

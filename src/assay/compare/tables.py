@@ -267,7 +267,7 @@ def law_figures(sides: Sides) -> tuple[Table, ...]:
         )
         columns = (*headings("Benchmark", "Where"), *(side.label for side in sides.sides))
         caption = text(
-            "{metric}, beside each other. The problems, which stand behind each figure, need not be the same",
+            "{metric}, side by side. The problem follows each figure; problems can differ",
             metric=known(metric).capitalize(),
         )
         found.append(Table(caption, columns, rows, frozenset()))

@@ -81,7 +81,7 @@ def widest(sides: Sides) -> Table | None:
         for each in _differences(sides)
     ]
     other = others[0] if len(others) == 1 else text("The other")
-    columns = (*headings("What"), base, *headings("System"), other, text("Beside {base}", base=base))
+    columns = (*headings("What"), base, *headings("System"), other, text("Compared with {base}", base=base))
     caption = text("The widest differences in speed from {base}", base=base)
     table = Table(caption, columns, tuple(rows[:_ROWS]), frozenset({1, 3, 4}))
     return trimmed(table, {2}) if rows else None

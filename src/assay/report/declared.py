@@ -199,8 +199,8 @@ def _slowest(
 def _grouping(groups: Mapping[str, str]) -> str:
     rows = len(set(groups.values()))
     return text(
-        "The {count} rows stand in {rows} groups, in the order of their names. Each cell is the slowest pair of "
-        "two groups.",
+        "The {count} rows are in {rows} groups, in the order of their names. Each cell is the slowest pair of two "
+        "groups.",
         count=len(groups),
         rows=rows,
     )

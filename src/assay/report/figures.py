@@ -17,7 +17,7 @@ Name = Callable[[Estimate], str]
 _KINDS = {
     "interval": text("95 % intervals of the median"),
     "range": text("min to max of the launches (not a confidence interval)"),
-    "single": text("absent where there is one launch"),
+    "single": text("none if there is one launch"),
 }
 
 

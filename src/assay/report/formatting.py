@@ -134,8 +134,8 @@ def rough(figure: Quantity) -> str:
 
 
 def residual(share: float) -> str:
-    """Return the residual of a law, and whether it is too large: `45 %, unfit`."""
-    return text("{share}, unfit", share=percent(share)) if share > UNFIT else percent(share)
+    """Return the residual of a law, and whether it is too large: `45 %, too large`."""
+    return text("{share}, too large", share=percent(share)) if share > UNFIT else percent(share)
 
 
 def basis(estimate: Estimate | ProfileFigure) -> str:

@@ -187,7 +187,7 @@ def _cards(run: Run) -> Table:
                 found.setdefault(row, []).append(host)
     rows = tuple((formatting.listed(hosts), *row) for row, hosts in found.items())
     columns = headings("Node", "Device", "Driver", "Version", "Firmware", "OFED")
-    return Table(text("Network cards and what drives them"), columns, rows, recorded=True)
+    return Table(text("Network cards, drivers and firmware"), columns, rows, recorded=True)
 
 
 def _environment(run: Run) -> Table:

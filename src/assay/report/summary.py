@@ -289,7 +289,8 @@ def spent(analysis: Analysis) -> str:
     if effort.grown_s >= 1 and effort.budget_s:
         parts.append(
             text(
-                "The run took {more} more than the {budget} of its study, for launches that make intervals."
+                "The run took {more} more than the budget of its study, {budget}, for launches that give "
+                "intervals."
                 if effort.grows
                 else "The run took {more} more than its budget of {budget}: a launch that has begun is not cut.",
                 more=formatting.seconds(effort.grown_s),
@@ -315,7 +316,7 @@ def own_system(runs: Sequence[str], *, by_mpi: bool) -> Action:
     measure, report = cli("run", study, *(_NODES if by_mpi else ())), cli("report", *runs, "last")
     return Action(
         joined(" ", (measure, report)),
-        text("The first command measures your own system, the second lays it beside these figures."),
+        text("The first command measures your own system, the second compares it with these figures."),
     )
 
 

@@ -90,7 +90,7 @@ def _proven(estimate: Estimate, bounds: Bounds, lanes: int, assumed: float) -> U
         count = math.ceil(a_cycle)
         if count != assumed or a_cycle < (1 + 2 * _NEAR) * (count - 1):
             return None
-    return Units(count, 0, text("proven by {measured} operations a cycle and core", measured=f"{a_cycle:.2f}"))
+    return Units(count, 0, text("proven by {measured} operations per cycle and core", measured=f"{a_cycle:.2f}"))
 
 
 def nominal(machine: Machine) -> tuple[float, str] | None:

@@ -83,7 +83,7 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
     y = _axis("value", text("rate ({unit})", unit=unit), (bottom, top))
     names = list(dict.fromkeys(kernel.series for kernel in kernels))
     colour, shape = series_scales(names)
-    further = {"flops": text("flop per byte"), "share": text("of the roof above it")}
+    further = {"flops": text("flop per byte"), "share": text("of its roof")}
     hover = tooltip(label=text("kernel"), text=text("rate"), basis=text("basis"), **further)
     values = [{**asdict(kernel), "flops": f"{kernel.intensity:.3g}"} for kernel in kernels]
     frames = [Frame(width, _HEIGHT, (left, right), (bottom, top)) for width in (WIDE, _NARROW)]

@@ -48,7 +48,7 @@ PATTERNS = {
         directions=2,
         pairs="all",
     ),
-    "ping-pong": Pattern(text("Bandwidth, both ways in turn")),
+    "ping-pong": Pattern(text("Bandwidth of a ping-pong")),
     "pingping": Pattern(text("Time with a message in the opposite direction"), figure="time"),
     "sendrecv": Pattern(text("Time to send and receive (Sendrecv)"), figure="time"),
     "exchange": Pattern(text("Exchange with both neighbours"), figure="time"),
@@ -63,8 +63,8 @@ def pattern(meaning: str, *names: str) -> Axis:
 
 
 PATTERN = pattern(
-    "latency: to and fro; bandwidth: a window of messages one way, then an acknowledgement; "
-    "bidirectional: windows both ways at once; multi-: all pairs at once",
+    "latency: round trip; bandwidth: a window of messages in one direction, then an acknowledgement; "
+    "bidirectional: windows in both directions at once; multi-: all pairs at once",
     "latency",
     "bandwidth",
     "bidirectional",

@@ -34,7 +34,7 @@ def _tables(scene: Scene) -> Iterator[Table]:
     )
     if rows:
         yield Table(
-            text("What the output of each application was checked for; a launch with a wrong one does not count."),
+            text("Checks of the output of each application; a launch with a wrong output does not count."),
             headings("Application", "Version", "Checked", "Result", "Launches"),
             tuple((*row, str(count)) for row, count in rows.items()),
             frozenset({4}),
@@ -47,8 +47,8 @@ declared = Declared(
     id="checks",
     title=text("Checks of applications"),
     introduction=text(
-        "An application that is fast and wrong is worth nothing: its declaration says what a right output holds. "
-        "Known values belong to one program and version; values of two codes are never compared."
+        "A fast application with a wrong result is worth nothing, so its declaration says what a correct output "
+        "contains. Known values belong to one program and version; values of two codes are never compared."
     ),
     applies=lambda scene: any(_verdicts(scene)),
     shared_tables=(_tables,),

@@ -83,9 +83,9 @@ declared = Declared(
     id="ranks",
     title=text("Ranks of applications"),
     introduction=text(
-        "Memory and switches are the kernel's accounts of each rank. A library may move a thread to other cpus "
-        "for a moment while it starts; a rank that works there for longer makes its launch invalid. A library "
-        "between the program and its MPI counts its calls, from the end of MPI_Init to the begin of MPI_Finalize."
+        "Memory and context switches come from the kernel's counters of each rank. A library may move a thread to "
+        "other cpus for a moment at its start; a rank that works there longer makes its launch invalid. A library "
+        "between the program and MPI counts the MPI calls, from the end of MPI_Init to the start of MPI_Finalize."
     ),
     applies=lambda scene: bool(scene.cached(_launches)),
     shared_tables=(

@@ -74,7 +74,7 @@ benchmark = Benchmark(
             "s",
             "lower",
             "",
-            "mean over the ranks of their own times",
+            "mean of the times of the ranks",
             kernels=("own",),
             over="mean",
             role="collective-mean-time",

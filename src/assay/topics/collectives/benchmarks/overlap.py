@@ -32,7 +32,7 @@ benchmark = Benchmark(
             "s",
             "lower",
             "",
-            "of the operation alone, of computing alone, and of both begun at once",
+            "of the operation alone, of computing alone, and of both started together",
             role="overlap-time",
         ),
     ),

@@ -47,7 +47,8 @@ benchmark = Benchmark(
             "flop/s",
             "higher",
             "flops",
-            "additions, subtractions, multiplications, divisions and roots, a fused one as two, of all cores",
+            "additions, subtractions, multiplications, divisions and roots of all cores; a fused multiply-add "
+            "counts as two",
             limit="flops-peak",
             kernels=("arithmetic",),
             role="flop-rate",

@@ -36,7 +36,7 @@ rule = PairedRatio(
         "command": f"OMP_NUM_THREADS={len(tested.pair.b.placement.cpus[0])} OMP_PLACES=cores PROGRAM"
     },
     missing=text(
-        "Nothing was measured on all hardware threads and on all cores; many machines have one thread per core"
+        "Nothing was measured on both all hardware threads and all cores; many machines have one thread per core"
     ),
     measure=cli("run", "memory"),
     cannot=without_threads,

@@ -48,9 +48,8 @@ declared = Declared(
     order=41,
     id="flops-plain",
     introduction=text(
-        "The same numbers of operations as the eight tests of flops, in loops of plain C++ that sum a function. "
-        "The compiler decides about wide instructions and fused operations, so the rates show compilers and "
-        "flags."
+        "Loops of plain C++ sum a function, with the same numbers of operations as the eight tests of flops. The "
+        "compiler chooses wide instructions and fused operations, so the rates show compilers and flags."
     ),
     benchmark="flops_plain",
     charts=_charts,

@@ -150,9 +150,9 @@ def _sentences(scene: Scene) -> str:
 def _without_caches(each: Fitted[Roofline]) -> str:
     """Say why memory is the only roof."""
     return text(
-        "On “{where}” no cache has a roof: memcpy, which measures the bandwidth of caches, runs on one core."
+        "No cache has a roof on “{where}”: memcpy, which measures the bandwidth of caches, runs on one core."
         if len(each.estimates[0].placement.cpus[0]) > 1
-        else "On “{where}” no cache has a roof: no level of memcpy ends at the size of a cache.",
+        else "No cache has a roof on “{where}”: no level of memcpy ends at the size of a cache.",
         where=_where(each),
     )
 

@@ -114,11 +114,11 @@ def _lost(noise: Noise, repeat: str) -> Iterable[Finding]:
 def _disturbed(noise: Noise, repeat: str) -> Iterable[Finding]:
     """Report launches that count although they were disturbed, if no other finding explains it."""
     if noise.spoilt > _SPOILT * noise.made:
-        counted = text("{spoilt} of {made} launches", spoilt=noise.spoilt, made=noise.made)
+        counted = text("{disturbed} of {made} launches", disturbed=noise.spoilt, made=noise.made)
         yield rule.finding(
             "disturbed",
             claim=text(
-                "{launches} were disturbed at every attempt, and their figures count nevertheless: {figures}.",
+                "{launches} were disturbed at every attempt, and their figures still count: {figures}.",
                 launches=counted,
                 figures=_figures(noise),
             ),
@@ -231,8 +231,8 @@ rule = Rule(
     text("Was the machine quiet?"),
     text(
         "time lost to stops > {lost} %, steal > {steal} %, other processes > {foreign} % (or another disturbance) "
-        "at every attempt of more than {crowded} % of the launches, drift > {drift} % with p < {p} where figures "
-        "drift, too",
+        "at every attempt of more than {crowded} % of the launches, drift > {drift} % with p < {p} if figures "
+        "also drift",
         lost=f"{100 * _LOST:.0f}",
         crowded=f"{100 * _SPOILT:.0f}",
         steal=f"{100 * _STEAL:.0f}",

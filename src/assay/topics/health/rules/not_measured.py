@@ -43,8 +43,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         resume = "" if run.imported else cli("resume", run.info.id, *evidence.budget())
         yield _finding(run.plan, "missing", claim, missing, resume)
     if short:
-        claim = text("{count} of {all} cases lack launches that went wrong: {reasons}.")
-        logs = text("the program's own words are in the folder `logs` of the run")
+        claim = text("{count} of {all} cases lack launches that failed: {reasons}.")
+        logs = text("the output of the programs is in the folder `logs` of the run")
         yield _finding(run.plan, "short", claim, short, logs)
 
 

@@ -50,7 +50,7 @@ def _compared(each: Prediction) -> str:
     )
     off, low, high = (f"{100 * part:+z.1f} %" for part in each.off)
     figures = text(
-        "{lower} to {upper}; measured {value}, {off} from the middle ({low} to {high}): intervals apart"
+        "{lower} to {upper}; measured {value}, {off} from the middle ({low} to {high}): intervals do not overlap"
         if each.error
         else "{lower} to {upper}; measured {value}, {off} from the middle ({low} to {high}): intervals overlap",
         lower=lower,

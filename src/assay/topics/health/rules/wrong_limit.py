@@ -12,7 +12,7 @@ from assay.model.text import text
 from assay.model.units import format_quantity
 
 _OF_BYTES = text("Either the limit is too low, or bytes stayed in a cache.")
-_OF_OTHERS = text("The limit is too low: what measured it was disturbed, or is not the fastest that there is.")
+_OF_OTHERS = text("The limit is too low: its measurement was disturbed, or is not the fastest possible.")
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:

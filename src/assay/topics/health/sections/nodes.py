@@ -69,7 +69,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
 def _sentences(scene: Scene) -> str:
     return text(
         "All {nodes} nodes ran the same programs. A parallel program waits for its slowest node, so the low end "
-        "matters. Everywhere else in this report a figure is that of the median node.",
+        "matters. All other figures in this report are those of the median node.",
         nodes=len(scene.run.plan.hosts),
     )
 

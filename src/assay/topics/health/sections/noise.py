@@ -51,7 +51,7 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
         (
             text("Drift of the figures"),
             _drift(noise.figures_drift),
-            text("the same of the median slowness of all figures, block by block"),
+            text("the same for the median slowness of all figures, block by block"),
         ),
         (text("Steal time of the hypervisor"), _share(noise.steal), _OF_LAUNCH),
         (text("Used by other processes"), _share(noise.foreign), _OF_LAUNCH),
@@ -68,7 +68,7 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
         (
             text("Waited for other processes"),
             formatting.quantity(noise.waited_s, "s"),
-            text("before launches that they had disturbed were made again"),
+            text("before the repetition of launches that they had disturbed"),
         ),
     ]
     for state, (launches, handover) in noise.states.items():
@@ -162,8 +162,8 @@ def _of_launches(scene: Scene) -> Iterable[Figure]:
         for over in [each.middle / middles[case]]
     ]
     caption = text(
-        "Every launch as a dot: its median time over that of its case, logarithmic; right is slower. Colours and "
-        "shapes are blocks, which follow each other in time. Cases whose launches differ most: {some} of {all}.",
+        "Each dot is a launch: its median time relative to that of its case, logarithmic; right is slower. "
+        "Colours and shapes show the blocks, in order of time. Cases whose launches differ most: {some} of {all}.",
         some=len(names),
         all=len({e.case for e in selection.measured(scene.analysis.estimates)}),
     )
@@ -184,8 +184,8 @@ def _of_launches(scene: Scene) -> Iterable[Figure]:
         for at, share in zip(np.percentile(samples, _SHARES), _SHARES, strict=True)
     ]
     caption = text(
-        "Cumulative shares (ECDF) of the samples of the {number} cases whose launches differ most, over the "
-        "median of each case, logarithmic. A step is a second mode; a long tail is noise.",
+        "Cumulative shares (ECDF) of the samples of the {number} cases whose launches differ most, relative to "
+        "the median of each case, logarithmic. A step is a second mode; a long tail is noise.",
         number=len(pooled),
     )
     ends = [

@@ -32,7 +32,7 @@ PHASES = {
     "waxpby": "updates of vectors",
     "spmv": "products of the matrix and a vector",
     "mg": "V-cycles of the preconditioner: sweeps of symmetric Gauss-Seidel on four grids",
-    "exchange": "values that neighbours pass each other for products and sweeps, waiting included",
+    "exchange": "exchange of values with neighbours for products and sweeps, waiting included",
 }
 
 

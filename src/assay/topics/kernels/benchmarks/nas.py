@@ -23,8 +23,8 @@ _USUAL_RANKS = 2
 
 #: Parts of a solution.
 PHASES = {
-    "computation": "what the ranks compute",
-    "messages": "messages between them, waiting included",
+    "computation": "computing",
+    "messages": "messages, waiting included",
 }
 
 
@@ -80,14 +80,14 @@ benchmark = Benchmark(
     axes=(
         Axis(
             "npb",
-            "which kernel: ep: random deviates; is: ranks of whole numbers; cg: conjugate gradients with a sparse "
-            "matrix; mg: multigrid; ft: Fourier transforms in three dimensions",
+            "which kernel: ep: random deviates; is: integer sort; cg: conjugate gradients with a sparse matrix; "
+            "mg: multigrid; ft: Fourier transforms in three dimensions",
             PROBLEMS,
             "ep",
             named=True,
         ),
         Axis("npb-class", "size of the problem, as NPB names it", CLASSES, None, named=True, identifies=True),
-        coupling("all ranks solve one problem", "each one of its own"),
+        coupling("all ranks solve one problem", "each rank solves its own"),
     ),
     metrics=(
         Metric(
@@ -112,7 +112,7 @@ benchmark = Benchmark(
             role="solution-flop-rate",
         ),
         traffic(
-            "what memory has to move where caches keep no array, as docs/methods/nas.md counts it",
+            "memory traffic if caches keep no array, as counted in docs/methods/nas.md",
             kernels=("rate",),
             when={"npb": ("cg", "mg", "ft")},
         ),

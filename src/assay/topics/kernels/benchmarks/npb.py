@@ -53,7 +53,7 @@ def _setup_seconds(params: Params) -> float:
 benchmark = Benchmark(
     name="npb",
     title="NAS Parallel Benchmarks (NPB)",
-    measures="the rate at which a program of the NAS Parallel Benchmarks, as it is built here, solves its problem",
+    measures="the rate at which a locally built program of the NAS Parallel Benchmarks solves its problem",
     source="D. Bailey, T. Harris, W. Saphir, R. van der Wijngaart, A. Woo, M. Yarrow, The NAS Parallel Benchmarks "
     "2.0, NAS-95-020, 1995",
     program="start",

@@ -56,7 +56,9 @@ def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:
         n=str(best.params["n"]),
     )
     if shares := solution.phase_shares(scene, best):
-        yield text("{share} of its time is the preconditioner.", share=formatting.percent(shares.get("mg", 0.0)))
+        yield text(
+            "The preconditioner takes {share} of its time.", share=formatting.percent(shares.get("mg", 0.0))
+        )
     yield text("This is not an official result of HPCG.")
 
 
@@ -65,11 +67,11 @@ declared = Solutions(
     id="hpcg",
     benchmark="hpcg",
     introduction=text(
-        "HPCG solves a sparse system of equations, as codes of mechanics and flow do: each point of a grid meets "
-        "its 26 neighbours. Conjugate gradients with a multigrid preconditioner do about one operation for 6 "
-        "bytes, so the bandwidth of memory decides; messages and sums over all ranks cost the rest. Points are "
-        "met in the order of the definition, whatever the number of threads, so iterations reduce the residual as "
-        "the definition does."
+        "HPCG solves a sparse system of equations, as codes of mechanics and flow do: each point of a grid is "
+        "coupled to its 26 neighbours. Conjugate gradients with a multigrid preconditioner do about one operation "
+        "per 6 bytes, so memory bandwidth limits the rate; messages and sums over all ranks cost the rest. Points "
+        "are updated in the order of the definition with any number of threads, so iterations reduce the residual "
+        "as in the definition."
     ),
     name=_name,
     series=_series,

@@ -65,7 +65,7 @@ def _sentences(scene: Scene, _best: Estimate) -> Iterable[str]:
     elif any(e.basis == "imported" for e in scene.measured):
         yield text("No source says what part of the time messages take.")
     else:
-        yield text("One rank solved each: there were no messages.")
+        yield text("Each solution ran on one rank: there were no messages.")
 
 
 declared = Solutions(
@@ -73,12 +73,12 @@ declared = Solutions(
     id="nas",
     benchmark="nas",
     introduction=text(
-        "The NAS Parallel Benchmarks were made of what codes of aerodynamics do. EP makes random deviates and "
-        "passes almost no messages: it shows arithmetic. IS ranks whole numbers, and every rank sends numbers to "
-        "every other. CG multiplies a sparse matrix by vectors, so it reads memory out of order. MG sweeps over "
-        "grids of all sizes: memory decides, and small messages to neighbours. FT transforms a cube, which all "
-        "ranks exchange in each iteration. A result that deviates from the published values yields no figure. "
-        "Rates count operations as NPB does, in each kernel otherwise: compare a kernel with itself."
+        "The NAS Parallel Benchmarks come from aerodynamics codes. EP makes random deviates and passes almost no "
+        "messages: it shows arithmetic. IS ranks integers, and every rank sends keys to every other. CG "
+        "multiplies a sparse matrix by vectors, so it reads memory irregularly. MG sweeps over grids of all "
+        "sizes: memory and small messages to neighbours limit it. FT transforms a cube, which all ranks exchange "
+        "in each iteration. A result that deviates from the published values gives no figure. Rates count "
+        "operations as NPB does, differently in each kernel: compare only rates of the same kernel."
     ),
     counts=lambda e: works_together(e.params),
     name=_name,

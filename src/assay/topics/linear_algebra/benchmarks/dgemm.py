@@ -40,7 +40,7 @@ benchmark = Benchmark(
         Axis("n", "order of the three square matrices", (256, 512, 1024, 2048, 4096), 1024, swept=True),
         Axis(
             "format",
-            "of the numbers: fp64 is DGEMM, fp32 is SGEMM; bf16: of A and B, where the library has it, C in fp32",
+            "of the numbers: fp64 is DGEMM, fp32 is SGEMM; bf16: A and B, if the library has it, C in fp32",
             ("fp64", "fp32", "bf16"),
             "fp64",
             role="precision",
@@ -49,7 +49,7 @@ benchmark = Benchmark(
         ),
         Axis(
             "product",
-            "shared: all cores work on one; own: every core works on one of its own, all at once",
+            "shared: all cores work on one product; own: every core works on its own product, all at once",
             ("shared", "own"),
             "shared",
         ),

@@ -37,10 +37,10 @@ ORDER = Axis(
 )
 #: Phases of a solution.
 PHASES = {
-    "panel": "LU of the panels, the search for pivots included",
-    "broadcast": "panels on their way along the rows of the grid, waiting included",
+    "panel": "LU of the panels, with the search for pivots",
+    "broadcast": "broadcast of panels along the rows of the grid, waiting included",
     "swap": "exchange of rows",
-    "update": "triangular solutions and matrix products right of the panels",
+    "update": "triangular solutions and matrix products to the right of the panels",
     "substitution": "back substitution",
 }
 
@@ -137,25 +137,25 @@ benchmark = Benchmark(
     axes=(
         ORDER,
         Axis("nb", "columns of a block", (128, 192, 256, 384), 256),
-        Axis("p", "rows of the grid of ranks; 0: as many as make it square, or wider than high", (), None),
+        Axis("p", "rows of the grid of ranks; 0: so that it is square, or has more columns than rows", (), None),
         Axis("q", "columns of the grid of ranks; 0: as many as there are ranks for", (), None),
         Axis(
             "broadcast",
-            "how a panel passes along the grid: shared: ranks of one node read it where it is, others as "
-            "modified-ring; ring: from rank to rank; modified-ring: past the rank that factors next; long: spread "
-            "in pieces that roll round; library: MPI_Ibcast",
+            "how a panel is broadcast along the grid: shared: ranks of one node read it from its owner's memory, "
+            "others as modified-ring; ring: from rank to rank; modified-ring: the rank that factors next does not "
+            "forward; long: scatter, then pieces around the ring; library: MPI_Ibcast",
             ("shared", "ring", "modified-ring", "long", "library"),
             "shared",
         ),
         Axis(
             "exchange",
-            "how ranks exchange rows: binary: each passes on all that it has; ring: piece by piece to the next",
+            "how ranks exchange rows: binary: each passes on all its rows; ring: piece by piece to the next rank",
             ("binary", "ring"),
             "binary",
         ),
         Axis(
             "look-ahead",
-            "panels that are factored while the step before still updates its columns",
+            "panels factored ahead, while the previous step still updates its columns",
             ("none", "one"),
             "one",
         ),
@@ -166,7 +166,7 @@ benchmark = Benchmark(
             ("own", "lapack"),
             "lapack",
         ),
-        coupling("all ranks solve one system", "each one of its own"),
+        coupling("all ranks solve one system", "each rank solves its own"),
     ),
     metrics=(
         Metric(

@@ -20,10 +20,10 @@ _WORK = 6.0 * 5e10
 
 #: Phases of a solution.
 PHASES = {
-    "conversion": "the matrix in single precision",
-    "diagonal": "LU of the squares on the diagonal",
-    "triangles": "triangular solutions right of them and below",
-    "update": "matrix products behind them",
+    "conversion": "conversion of the matrix to single precision",
+    "diagonal": "LU of the diagonal blocks",
+    "triangles": "triangular solutions right of the diagonal blocks and below",
+    "update": "matrix products of the update",
     "refinement": "the solution by the factors, and GMRES in double precision",
 }
 
@@ -61,7 +61,7 @@ benchmark = Benchmark(
         Axis("nb", "columns of a block", (128, 256, 512), 256),
         Axis(
             "format",
-            "of the numbers that the update multiplies: fp32; bf16, where the library has it, added in fp32",
+            "of the numbers that the update multiplies: fp32; bf16, if the library has it, summed in fp32",
             ("fp32", "bf16"),
             "fp32",
             role="precision",

@@ -42,7 +42,7 @@ def _model(curve: Solutions, *, several: bool = False) -> Model:
     law, name = orders.fitted(curve), named(LAW, solutions.NAME, curve.marks)
     g, f, b = law.coefficients(curve.members[-1].steps)
     if not g.lo:
-        why = text("updates take no longer as n grows: no rate follows")
+        why = text("the time of updates does not grow with n: it gives no rate")
         return Unfitted(id=name, of=curve.sources, state=curve.state, wanted=LAW, reason=why)
     points = tuple(
         point(

@@ -50,7 +50,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         each for each in evidence.having("matrix-rate") if each.limit and int(each.params.get("n", 0)) >= _LARGE
     ]
     if not products:
-        why = text("No product of large matrices stands against the peak in registers of the same cores")
+        why = text("No product of large matrices was measured with the peak in registers of the same cores")
         yield rule.not_assessed(why, cli("run", "dgemm"))
     for group in grouped(products, _key).values():
         yield from _finding(evidence, max(group, key=lambda each: each.median or 0.0))
@@ -117,7 +117,7 @@ def _experiment(best: Estimate, wanted: tuple[str, str]) -> Experiment:
     variable, level = wanted
     setting = f"{variable}={level}"
     faster = Effect(
-        what=text("the product with {setting} / as it is", setting=setting),
+        what=text("the product with {setting} / without it", setting=setting),
         arms=(arm(best, 1, level), arm(best, -1, UNSET)),
         border=_FASTER,
         side="above",

@@ -81,9 +81,9 @@ declared = Declared(
     order=42,
     id="linpack",
     introduction=text(
-        "LINPACK solves a dense system on one core. At order 100 it may use nothing but the compiler's loops, "
-        "whose rate the nearest caches set; at order 1000 anything may be used. Its count, 2 n^3 / 3 + 2 n^2, is "
-        "not that of HPL."
+        "LINPACK solves a dense system on one core. Order 100 allows only the compiler's loops, whose rate "
+        "depends on the nearest caches; order 1000 allows any method. Its count, 2 n^3 / 3 + 2 n^2, is not that "
+        "of HPL."
     ),
     benchmark="linpack",
     also=frozenset({_FORTRAN}),

@@ -27,7 +27,7 @@ def _best(measured: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
 
 
 def _name(e: Estimate) -> str:
-    how = text("each core its own") if _is_own(e) else ""
+    how = text("each core has its own") if _is_own(e) else ""
     form = str(e.params.get("format", ""))
     return joined(", ", [places.cores(e.placement.label), form, how, *e.factors.values(), selection.state(e)])
 
@@ -47,7 +47,7 @@ def _sentences(scene: Scene) -> str:
         each = (e.median or 0.0) / len(_cpus(e))
         sentences.append(
             text(
-                "While every core works on a product of its own, a core reaches {rate}, {share} of what one core "
+                "When every core computes its own product, a core reaches {rate}, {share} of what one core "
                 "reaches alone (n = {n}, {form}).",
                 rate=formatting.quantity(each, e.unit),
                 share=formatting.percent(each / (one.median or 1.0)),

@@ -16,7 +16,7 @@ from assay.topics.linear_algebra.steps import numbers_of
 _PHASE = {
     "update": text("update"),
     "triangles": text("triangular solutions"),
-    "diagonal": text("diagonal squares"),
+    "diagonal": text("diagonal blocks"),
     "conversion": text("conversion"),
     "refinement": text("refinement"),
 }
@@ -40,7 +40,7 @@ def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:
     yield best_sentence(best)
     if shares := solution.phase_shares(scene, best):
         yield text(
-            "Of its time {update} is the update, and {refinement} the refinement.",
+            "The update takes {update} of its time, the refinement {refinement}.",
             update=formatting.percent(shares.get("update", 0.0)),
             refinement=formatting.percent(shares.get("refinement", 0.0)),
         )
@@ -51,10 +51,9 @@ declared = Solutions(
     id="mixed-system",
     benchmark="mxp",
     introduction=text(
-        "HPL-MxP solves a dense system of n equations by LU in low precision, and refines the solution until "
-        "it is as exact as in double precision. The rate counts the operations that LU takes in double precision, "
-        "so it tells what units for low precision give a code that can use them. Each solution is checked by "
-        "HPL's scaled residual."
+        "HPL-MxP solves a dense system of n equations by LU in low precision, and refines the solution to the "
+        "accuracy of double precision. The rate counts the operations of LU in double precision, so it shows what "
+        "low-precision units give a code that can use them. Each solution is checked by HPL's scaled residual."
     ),
     name=_name,
     series=_series,

@@ -60,9 +60,9 @@ def _by_step(scene: Scene) -> Figure:
         for share, low, high in [step.shares[phase]]
     ]
     caption = text(
-        "Where the time of each step goes, {what}, mean over the ranks. A step is the update by one panel, and "
-        "with look-ahead the next panel, which is factored meanwhile. Whiskers: least and most of the solutions. "
-        "The last steps have little to update: there the panels and the waiting for them remain.",
+        "Where the time of each step goes, {what}, mean over the ranks. A step is the update by one panel; with "
+        "look-ahead it includes the next panel, which is factored meanwhile. Whiskers: least and most of the "
+        "solutions. The last steps update little: panels and waiting for them take their time.",
         what=_name(scene.best) if scene.best else "",
     )
     result = figures.alternative_text((point.place, point.series, point.text) for point in points)
@@ -101,7 +101,7 @@ def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:
     if shares:
         most = max(shares, key=lambda phase: shares[phase])
         yield text(
-            "Of its time {update} is the update; the largest of the rest is {phase} with {share}.",
+            "The update takes {update} of its time; the largest other part is {phase} with {share}.",
             update=formatting.percent(update),
             phase=_PHASE[most],
             share=formatting.percent(shares[most]),
@@ -118,7 +118,7 @@ def _of_steps(scene: Scene) -> str:
         return ""
     spent = [sum(step.seconds.values()) for step in found]
     return text(
-        "From step {first} of {count} on the update is less than {least} of a step; these steps take {share} of "
+        "From step {first} of {count} the update takes less than {least} of a step; these steps take {share} of "
         "the time.",
         first=found[late].first,
         count=found[-1].last,
@@ -132,10 +132,9 @@ declared = Solutions(
     id="system",
     benchmark="hpl",
     introduction=text(
-        "HPL solves a dense system of n equations by LU with partial pivoting, as the list of the 500 fastest "
-        "computers does. Most of its operations are products of matrices, so its rate approaches that of the "
-        "product as n grows; what is missing is the price of pivoting and of passing messages. Each solution is "
-        "checked by HPL's scaled residual."
+        "HPL solves a dense system of n equations by LU with partial pivoting; the TOP500 list ranks computers by "
+        "this rate. Most of its operations are matrix products, so its rate approaches that of the product as n "
+        "grows; pivoting and messages cost the rest. Each solution is checked by HPL's scaled residual."
     ),
     counts=lambda e: works_together(e.params),
     name=_name,
@@ -145,8 +144,8 @@ declared = Solutions(
     chart=text("Rate of the solution"),
     phases=_PHASE,
     phases_caption=text(
-        "Where the time of a solution goes, mean over the ranks. The update is what the library's product "
-        "does; the rest is its cost. Waiting for panels counts as broadcast."
+        "Where the time of a solution goes, mean over the ranks. The update is the library's product; the rest is "
+        "overhead. Waiting for panels counts as broadcast."
     ),
     caption=text("Solutions by order"),
     columns=(

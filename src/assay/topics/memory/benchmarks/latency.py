@@ -55,7 +55,7 @@ def _setup_seconds(params: Params) -> float:
 benchmark = Benchmark(
     name="latency",
     title="Memory latency (pointer chase)",
-    measures="how long a load takes that depends on the previous one, by working set",
+    measures="the time of a load that depends on the previous one, by working set",
     source="pointer chase along a random cycle: S. Sattolo, An algorithm to generate a random cyclic permutation, "
     "Information Processing Letters 22, 1986; L. McVoy, C. Staelin, lmbench (lat_mem_rd), 1996",
     program="latency",
@@ -71,7 +71,7 @@ benchmark = Benchmark(
             role="working-set",
         ),
         pages("the working set"),
-        Axis("line", "distance of the addresses that are loaded", (64, 128, 256), None, "B"),
+        Axis("line", "distance between the loaded addresses", (64, 128, 256), None, "B"),
         SEEDS,
     ),
     metrics=(

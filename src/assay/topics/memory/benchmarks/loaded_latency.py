@@ -63,7 +63,7 @@ benchmark = Benchmark(
         Axis("bytes", "working set of the walk", (), None, "B"),
         Axis("buffers", "what all streams together read from", (), None, "B"),
         pages("all buffers"),
-        Axis("line", "distance of the addresses that are walked to", (64, 128, 256), None, "B"),
+        Axis("line", "distance between the addresses of the chase", (64, 128, 256), None, "B"),
         SEEDS,
     ),
     metrics=(

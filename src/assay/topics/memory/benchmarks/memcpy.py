@@ -64,14 +64,15 @@ benchmark = Benchmark(
         ),
         Axis(
             "buffers",
-            "hot: one source and one target, met again in cache; cold: both walk through a pool beyond the caches",
+            "hot: one source and one target, reused in cache; cold: each copy uses the next part of a pool larger "
+            "than the caches",
             ("hot", "cold"),
             "hot",
             role="buffer-reuse",
             level_roles={"cold": "beyond-caches"},
         ),
         OFFSET,
-        Axis("pool", "bytes that cold sources walk through, and as many for targets", (), None, "B"),
+        Axis("pool", "bytes of the pool of cold sources; the targets have as many", (), None, "B"),
     ),
     metrics=(
         Metric(

@@ -43,7 +43,7 @@ def _of_hosts(estimate: Estimate, bounds: Bounds) -> Limit | None:
     first = known[0]
     if len(known) == 1:
         return first
-    of = text("{count} nodes, of each: {of}", count=len(known), of=first.of)
+    of = text("{count} nodes, each with: {of}", count=len(known), of=first.of)
     return msgspec.structs.replace(first, value=sum(each.value for each in known), of=of, measured_by="")
 
 

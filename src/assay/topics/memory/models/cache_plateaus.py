@@ -77,7 +77,7 @@ def _plateaus(name: str, curve: Curve, known: RunEstimates) -> Model:
     unfitted = Unfitted(id=name, of=of, state=curve.state, wanted=LAW, reason="")
     if len(sizes) < 2 * _PLATEAU_POINTS:
         reason = text(
-            "{sizes} sizes are above the cost of a call: two plateaus need {needed}",
+            "{sizes} sizes cost more than a call: two plateaus need {needed}",
             sizes=len(sizes),
             needed=2 * _PLATEAU_POINTS,
         )

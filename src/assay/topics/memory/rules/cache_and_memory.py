@@ -31,8 +31,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         yield _finding(evidence, cached.estimate, memory.estimate, comparison)
         return
     why = text(
-        "Memcpy was not measured in cache and in memory (cold blocks of {size} or more) in {launches} launches or "
-        "more",
+        "Memcpy was not measured both in cache and in memory (cold blocks of {size} or more) in {launches} or "
+        "more launches",
         size=format_size(_LEAST_COLD),
         launches=FEWEST_BLOCKS,
     )

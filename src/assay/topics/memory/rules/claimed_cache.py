@@ -16,7 +16,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     walks = [model for model in evidence.fitted(LatencyLevels) if model.memory_from]
     if not walks:
         yield rule.not_assessed(
-            text("No walk by size reached memory for certain"), cli("run", "caches", *evidence.budget())
+            text("No pointer chase by size clearly reached memory"), cli("run", "caches", *evidence.budget())
         )
     # Huge pages exclude the TLB and unevenly filled sets as causes.
     for model in [each for each in walks if each.pages == "huge"] or walks:
@@ -33,7 +33,8 @@ def _of_walk(model: LatencyLevels, evidence: Evidence) -> Iterable[Finding]:
     launches = min(evidence.estimates[name].launches for name in model.of)
     gets = format_size(model.memory_from)
     claim = text(
-        "{cache} is claimed as {claimed}; a core gets about {gets} of it: beyond that loads come from memory.",
+        "{cache}: the system reports {claimed}; a core gets about {gets} of it. Beyond that, loads come from "
+        "memory.",
         cache=model.last_cache,
         claimed=format_size(model.last_cache_bytes),
         gets=text("{least} to {most}", least=format_size(ends[-1]), most=gets) if ends else gets,
@@ -45,7 +46,7 @@ def _of_walk(model: LatencyLevels, evidence: Evidence) -> Iterable[Finding]:
         status="observed" if launches >= CONFIDENT else "candidate",
         evidence=(model.id,),
         numbers=numbers(share, _ALL),
-        statistic=text("memory answers from {share} of the claimed size on", share=digits(share)),
+        statistic=text("loads reach memory from {share} of the claimed size on", share=digits(share)),
         next="" if launches >= CONFIDENT else more(evidence, CONFIDENT),
     )
 
@@ -53,6 +54,6 @@ def _of_walk(model: LatencyLevels, evidence: Evidence) -> Iterable[Finding]:
 rule = Rule(
     "claimed_cache",
     text("How much of the last-level cache does a core get?"),
-    text("memory answers from < {share} of the claimed size on", share=f"{_ALL:.2f}"),
+    text("loads reach memory from < {share} of the claimed size on", share=f"{_ALL:.2f}"),
     _assess,
 )

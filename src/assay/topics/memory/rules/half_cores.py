@@ -29,7 +29,7 @@ rule = PairedRatio(
     name="half_cores",
     asks=text("Do all cores get more bandwidth than half of them?"),
     threshold=text(
-        "half / all > {ratio} and beyond the difference of two launches of a case; a problem from {costs}",
+        "half / all > {ratio} and beyond the difference of two launches of a case; from {costs} it is a problem",
         ratio=f"{_FACTOR}",
         costs=f"{_COSTS:.2f}",
     ),
@@ -52,6 +52,6 @@ rule = PairedRatio(
         text("virtual cores that the hypervisor does not always run"),
     ),
     words=_words,
-    missing=text("Triad was not measured on half and on all cores"),
+    missing=text("Triad was not measured on both half and all cores"),
     measure=cli("run", "memory"),
 )

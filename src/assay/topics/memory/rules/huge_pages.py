@@ -46,6 +46,6 @@ rule = PairedRatio(
         "gain": f"{tested.ratio.value:.2f}",
         "command": Rooted("echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"),
     },
-    missing=text("Nothing was measured with small and with huge pages"),
+    missing=text("Nothing was measured with both small and huge pages"),
     measure=cli("run", "caches"),
 )

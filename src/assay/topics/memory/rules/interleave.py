@@ -33,7 +33,7 @@ rule = PairedRatio(
             "more",
             text(
                 "Interleaved pages speed up {benchmark} on {label} when one thread initialises the arrays "
-                "({ratio}; medians {heaped} and {dealt})."
+                "({ratio}; medians {serial} and {interleaved})."
             ),
             text(
                 "initialise arrays in the threads that use them, or interleave their pages: `numactl "
@@ -43,10 +43,10 @@ rule = PairedRatio(
     ),
     rivals=(text("NUMA balancing of the kernel moved pages during the measurement"),),
     words=lambda tested: {
-        "heaped": format_quantity(tested.pair.b.median or 0, tested.pair.b.unit),
-        "dealt": format_quantity(tested.pair.a.median or 0, tested.pair.a.unit),
+        "serial": format_quantity(tested.pair.b.median or 0, tested.pair.b.unit),
+        "interleaved": format_quantity(tested.pair.a.median or 0, tested.pair.a.unit),
     },
-    missing=text("Nothing was measured with serial first touch and with interleaved pages"),
+    missing=text("Nothing was measured with both serial first touch and interleaved pages"),
     measure=cli("run", "interleave"),
     cannot=without_memory_nodes,
 )

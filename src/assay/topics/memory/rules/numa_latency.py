@@ -28,7 +28,7 @@ rule = PairedRatio(
         ),
     ),
     words=bound,
-    missing=text("No core was measured with local and with remote load latency"),
+    missing=text("No core was measured with both local and remote load latency"),
     measure=cli("run", "numa"),
     cannot=without_memory_nodes,
 )

@@ -33,7 +33,7 @@ rule = PairedRatio(
         ),
     ),
     words=_words,
-    missing=text("No cores were measured with local and with remote memory"),
+    missing=text("No cores were measured with both local and remote memory"),
     measure=cli("run", "memory"),
     cannot=without_memory_nodes,
 )

@@ -21,7 +21,10 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = [pair for pair in evidence.differing(CORES, "triad") if pair.a.placement.word.text == "one-core"]
     if not pairs:
         yield rule.not_assessed(
-            text("Triad was not measured on one core and on all in {blocks} blocks or more", blocks=FEWEST_BLOCKS),
+            text(
+                "Triad was not measured on both one core and all cores in {blocks} or more blocks",
+                blocks=FEWEST_BLOCKS,
+            ),
             cli("run", "quick"),
         )
         return

@@ -22,7 +22,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not known:
         yield rule.not_assessed(
             text(
-                "Latency was not measured by size with small and with huge pages in {launches} launches or more",
+                "Latency by size was not measured with both small and huge pages in {launches} or more launches",
                 launches=FEWEST_BLOCKS,
             ),
             cli("run", "caches", *evidence.budget()),
@@ -77,13 +77,13 @@ def _knee(small: LatencyLevels, huge: LatencyLevels, at: int) -> tuple[str, floa
     state = small.state
     claim = text(
         "beyond {size} ({low} to {high}) a random load takes {after} instead of {before}; with huge pages it "
-        "takes {beside} at the same sizes",
+        "takes {huge} at the same sizes",
         size=middle,
         low=low,
         high=high,
         after=format_quantity(after, "s"),
         before=format_quantity(before, "s"),
-        beside=format_quantity(with_huge, "s"),
+        huge=format_quantity(with_huge, "s"),
     )
     return (text("{claim} ({state})", claim=claim, state=state) if state else claim), after / with_huge
 

@@ -58,7 +58,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
             "its uncertainty.",
             share=formatting.percent(REACHES),
         ),
-        text("The line across is the limit.") if levels else "",
+        text("The horizontal line is the limit.") if levels else "",
     )
     result = joined("; ", [_result(points, mark) for mark in marks])
     return (
@@ -116,7 +116,7 @@ declared = Declared(
     shared_tables=(
         Listing(
             text("Saturation of memory bandwidth: the smallest number of cores that reaches 95 % of the maximum"),
-            headings("Cores added", "One core", "Most", "With cores", "95 % with cores"),
+            headings("Cores added", "One core", "Most", "With cores", "Cores for 95 %"),
             _rows,
             {1, 2, 3, 4},
         ),

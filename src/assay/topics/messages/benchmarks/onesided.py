@@ -21,7 +21,7 @@ benchmark = Benchmark(
     axes=(
         Axis(
             "operation",
-            "put: written into the other's window; get: read from there; accumulate: added there, as doubles",
+            "put: write into the target's window; get: read from it; accumulate: add to it, as doubles",
             ("put", "get", "accumulate"),
             "put",
             role="operation-name",
@@ -36,8 +36,8 @@ benchmark = Benchmark(
             named=True,
         ),
         messages.pattern(
-            "latency: until the other sees it, to and fro (of a passive get: until it is here); bandwidth: a "
-            "window of transfers in each synchronisation",
+            "latency: round trip until the target sees the data (passive get: until the data arrive); bandwidth: "
+            "a window of transfers in each synchronisation",
             "latency",
             "bandwidth",
         ),
@@ -65,7 +65,7 @@ benchmark = Benchmark(
             "s",
             "lower",
             "one-way",
-            "one way, until the target sees it; of a get until it is here",
+            "one way, until the target sees the data; a get: until the data arrive",
             when={"pattern": ("latency",)},
             role="message-time",
         ),

@@ -27,8 +27,8 @@ benchmark = Benchmark(
     kernels=("message",),
     axes=(
         messages.pattern(
-            "latency: to and fro; bandwidth: a window of messages one way, then an acknowledgement; "
-            "bidirectional: windows both ways at once",
+            "latency: round trip; bandwidth: a window of messages in one direction, then an acknowledgement; "
+            "bidirectional: windows in both directions at once",
             "latency",
             "bandwidth",
             "bidirectional",
@@ -45,9 +45,7 @@ benchmark = Benchmark(
         ),
         messages.WINDOW,
     ),
-    metrics=messages.metrics(
-        "of the slowest pair of a round", "one pair's messages", after="; of the slowest pair"
-    ),
+    metrics=messages.metrics("the slowest pair of a round", "one pair's messages", after="; of the slowest pair"),
     memory_bytes=lambda params, _placement: _memory_bytes(params),
     points=_rounds,
     min_cpus=2,

@@ -55,7 +55,7 @@ benchmark = Benchmark(
         ),
         messages.POOL,
     ),
-    metrics=messages.metrics("of all pairs the slowest", "messages of all pairs", limit="wire"),
+    metrics=messages.metrics("the slowest of all pairs", "messages of all pairs", limit="wire"),
     memory_bytes=lambda params, _placement: _memory_bytes(params),
     points=messages.pool_points,
     min_cpus=2,

@@ -31,7 +31,7 @@ benchmark = Benchmark(
         messages.GAP,
         Axis(
             "waiting",
-            "blocking: the kernel wakes who waits; polling: the kernel is asked again and again",
+            "blocking: the kernel wakes the waiting process; polling: the process asks the kernel repeatedly",
             ("blocking", "polling"),
             "blocking",
         ),
@@ -50,7 +50,7 @@ benchmark = Benchmark(
         Axis("family", "of the addresses", ("ipv4", "ipv6"), "ipv4", role="address-family"),
         messages.POOL,
     ),
-    metrics=messages.metrics("of all pairs the slowest", "messages of all pairs", limit="wire"),
+    metrics=messages.metrics("the slowest of all pairs", "messages of all pairs", limit="wire"),
     memory_bytes=lambda params, _placement: _memory_bytes(params),
     points=messages.pool_points,
     min_cpus=2,

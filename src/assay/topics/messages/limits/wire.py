@@ -54,7 +54,7 @@ def _ceilings(estimate: Estimate, bounds: Bounds) -> tuple[Limit, ...]:
     if rate is None:
         return ()
     count, words = _links(estimate)
-    bare = text("the bare rate of the wire of {device}", device=ends[0].name)
+    bare = text("the raw wire rate of {device}", device=ends[0].name)
     return (Limit(count * rate, "derived", joined(", ", (bare, words)), "wire", "link"),)
 
 

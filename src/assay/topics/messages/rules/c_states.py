@@ -60,7 +60,7 @@ def _after(tested: Tested) -> dict[str, str]:
     return {
         "ratio": digits(tested.ratio.value),
         "gap": f"{gap_us / 1000:g} ms" if gap_us >= 1000 else f"{gap_us} µs",  # noqa: PLR2004 (a millisecond)
-        "way": place.way(tested.pair.a),
+        "case": place.way(tested.pair.a),
     }
 
 
@@ -80,7 +80,10 @@ _gaps = _ratio(
     claims=(
         Claim(
             "slower",
-            text("After {gap} asleep a message takes {ratio} times as long as right after the last one ({way})."),
+            text(
+                "After a pause of {gap} a message takes {ratio} times as long as right after the previous one "
+                "({case})."
+            ),
             text(
                 "forbid deep idle states and measure again: `{command}`",
                 command=Rooted("sudo cpupower idle-set -D 0"),
@@ -89,7 +92,7 @@ _gaps = _ratio(
     ),
     rivals=(
         text("the clock rises late"),
-        text("the caches were used by others meanwhile"),
+        text("other programs used the caches"),
         text("the network card or its slot saves power, too"),
     ),
     words=_after,

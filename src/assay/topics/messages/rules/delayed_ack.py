@@ -66,10 +66,10 @@ def _finding(timer: Timer, path: str, cases: list[tuple[Estimate, float]]) -> Fi
     return rule.finding(
         f"{timer.milliseconds}ms:{worst.case}",
         claim=text(
-            "Messages sometimes wait {wait} ({way}; {sizes}): {share} % of the samples of {size}. This is the "
+            "Messages sometimes wait {wait} ({case}; {sizes}): {share} % of the samples of {size}. This is the "
             "time of {cause}.",
             wait=f"{timer.milliseconds} ms",
-            way=path,
+            case=path,
             sizes=", ".join(map(format_size, sizes)),
             share=f"{100 * share:.0f}",
             size=format_size(int(worst.params[BYTES])),

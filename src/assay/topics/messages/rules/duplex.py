@@ -16,7 +16,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     between = [each for each in evidence.fitted(Duplex) if place.between(evidence.estimates[each.of[0]])]
     if not between:
         yield rule.not_assessed(
-            text("Bandwidth between nodes was not measured in one and in both directions"), cli("run", "network")
+            text("Bandwidth between nodes was not measured both in one direction and in two"),
+            cli("run", "network"),
         )
     yield from (_finding(each, evidence.estimates) for each in between)
 
@@ -30,10 +31,10 @@ def _finding(model: Duplex, known: Mapping[str, Estimate]) -> Finding:
     return rule.finding(
         model.id,
         claim=text(
-            "Long messages in both directions get {factor} times the bandwidth of one direction ({way}; {low} "
-            "to {high}): {verdict}.",
+            "Long messages in both directions get {factor} times the bandwidth of one direction ({case}; {low} to "
+            "{high}): {verdict}.",
             factor=f"{factor:.2f}",
-            way=place.way(estimate),
+            case=place.way(estimate),
             low=f"{low:.2f}",
             high=f"{high:.2f}",
             verdict=text("the directions share the path") if shared else apart,
@@ -63,7 +64,7 @@ rule = Rule(
     "duplex",
     text("Do both directions between nodes work at the same time?"),
     text(
-        "both / one way >= {duplex} (lower end): duplex; <= {shared} (upper end): shared",
+        "both directions / one >= {duplex} (lower end): duplex; <= {shared} (upper end): shared",
         duplex=f"{_DUPLEX}",
         shared=f"{_SHARED}",
     ),

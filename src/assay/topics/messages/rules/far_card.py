@@ -53,7 +53,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = [pair for pair in evidence.differing(CARD, "", FAR) if roles.between_two(pair.a.benchmark)]
     if not pairs:
         yield rule.not_assessed(
-            text("Messages between nodes were not measured from cores beside the network card and far from it"),
+            text("Messages between nodes were not measured from cores both near the network card and far from it"),
             cli("run", "network", "--hosts", "node[01-02]"),
             without_memory_nodes(evidence.run),
         )
@@ -78,13 +78,13 @@ def _finding(evidence: Evidence, costs: list[_Cost]) -> Finding:
     first, last = (format_size(size(each.pair.a)) for each in (costs[0], costs[-1]))
     loss = format_quantity(tested.value, "s") if of_time else f"{100 * (1 - tested.value):.0f} %"
     claim = text(
-        "From cores far from the network card messages take up to {loss} longer than from cores beside it "
-        "({way}; {count} sizes from {first} to {last})."
+        "Messages take up to {loss} longer from cores far from the network card than from cores near it ({case}; "
+        "{count} sizes from {first} to {last})."
         if of_time
-        else "Cores far from the network card get up to {loss} less bandwidth than cores beside it "
-        "({way}; {count} sizes from {first} to {last}).",
+        else "Cores far from the network card get up to {loss} less bandwidth than cores near it ({case}; {count} "
+        "sizes from {first} to {last}).",
         loss=loss,
-        way=place.way(pair.a),
+        case=place.way(pair.a),
         count=len(costs),
         first=first,
         last=last,
@@ -109,7 +109,7 @@ def _finding(evidence: Evidence, costs: list[_Cost]) -> Finding:
         ),
         experiment=retest_range(comparison, (pair.a, pair.b), factor),
         next=text(
-            "place the processes that pass messages on NUMA node {node}, beside the card",
+            "place the processes that pass messages on NUMA node {node}, near the card",
             node="?" if (node := own_node(pair.b, evidence.run.machines)) is None else node,
         ),
     )

@@ -53,14 +53,14 @@ def _finding(estimate: Estimate, evidence: Evidence) -> Iterable[Finding]:
     yield rule.finding(
         estimate.id,
         claim=text(
-            "Messages between nodes get at most {figure} ({way}, {size}), {share} of {carried}, {of}: {verdict}.",
+            "Messages between nodes get at most {figure} ({case}, {size}), {share} of {carried}, {of}: {verdict}.",
             figure=figure,
-            way=place.way(estimate),
+            case=place.way(estimate),
             size=format_size(int(estimate.params[BYTES])),
             share=f"{median / limit.value:.2f}",
             carried=carried,
             of=limit.of,
-            verdict=text("something else limits them" if below else "the link is what limits them"),
+            verdict=text("something else limits them" if below else "the link limits them"),
         ),
         severity="problem" if below else "fact",
         status="candidate" if below and not estimate.confidence else "observed",
@@ -127,7 +127,7 @@ def _shorter_frames(estimate: Estimate, evidence: Evidence) -> Effect | None:
     shorter = text("segments of {size}", size=f"{segment} B")
     bounded = Arm(estimate.case, estimate.kernel, estimate.metric, -1, params={axes.SEGMENT: segment})
     return Effect(
-        what=text("the bandwidth over that with {setting}", setting=shorter),
+        what=text("the bandwidth / the bandwidth with {setting}", setting=shorter),
         arms=(arm(estimate, 1), bounded),
         border=_BY_FRAMES,
         side="above",
@@ -164,7 +164,7 @@ def _more_pairs(estimate: Estimate, evidence: Evidence) -> Placement | None:
 rule = Rule(
     "link_ceiling",
     text("Do messages between nodes reach the link rate?"),
-    text("best / (wire or slot, less code and frames) < {share} (upper end)", share=f"{ends.SHARE}"),
+    text("best / payload rate of wire or slot < {share} (upper end)", share=f"{ends.SHARE}"),
     _assess,
     applies=place.passed,
     concerns="paths",

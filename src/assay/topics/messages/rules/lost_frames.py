@@ -71,9 +71,9 @@ def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Fi
     return rule.finding(
         case.id,
         claim=text(
-            "TCP connections broke with long messages ({way}; from {size}, in segments of {segment}); {passed}. "
+            "TCP connections broke with long messages ({case}; from {size}, in segments of {segment}); {passed}. "
             "The path probably loses frames that both of its ends send.",
-            way=path,
+            case=path,
             size=format_size(_size(case)),
             segment=f"{segment:,} B" if segment else "?",
             passed=passed,
@@ -107,7 +107,7 @@ def _experiment(case: Case) -> Experiment:
         border=_PATIENCE_S if is_time else _size(case) / _PATIENCE_S,
         side="below" if is_time else "above",
         holds=text("with {setting} the same messages pass: the path loses longer frames", setting=setting),
-        fails=text("with {setting} they hardly pass either", setting=setting),
+        fails=text("with {setting} they rarely pass either", setting=setting),
         refutes=False,
         unit="s" if is_time else "B/s",
         excludes=True,

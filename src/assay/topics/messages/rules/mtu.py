@@ -42,7 +42,7 @@ def _finding(name: str, estimates: Sequence[Estimate], known: dict[str, int]) ->
         statistic=text("largest MTU over smallest {ratio}", ratio=digits(most / least)),
         rivals=(
             text(
-                "the path between the nodes takes {least}, and the other nodes have too large a value",
+                "the path between the nodes carries {least}, and the value of the other nodes is too large",
                 least=f"{least:,} B",
             ),
             *_shortfall(estimates),

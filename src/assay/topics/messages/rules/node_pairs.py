@@ -54,7 +54,7 @@ def _finding(evidence: Evidence, model: NodePairs, estimate: Estimate, found: li
         evidence=(model.id, *dict.fromkeys(each.estimate for each in found)),
         numbers=numbers(worst.value, usual * (1 + LOW if estimate.better == "lower" else 1 - LOW), estimate.unit),
         statistic=text(
-            "the end of the slowest pair that is nearest to the median / median of all pairs {ratio}",
+            "nearer end of the slowest pair's interval / median of all pairs {ratio}",
             ratio=f"{nearest / usual:.3g}",
         ),
         rivals=(

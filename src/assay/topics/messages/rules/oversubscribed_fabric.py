@@ -22,7 +22,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         why = text(
             "The nodes are one machine, whose memory carries all messages"
             if models
-            else "Bandwidth of every pair of four nodes or more was not measured one at a time and all at once"
+            else "Bandwidth of all pairs of four or more nodes was not measured both one by one and all at once"
         )
         yield rule.not_assessed(why, cli("run", "node-pairs"))
     for model in apart:
@@ -71,8 +71,8 @@ def _finding(evidence: Evidence, model: Fabric, estimate: Estimate, low: int) ->
             text("other jobs on the network"),
         ),
         next=text(
-            "`{command}`: nodes below one switch; if they reach the full rate, the links between the switches "
-            "are the bottleneck",
+            "`{command}`: measure nodes of one switch; if they reach the full rate, the links between the "
+            "switches are the bottleneck",
             command=cli("run", "node-pairs", "--hosts", half),
         )
         if confident

@@ -101,17 +101,17 @@ def _finding(evidence: Evidence, model: MessageLaw, estimate: Estimate, found: l
 def _claim(estimate: Estimate, steps: str) -> str:
     """Say where the time jumps, and what on the path of these messages can cause it."""
     if not roles.by_sockets(estimate):
-        claim = text("The message time jumps with the size ({way}): {steps}. The protocol can change there.")
+        claim = text("The message time jumps with the size ({case}): {steps}. The protocol can change there.")
     elif place.between(estimate):
         claim = text(
-            "The message time jumps with the size ({way}): {steps}. A frame or a socket buffer can be full there."
+            "The message time jumps with the size ({case}): {steps}. A frame or a socket buffer can be full there."
         )
     else:
         claim = text(
-            "The message time jumps with the size ({way}): {steps}. There is no network on this path: a socket "
+            "The message time jumps with the size ({case}): {steps}. There is no network on this path: a socket "
             "buffer or a cache can be full there."
         )
-    return filled(claim, {"way": place.way(estimate), "steps": steps})
+    return filled(claim, {"case": place.way(estimate), "steps": steps})
 
 
 def _by_hand(evidence: Evidence, estimate: Estimate, step: Step) -> str:

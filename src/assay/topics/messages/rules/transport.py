@@ -231,7 +231,7 @@ _OTHERS_TOO = _Check(
     ),
     shows=lambda share: share >= _ALSO,
     border=_ALSO,
-    claim=text("Messages should use {asked} and did, but other interfaces also sent: {others} of their bytes."),
+    claim=text("Messages used {asked}, as requested, but other interfaces also sent: {others} of their bytes."),
     measure=text("bytes sent by others over bytes of all messages {statistic}"),
     next=_doctor,
     severity="fact",
@@ -268,10 +268,9 @@ rule = Rule(
     text("Did messages use the requested network?"),
     text(
         "in most figures the requested interface sent at least {most} of the bytes and the others together less "
-        "than {beside}; without a request, no two interfaces sent {spread} or more; each host has its own boot "
-        "id",
+        "than {others}; without a request, no two interfaces sent {spread} or more; each host has its own boot id",
         most=f"{_MOST}",
-        beside=f"{_ALSO}",
+        others=f"{_ALSO}",
         spread=f"{_SPREAD}",
     ),
     _assess,

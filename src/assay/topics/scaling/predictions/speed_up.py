@@ -359,11 +359,11 @@ def _compared(known: RunEstimates, measured: Measured, before: record.Prediction
         of=tuple(each.id for each in sources),
         states=(*(each.state for each in sources), estimate.state),
         derivation=text(
-            "From {sources}; beside the noise of launches a law may be wrong by {untried} where no figure on "
-            "several cores has tried it, else by {tried} or by what that figure lies off, as assumed",
+            "From {sources}. Besides the noise of launches, the assumed error of a law is {untested} if no figure "
+            "on several cores tests it, else {tested} or the deviation of that figure",
             sources=joined(", ", [each for each in parts if each]),
-            untried=f"{100 * _UNTRIED:.0f} %",
-            tried=f"{100 * _TRIED:.0f} %",
+            untested=f"{100 * _UNTRIED:.0f} %",
+            tested=f"{100 * _TRIED:.0f} %",
         ),
         measured=estimate.id,
         value=value,

@@ -70,9 +70,9 @@ def _reason(step: Step) -> Text:
     if step.shared is None or step.messages is None:
         return text("The costs of the shared node and of messages were not measured separately.")
     if step.as_full and not step.shared.has_ends:
-        return text("Each node has the same load as the base: the loss is messages, and waiting for them.")
+        return text("Each node has the same load as the base: the loss comes from messages and waiting for them.")
     if not _has_ends(step):
-        return text("The launches are too few to tell the cost of the shared node from that of messages.")
+        return text("Too few launches to separate the cost of the shared node from that of messages.")
     if step.as_full and not step.by_caches:
         return text(
             "The nodes differ: independent copies on them lose {shared}. Messages cost {messages}."

@@ -76,12 +76,12 @@ def _curves(found: list[_Curve]) -> Figure:
     least = min(found, key=lambda each: each.model.base_cores).model.base_cores
     cores = sorted({point.x for point in points})
     points += [
-        _point(x, text("no loss"), Quantity(x / least, x / least, x / least), text("cores over those of the base"))
+        _point(x, text("no loss"), Quantity(x / least, x / least, x / least), text("cores / cores of the base"))
         for x in cores
     ]
     caption = text(
         "Speed-up by number of cores; both axes are logarithmic. The base is {base}. Whiskers: interval or range "
-        "of the ratio, paired by block. The line without loss grows as the cores do.",
+        "of the ratio, paired by block. The line without loss is proportional to the cores.",
         base=_base_name(found[0]),
     )
     titles = text("cores"), text("speed-up")
@@ -114,7 +114,7 @@ def _points(found: list[_Curve]) -> Figure:
             shown = _shown(step.speed_up, step)
             value, lo, hi = step.speed_up
             factor = step.cores / each.model.base_cores
-            words = text("{figure}; {cores} would be without loss", figure=shown.short, cores=f"{factor:g}")
+            words = text("{figure}; without loss it would be {cores}", figure=shown.short, cores=f"{factor:g}")
             points.append(Point(_name(each), _kind(step), value, lo, hi, factor, words, shown.plain, shown.basis))
     caption = text(
         "Speed-up over the base, {base}. Whiskers: interval or range of the ratio, paired by block. The vertical "
@@ -208,7 +208,7 @@ def _courses() -> dict[str, str]:
     return {
         "": "",
         "constant": text("constant within its interval: a part of the work is serial"),
-        "rises": text("rises: overhead grows with the cores, as messages, waiting or a shared memory do"),
+        "rises": text("rises: overhead of messages, waiting or shared memory grows with the cores"),
         "falls": text("falls: parts become smaller and caches hold more of them, or the base is slow"),
     }
 
@@ -296,11 +296,11 @@ declared = Declared(
     id="scaling",
     title=text("Scaling"),
     introduction=text(
-        "A program on twice the cores is rarely twice as fast. Cores of a node share its "
-        "memory, and ranks wait for each other's messages. A speed-up is a ratio of rates of work, paired by "
-        "block; the efficiency is the speed-up over the factor of cores. The serial fraction (Karp and Flatt) is "
-        "the part of the work that would have to be serial to explain a speed-up. Node time is what the same work "
-        "costs: nodes times time, over that of the base. Cores are worth it while the efficiency is at least 0.5."
+        "A program on twice the cores is rarely twice as fast. Cores of a node share its memory, and ranks wait "
+        "for each other's messages. A speed-up is a ratio of rates of work, paired by block; the efficiency is "
+        "the speed-up / the factor of cores. The serial fraction (Karp and Flatt) is the part of the work that "
+        "would have to be serial to explain a speed-up. Node time is the cost of the same work: nodes x time, "
+        "relative to the base. More cores are worth their cost while the efficiency is at least 0.5."
     ),
     law=Scaling,
     applies=lambda scene: scene.found,
@@ -328,13 +328,13 @@ declared = Declared(
             optional={4, 5, 9, 10},
         ),
         Listing(
-            text("Which placement to take, and what the serial fraction says"),
+            text("Best placements, and what the serial fraction shows"),
             headings(
                 "Problem",
                 "Fastest",
                 "As fast, within the interval",
                 "Least node time",
-                "Most cores worth it",
+                "Most cores with efficiency ≥ 0.5",
                 "Serial fraction",
             ),
             _advice,

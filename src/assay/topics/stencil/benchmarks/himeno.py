@@ -72,7 +72,7 @@ benchmark = Benchmark(
             precision="fp32",
         ),
         traffic(
-            "72 B for each inner point and sweep: what memory must move if neighbours along i and j stay in cache",
+            "72 B for each inner point and sweep: memory traffic if neighbours along i and j stay in cache",
         ),
     ),
     memory_bytes=lambda params, _placement: grid_bytes(params),

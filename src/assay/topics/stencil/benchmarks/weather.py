@@ -30,9 +30,9 @@ _FEWEST_COLUMNS = 8
 
 #: Parts of a solution.
 PHASES = {
-    "tendencies": "what threads compute, the mean of those of a rank",
-    "halo": "columns that neighbours pass each other, waiting included",
-    "other": "the rest: threads that wait for each other, walls, and with one rank both ends of the plane",
+    "tendencies": "computing, mean over the threads of a rank",
+    "halo": "exchange of columns with neighbours, waiting included",
+    "other": "the rest: threads that wait for each other, walls, and both ends of the plane if there is one rank",
 }
 
 
@@ -93,8 +93,8 @@ def _exchange(params: Values, placement: Placement) -> Exchange:
 benchmark = Benchmark(
     name="weather",
     title="Weather (dry air in a plane)",
-    measures="the rate at which all ranks and threads of a placement move dry air in a vertical plane on in time, "
-    "by the equations of miniWeather",
+    measures="the rate at which all ranks and threads of a placement simulate dry air in a vertical plane, by the "
+    "equations of miniWeather",
     source="M. R. Norman, miniWeather, Oak Ridge National Laboratory: its documentation",
     program="weather",
     kernels=("rate", *PHASES),
@@ -107,7 +107,7 @@ benchmark = Benchmark(
             identifies=True,
         ),
         Axis("time-steps", "steps of a solution", (12, 60, 150, 600), None),
-        coupling("all ranks work on one plane", "each on a plane of its own"),
+        coupling("all ranks work on one plane", "each rank has its own plane"),
         Axis("tile", "columns that a thread works on at once", (32, 256, 2048), 2048),
     ),
     metrics=(
@@ -116,7 +116,7 @@ benchmark = Benchmark(
             "update/s",
             "higher",
             "updates",
-            "cells that are moved on by one step, of all ranks together",
+            "cells advanced by one step, of all ranks together",
             limit="roofline",
             kernels=("rate",),
             role="solution-rate",
@@ -126,7 +126,7 @@ benchmark = Benchmark(
             "s",
             "lower",
             "steps",
-            "time of one step of the plane: of its solution over the number of steps",
+            "time of one step of the plane: time of its solution / number of steps",
             kernels=("rate",),
             role="step-time",
         ),
@@ -141,7 +141,7 @@ benchmark = Benchmark(
             role="solution-flop-rate",
         ),
         traffic(
-            "640 B for each cell and step: what memory must move if caches keep no array from stage to stage",
+            "640 B for each cell and step: memory traffic if caches keep no array from stage to stage",
             kernels=("rate",),
         ),
         *phase_times(PHASES),

@@ -34,19 +34,19 @@ declared = Solutions(
     id="weather",
     benchmark="weather",
     introduction=text(
-        "A bubble of warm air rises in a vertical plane, computed as codes of weather do: cells hold dry air, "
-        "which flows through their borders. A step is a sweep along x and one along z, of three stages each. In "
-        "each stage along x neighbours pass each other two columns. A stage reads and writes all cells, so memory "
-        "decides where caches do not hold them. Mass, energy, symmetry and the first steps are checked: a "
-        "solution that fails yields no figure."
+        "A bubble of warm air rises in a vertical plane. As in weather codes, cells hold dry air that flows "
+        "through their borders. A step is a sweep along x and a sweep along z, with three stages each. In each "
+        "stage along x, neighbouring ranks exchange two columns. A stage reads and writes all cells, so memory "
+        "limits the rate if the caches do not hold them. Mass, energy, symmetry and the first steps are checked: "
+        "a solution that fails gives no figure."
     ),
     name=_name,
     label=lambda e: text("Weather, {where}", where=_name(e)),
-    chart=text("Rate of the weather"),
+    chart=text("Rate of the weather code"),
     phases=_PHASE,
     phases_caption=text(
-        "Where the time of a solution goes, mean over the ranks. Waiting for neighbours counts as messages, "
-        "and waiting of threads for each other as other."
+        "Where the time of a solution goes, mean over the ranks. Waiting for neighbours counts as messages; "
+        "threads that wait for each other count as other."
     ),
     caption=text("Solutions, each verified"),
     solution=text("Plane"),
