@@ -208,6 +208,18 @@ def test_a_row_of_nodes_that_share_a_machine_is_predicted_from_one_of_them(
     assert all(abs(each.deviation) < 0.05 and not each.error for each in lines)
 
 
+def test_two_ranks_of_a_node_are_predicted_from_one_and_from_independent_solutions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = msgspec.structs.replace(WITH_BLAS, sweeps=("ranks=1,2",))
+    plan = plan_for(TWO_CORES, studies.get("scale:hpl", chosen.sweeps), chosen)
+    done = measured(monkeypatch, begun_run(tmp_path, plan, TWO_CORES), TWO_CORES, Law(jitter=0.02))
+    lines = stated(analyse(done))
+    assert {each.law for each in done.predictions} == {SYSTEM}
+    assert len(lines) == 4
+    assert all(abs(each.deviation) < 0.1 and not each.error for each in lines)
+
+
 def test_grids_of_one_row_do_not_predict_panels_of_several_ranks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,10 +50,12 @@ class Network(NamedTuple):
     Attributes:
         known: the run.
         state: state of the machine; None where states do not matter.
+        by_ranks: whether its solutions differ in the ranks of one node, not in nodes.
     """
 
     known: RunEstimates
     state: str | None
+    by_ranks: bool = False
 
     def work(self, case: Case) -> Work | None:
         """Return the work of a solution with its messages; None where no law holds for those between nodes."""
@@ -89,34 +91,39 @@ class Network(NamedTuple):
         if set(case.placement.hosts) <= rates.keys():
             slow = [max(rates.values()) / rates[host] for host in case.placement.rank_hosts]
             mean, slowest = sum(slow) / len(slow), max(slow)
-        shared = max(1.0, self._slow_at_once(case) / slowest)
+        shared = max(1.0, (self.slow_at_once(case) or slowest) / slowest)
         return shared * mean, shared * slowest
 
-    def _slow_at_once(self, case: Case) -> float:
-        """Return the time of independent solutions on all its nodes at once over that on one node; 1 if unknown.
+    def slow_at_once(self, case: Case) -> float | None:
+        """Return the time of independent solutions on all its nodes at once over that on one; None if unknown.
 
         Nodes that are one machine share its memory and its clock, which products on one node after the other do
-        not show. The order is the nearest one that was measured on one node and on all.
+        not show. With `by_ranks` the same of the ranks of one node. The order is the nearest one of those measured
+        both ways.
         """
-        nodes = len(case.placement.hosts)
-        layout = _layout(case)
-        rates: dict[int, dict[int, float]] = {1: {}, nodes: {}}
+        nodes, ranks = len(case.placement.hosts), case.placement.rank_cpus
+        alone: dict[int, float] = {}
+        at_once: dict[int, float] = {}
         for each in self.known.of(NAME, "rate", "rate"):
             estimate = each.estimate
             other = self.known.run.plan.case(estimate.case)
+            place, order = other.placement, int(other.params["n"])
             if (
-                estimate.median
-                and estimate.state in {None, self.state}
-                and _layout(other) == layout
-                and other.placement.memory == case.placement.memory
-                and other.factors.items() <= case.factors.items()
-                and (other.placement.hosts == case.placement.hosts or len(other.placement.hosts) == 1)
-                and (len(other.placement.rank_cpus) == 1 or not works_together(other.params))
+                not estimate.median
+                or estimate.state not in {None, self.state}
+                or place.memory != case.placement.memory
+                or not other.factors.items() <= case.factors.items()
+                or (len(place.rank_cpus) > 1 and works_together(other.params))
             ):
-                rates[len(other.placement.hosts)][int(other.params["n"])] = estimate.median
-        both = rates[1].keys() & rates[nodes].keys() if nodes > 1 else ()
-        order = min(both, key=lambda n: abs(n - int(case.params["n"])), default=None)
-        return nodes * rates[1][order] / rates[nodes][order] if order else 1.0
+                continue
+            if (place.hosts, place.rank_cpus) == (case.placement.hosts, ranks):
+                at_once[order] = estimate.median
+            of_one_node = len(place.hosts) == 1 and _layout(other) == _layout(case)
+            if _is_one_rank(other, case) if self.by_ranks else of_one_node:
+                alone[order] = estimate.median
+        nearest = min(alone.keys() & at_once, key=lambda n: abs(n - int(case.params["n"])), default=None)
+        parts = len(ranks) if self.by_ranks else nodes
+        return parts * alone[nearest] / at_once[nearest] if nearest else None
 
     def _rates_of_nodes(self, case: Case) -> dict[str, float]:
         """Return the rate of each node in the largest product of those measured on the most single nodes."""
@@ -173,7 +180,7 @@ def predictors(known: RunEstimates, case: Case, before: float = math.inf) -> Ite
     """Yield solutions by fewer ranks, or over another network, that predict a case, and its work; in each state.
 
     They need two orders, panels factored by the same code, and enough ranks; for a grid of several rows also a
-    solution by several ranks, which exchange rows.
+    solution by several ranks, which exchange rows; for more ranks of one node independent solutions by as many.
 
     Args:
         known: the run.
@@ -182,16 +189,17 @@ def predictors(known: RunEstimates, case: Case, before: float = math.inf) -> Ite
     """
     first = first_blocks(known)
     ranks, levels = len(case.placement.rank_cpus), _network_levels(known, case)
+    by_ranks = len(case.placement.hosts) == 1
     for state, solved in _by_state(known).items():
-        network = Network(known, state)
+        network = Network(known, state, by_ranks)
         work = network.work(case)
-        if work is None:
+        if work is None or (by_ranks and network.slow_at_once(case) is None):
             continue
         others = [
             each
             for each in solved
             if first[each.case.id] < before
-            and _group(known, each.case) == _group(known, case)
+            and _group(known, each.case, by_ranks=by_ranks) == _group(known, case, by_ranks=by_ranks)
             and (
                 (count := len(each.case.placement.rank_cpus)) < ranks
                 or (count == ranks and _network_levels(known, each.case) != levels)
@@ -251,16 +259,22 @@ def _network_levels(known: RunEstimates, case: Case) -> dict[str, str]:
     return {name: case.factors[name] for name in _networks(known) & case.factors.keys()}
 
 
-def _group(known: RunEstimates, case: Case) -> Hashable:
-    """Return a key that is equal for cases that differ only in order, number of nodes and network."""
+def _group(known: RunEstimates, case: Case, *, by_ranks: bool = False) -> Hashable:
+    """Return a key that is equal for cases that differ only in order, number of nodes (of ranks) and network."""
     networks, free = _networks(known), {"n", *benchmarks.get(NAME).derived}
     return (
         case.benchmark,
         frozenset((name, value) for name, value in case.params.items() if name not in free),
         frozenset((name, level) for name, level in case.factors.items() if name not in networks),
-        _layout(case),
+        (case.placement.hosts, *map(len, case.placement.rank_cpus[:1])) if by_ranks else _layout(case),
         case.placement.memory,
     )
+
+
+def _is_one_rank(other: Case, case: Case) -> bool:
+    """Whether a case has one rank, with as many cpus as each rank of another case on the same nodes."""
+    (first, *more), of = other.placement.rank_cpus, case.placement
+    return not more and other.placement.hosts == of.hosts and len(first) == len(of.rank_cpus[0])
 
 
 def _layout(case: Case) -> Hashable:

@@ -96,11 +96,13 @@ def _by_orders(known: RunEstimates, case: Case, curves: Iterable[Solutions]) -> 
 
 def _by_nodes(known: RunEstimates, case: Case, before: float = math.inf) -> Iterator[_Expected]:
     """Yield the expectation from fewer ranks or another network, and from the message law, for each state."""
+    inside = len(case.placement.hosts) == 1
+    by = text("fewer cores or nodes") if inside else text("fewer nodes or another network, and messages")
     for others, work in solutions.predictors(known, case, before):
         law = orders.fitted(others)
-        tried = any(each.steps.broadcast.any() for each in others.members)
+        tried = inside or any(each.steps.broadcast.any() for each in others.members)
         law = law._replace(margin=max(law.margin, _ELSEWHERE), unhidden=0.0 if tried else _UNHIDDEN)
-        yield _Expected(text("fewer nodes or another network, and messages"), others, law, work)
+        yield _Expected(by, others, law, work)
 
 
 def predict(known: RunEstimates) -> Iterable[Prediction]:
