@@ -20,7 +20,7 @@ const assay::Declaration declaration{
     .axes = {{"n", "order of the system of equations", {}, std::int64_t{2000}, "", 1, assay::largest_order},
              {"nb", "columns of a block", {}, std::int64_t{256}, ""},
              {"format",
-              "of the numbers that the update multiplies: fp32; bf16, where the library has it, added in fp32",
+              "of the numbers that the update multiplies: fp32; bf16, if the library has it, summed in fp32",
               {"fp32", "bf16"},
               "fp32",
               ""}},

@@ -11,7 +11,7 @@ const assay::Declaration declaration{
     .kernels = {"chase"},
     .axes = {{"bytes", "working set of the pointer chase", {}, std::int64_t{1} << 28U, "B"},
              {"pages", "size of the pages of the working set", {"small", "huge"}, "small", ""},
-             {"line", "distance of the addresses that are loaded", {}, std::int64_t{64}, "B"},
+             {"line", "distance between the loaded addresses", {}, std::int64_t{64}, "B"},
              {"seed", "of the random cycle", {}, std::int64_t{1}, ""}},
     .work = {{"chase", {"loads"}}},
     .max_cpus = 1,

@@ -43,7 +43,7 @@ const assay::Declaration declaration{
              {"bytes", "working set of the walk", {}, std::int64_t{1} << 28U, "B"},
              {"buffers", "what all streams together read from", {}, std::int64_t{1} << 28U, "B"},
              {"pages", "size of the pages of all buffers", {"small", "huge"}, "small", ""},
-             {"line", "distance of the addresses that are walked to", {}, std::int64_t{64}, "B"},
+             {"line", "distance between the addresses of the chase", {}, std::int64_t{64}, "B"},
              {"seed", "of the random cycle", {}, std::int64_t{1}, ""}},
     .work = {{"chase", {"loads"}}, {"load", {"bytes"}}},
     .min_cpus = 2,

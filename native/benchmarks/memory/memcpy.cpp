@@ -21,7 +21,8 @@ const assay::Declaration declaration{
     .axes =
         {{"bytes", "size of the copied block", {}, std::int64_t{1} << 20U, "B"},
          {"buffers",
-          "hot: one source and one target, met again in cache; cold: both walk through a pool beyond the caches",
+          "hot: one source and one target, reused in cache; cold: each copy uses the next part of a pool larger "
+          "than the caches",
           {"hot", "cold"},
           "hot",
           ""},
@@ -31,11 +32,7 @@ const assay::Declaration declaration{
           std::int64_t{0},
           "B",
           -(std::int64_t{1} << 48U)},
-         {"pool",
-          "bytes that cold sources walk through, and as many for targets",
-          {},
-          std::int64_t{1} << 28U,
-          "B"}},
+         {"pool", "bytes of the pool of cold sources; the targets have as many", {}, std::int64_t{1} << 28U, "B"}},
     .work = {{"memcpy", {"bytes"}}},
     .max_cpus = 1,
 };

@@ -16,8 +16,8 @@ enum class Pattern { latency, bandwidth, bidirectional };
 
 inline const Axis pattern_axis{
     "pattern",
-    "latency: to and fro; bandwidth: a window of messages one way, then an acknowledgement; bidirectional: "
-    "windows both ways at once; multi-: all pairs at once",
+    "latency: round trip; bandwidth: a window of messages in one direction, then an acknowledgement; "
+    "bidirectional: windows in both directions at once; multi-: all pairs at once",
     {"latency", "bandwidth", "bidirectional", "multi-bandwidth", "multi-latency"},
     "latency",
     ""};

@@ -20,7 +20,7 @@ inline const Declaration declaration{
     .kernels = {"transfer"},
     .axes =
         {{"operation",
-          "put: written into the other's window; get: read from there; accumulate: added there, as doubles",
+          "put: write into the target's window; get: read from it; accumulate: add to it, as doubles",
           {"put", "get", "accumulate"},
           "put",
           ""},
@@ -31,8 +31,8 @@ inline const Declaration declaration{
           "flush",
           ""},
          {"pattern",
-          "latency: until the other sees it, to and fro (of a passive get: until it is here); bandwidth: a window "
-          "of transfers in each synchronisation",
+          "latency: round trip until the target sees the data (passive get: until the data arrive); bandwidth: a "
+          "window of transfers in each synchronisation",
           {"latency", "bandwidth"},
           "latency",
           ""},

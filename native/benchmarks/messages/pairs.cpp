@@ -25,8 +25,8 @@ const assay::Declaration declaration{
     .kernels = {"message"},
     .axes =
         {{"pattern",
-          "latency: to and fro; bandwidth: a window of messages one way, then an acknowledgement; "
-          "bidirectional: windows both ways at once",
+          "latency: round trip; bandwidth: a window of messages in one direction, then an acknowledgement; "
+          "bidirectional: windows in both directions at once",
           {"latency", "bandwidth", "bidirectional"},
           "latency",
           ""},

@@ -22,7 +22,7 @@ inline const Declaration declaration{
              messages::window_axis,
              messages::gap_axis,
              {"waiting",
-              "blocking: the kernel wakes who waits; polling: the kernel is asked again and again",
+              "blocking: the kernel wakes the waiting process; polling: the process asks the kernel repeatedly",
               {"blocking", "polling"},
               "blocking",
               ""},

@@ -23,7 +23,7 @@ const assay::Declaration declaration{
     .axes = {{"nx", "cells along x, an even number; half as many along z", {}, std::int64_t{400}, ""},
              {"time-steps", "steps of a solution", {}, std::int64_t{60}, ""},
              {"coupling",
-              "sharing: all ranks work on one plane; independent: each on a plane of its own, without messages",
+              "sharing: all ranks work on one plane; independent: each rank has its own plane, without messages",
               {"sharing", "independent"},
               "sharing",
               ""},
