@@ -330,16 +330,16 @@ class Solver {
         const View l = this->panel(k).below();
         const RowView rest = a_.part(a_.rows - l.rows, begin, l.rows, u.columns);
         const Index piece = std::clamp<Index>((rest.rows + pieces - 1) / pieces, 1, max_rows);
-        bool passing = options_.look_ahead && thread == 0 && this->passing();
+        bool passing = options_.look_ahead && thread == 0;
         for (Index first = 0, count = 0; first < rest.rows; first += count) {
+            if (passing) {
+                times_.add(Phase::broadcast, [&] { passing = this->passing(); });
+            }
             count = passing ? std::min(piece, rest.rows - first) : rest.rows - first;
             times_.add(Phase::update, thread, [&] {
                 blas_.subtract_product(l.part(first, 0, count, l.columns), u,
                                        rest.part(first, 0, count, rest.columns));
             });
-            if (passing) {
-                times_.add(Phase::broadcast, [&] { passing = this->passing(); });
-            }
         }
     }
 

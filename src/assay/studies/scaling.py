@@ -108,8 +108,9 @@ def _of_ranks(benchmark: Benchmark, numbers: dict[str, str]) -> tuple[str, ...]:
     if numbers.keys() == {"nodes"}:
         here: tuple[str, ...] = ("all",)
     else:
-        ranks = numbers.get("ranks", "1")
-        here = tuple(f"{ranks}x{threads}" for threads in numbers.get("threads", "1").split(","))
+        # A word for each: a number that does not fit this machine is left out alone.
+        ranks, threads = (numbers.get(what, "1").split(",") for what in ("ranks", "threads"))
+        here = tuple(f"{each}x{of_each}" for of_each in threads for each in ranks)
     nodes = numbers.get("nodes", "").replace("*", f"1,{_NODES}")
     return tuple(f"{word}@{nodes}" for word in here) if nodes else here
 

@@ -248,7 +248,7 @@ class Fitted(NamedTuple):
         basis: basis of the ends of the draws.
         residual: largest relative distance of a time from the law, of solutions by several ranks if any.
         margin: relative distance from the law that 95 % of further solutions keep, if distances are normal.
-        unhidden: share of the time that look-ahead hides by the law, but that may not be hidden.
+        hides: whether it is known that look-ahead hides what the law says; else the slow end is without it.
     """
 
     values: Samples
@@ -256,7 +256,7 @@ class Fitted(NamedTuple):
     basis: Basis
     residual: float
     margin: float
-    unhidden: float = 0.0
+    hides: bool = True
 
     def coefficients(self, steps: Steps) -> tuple[Quantity, Quantity, Quantity]:
         """Return g, f for the panels of a solution, and b, in s."""
@@ -273,8 +273,8 @@ class Fitted(NamedTuple):
         flops, middle = work.typical.flops, self.seconds(work.typical)
         low, high = ends(work.typical.seconds(self.draws), self.basis)
         low *= self.seconds(work.fastest) / middle / (1 + self.margin)
-        high *= self.seconds(work.slowest) / middle * (1 + self.margin)
-        high += self.unhidden * (self.seconds(work.typical._replace(ahead=False)) - middle)
+        slowest = work.slowest if self.hides else work.slowest._replace(ahead=False)
+        high *= self.seconds(slowest) / middle * (1 + self.margin)
         return Quantity(flops / middle, flops / max(high, middle), flops / min(low, middle), "flop/s", "derived")
 
 
@@ -290,9 +290,10 @@ def fitted(solutions: Solutions) -> Fitted:
     medians = np.array([[each.estimate.median or 0.0 for each in members]])
     steps = [each.steps for each in solutions.members]
     result = coefficients(steps, medians)
-    deviations = [
-        steps[at].flops / medians[0, at] / float(steps[at].seconds(result)[0]) - 1 for at in _several_ranks(steps)
-    ]
+    # b passes through a single solution by several ranks: all solutions together show more than no distance.
+    several = _several_ranks(steps)
+    tested = several if len(several) > 1 else range(len(steps))
+    deviations = [steps[at].flops / medians[0, at] / float(steps[at].seconds(result)[0]) - 1 for at in tested]
     free = max(1, len(deviations) - 1)
     scatter = math.sqrt(sum(each**2 for each in deviations) / free * (1 + 1 / len(deviations)))
     farthest = float(max(map(abs, deviations)))
@@ -351,7 +352,8 @@ def _fit_two(first: Samples, second: Samples, wanted: Samples) -> tuple[Samples,
     determinant = np.maximum(one * two - mixed**2, np.finfo(float).tiny)
     x, y = (left * two - right * mixed) / determinant, (right * one - left * mixed) / determinant
     alone_x, alone_y = left / one, right / np.maximum(two, np.finfo(float).tiny)
+    without_y = (y < 0) | (two == 0)  # systems of one panel have no second part
     return (
-        np.where(x < 0, 0.0, np.where(y < 0, alone_x, x)),
-        np.where(y < 0, 0.0, np.where(x < 0, alone_y, y)),
+        np.where(x < 0, 0.0, np.where(without_y, alone_x, x)),
+        np.where(without_y, 0.0, np.where(x < 0, alone_y, y)),
     )

@@ -91,7 +91,9 @@ class Network(NamedTuple):
         if set(case.placement.hosts) <= rates.keys():
             slow = [max(rates.values()) / rates[host] for host in case.placement.rank_hosts]
             mean, slowest = sum(slow) / len(slow), max(slow)
-        shared = max(1.0, (self.slow_at_once(case) or slowest) / slowest)
+        at_once = self.slow_at_once(case) or 1.0
+        # All nodes at once are compared with the fastest, as products are; ranks of a node with one rank of it.
+        shared = max(1.0, at_once if self.by_ranks else at_once / slowest)
         return shared * mean, shared * slowest
 
     def slow_at_once(self, case: Case) -> float | None:
@@ -99,7 +101,7 @@ class Network(NamedTuple):
 
         Nodes that are one machine share its memory and its clock, which products on one node after the other do
         not show. With `by_ranks` the same of the ranks of one node. The order is the nearest one of those measured
-        both ways.
+        both ways, at most so far as laws are extended; of several single nodes the fastest counts.
         """
         nodes, ranks = len(case.placement.hosts), case.placement.rank_cpus
         alone: dict[int, float] = {}
@@ -120,10 +122,16 @@ class Network(NamedTuple):
                 at_once[order] = estimate.median
             of_one_node = len(place.hosts) == 1 and _layout(other) == _layout(case)
             if _is_one_rank(other, case) if self.by_ranks else of_one_node:
-                alone[order] = estimate.median
-        nearest = min(alone.keys() & at_once, key=lambda n: abs(n - int(case.params["n"])), default=None)
+                alone[order] = max(estimate.median, alone.get(order, 0.0))
+        wanted, farthest = int(case.params["n"]), self.known.farthest
+        near = (n for n in alone.keys() & at_once if 1 / farthest <= n / wanted <= farthest)
+        nearest = min(near, key=lambda n: (abs(n - wanted), n), default=None)
         parts = len(ranks) if self.by_ranks else nodes
         return parts * alone[nearest] / at_once[nearest] if nearest else None
+
+    def knows_sharing(self, case: Case) -> bool:
+        """Whether it is known what ranks of one node take from each other; of nodes the product tells enough."""
+        return not self.by_ranks or len(case.placement.rank_cpus) == 1 or self.slow_at_once(case) is not None
 
     def _rates_of_nodes(self, case: Case) -> dict[str, float]:
         """Return the rate of each node in the largest product of those measured on the most single nodes."""
@@ -193,12 +201,13 @@ def predictors(known: RunEstimates, case: Case, before: float = math.inf) -> Ite
     for state, solved in _by_state(known).items():
         network = Network(known, state, by_ranks)
         work = network.work(case)
-        if work is None or (by_ranks and network.slow_at_once(case) is None):
+        if work is None or not network.knows_sharing(case):
             continue
         others = [
             each
             for each in solved
             if first[each.case.id] < before
+            and network.knows_sharing(each.case)
             and _group(known, each.case, by_ranks=by_ranks) == _group(known, case, by_ranks=by_ranks)
             and (
                 (count := len(each.case.placement.rank_cpus)) < ranks

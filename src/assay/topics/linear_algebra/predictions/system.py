@@ -22,9 +22,6 @@ _METRIC = "rate"
 _STEP = 2
 #: Error of a law on a number of nodes, or over a network, where no solution was measured. Assumed.
 _ELSEWHERE = 0.05
-#: Share of the time hidden by look-ahead that may not be hidden, where no measured panel passed between nodes:
-#: progress of messages during computing depends on the MPI. Assumed.
-_UNHIDDEN = 0.25
 
 
 class _Expected(NamedTuple):
@@ -70,9 +67,15 @@ def expect(known: RunEstimates, cases: Sequence[Case]) -> Iterable[record.Predic
                 "derived",
                 of=case.id,
                 metric=_METRIC,
-                models=tuple(named(LAW, case.benchmark, each.solutions.marks) for each in expected),
+                models=tuple(source for each in expected for source in _sources(known, each.solutions)),
                 law=LAW,
             )
+
+
+def _sources(known: RunEstimates, sources: Solutions) -> tuple[str, ...]:
+    """Return the id of the model of these solutions, or the ids of their estimates where it is not fitted."""
+    name = named(LAW, solutions.NAME, sources.marks)
+    return (name,) if any(each.id == name for each in known.models) else sources.sources
 
 
 def _is_on(known: RunEstimates, curve: Solutions, case: Case) -> bool:
@@ -100,9 +103,10 @@ def _by_nodes(known: RunEstimates, case: Case, before: float = math.inf) -> Iter
     by = text("fewer cores or nodes") if inside else text("fewer nodes or another network, and messages")
     for others, work in solutions.predictors(known, case, before):
         law = orders.fitted(others)
-        tried = inside or any(each.steps.broadcast.any() for each in others.members)
-        law = law._replace(margin=max(law.margin, _ELSEWHERE), unhidden=0.0 if tried else _UNHIDDEN)
-        yield _Expected(by, others, law, work)
+        # How much look-ahead hides depends on the progress of messages during computing, and on ranks that wait.
+        several = [each.steps for each in others.members if each.steps.p * each.steps.q > 1]
+        hides = any(each.broadcast.any() >= work.typical.broadcast.any() for each in several)
+        yield _Expected(by, others, law._replace(margin=max(law.margin, _ELSEWHERE), hides=hides), work)
 
 
 def predict(known: RunEstimates) -> Iterable[Prediction]:
