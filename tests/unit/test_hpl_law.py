@@ -116,6 +116,13 @@ def test_each_step_has_its_messages_and_without_look_ahead_all_parts_add_up() ->
     assert ahead.seconds(COEFFICIENTS)[0] < four.seconds(COEFFICIENTS)[0]
 
 
+def test_systems_of_one_panel_give_the_rate_of_updates() -> None:
+    every = [law.steps_of(params(n, 1, 1)) for n in (128, 256)]
+    g, u, *_ = law.coefficients(every, values(every))[0]
+    assert g == pytest.approx(COEFFICIENTS[0, 0])
+    assert u == 0
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("law")

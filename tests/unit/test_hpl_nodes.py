@@ -17,7 +17,7 @@ from tests.unit.test_hpl import WITH_BLAS
 from tests.unit.test_stages import begun_run, measured
 
 from assay import store, studies
-from assay.analyse import analyse
+from assay.analyse import analyse, examine
 from assay.analyse.messages.steps import MessageLaw
 from assay.analyse.scores import scores, together
 from assay.cli import assay
@@ -33,7 +33,9 @@ from assay.run.ledger import Ledger
 from assay.simulation import Law, Link
 from assay.topics.linear_algebra.models.system_time import LAW as SYSTEM
 from assay.topics.linear_algebra.models.system_time import SystemTime
+from assay.topics.linear_algebra.orders import fitted
 from assay.topics.linear_algebra.simulated_system import Channel, Ranks, solve
+from assay.topics.linear_algebra.solutions import over_nodes, predictors
 from assay.topics.scaling.models.scaling import Scaling
 
 NODES = tuple(f"n{number}" for number in range(1, 17))
@@ -218,6 +220,29 @@ def test_two_ranks_of_a_node_are_predicted_from_one_and_from_independent_solutio
     assert {each.law for each in done.predictions} == {SYSTEM}
     assert len(lines) == 4
     assert all(abs(each.deviation) < 0.1 and not each.error for each in lines)
+
+
+def test_one_solution_by_several_ranks_does_not_claim_to_be_exact(run: Run) -> None:
+    """The law passes through it; how far further ones are from the law is known from solutions by one rank."""
+    known = examine(run)
+    nodes = next(each for each in over_nodes(known) if len(each.members) > len(ORDERS))
+    alone = [each for each in nodes.members if each.steps.p * each.steps.q == 1]
+    several = [each for each in nodes.members if each.steps.p * each.steps.q > 1]
+    law = fitted(nodes._replace(members=(*alone, several[0])))
+    assert law.margin > 0
+    assert law.residual > 0
+
+
+def test_where_no_panel_passed_between_nodes_the_slow_end_is_without_look_ahead(run: Run) -> None:
+    known = examine(run)
+    case = next(each for each in run.plan.studied if each.placement.label == "1x1@16" and each.params["n"] == 8192)
+    solutions, work = next(iter(predictors(known, case)))
+    law = fitted(solutions)
+    unknown = law._replace(hides=False).rate(work)
+    assert law.rate(work).value == unknown.value
+    assert law.rate(work).hi == unknown.hi
+    behind = law.rate(work._replace(slowest=work.slowest._replace(ahead=False)))
+    assert unknown.lo == behind.lo < law.rate(work).lo
 
 
 def test_grids_of_one_row_do_not_predict_panels_of_several_ranks(

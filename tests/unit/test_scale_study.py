@@ -1,5 +1,6 @@
 """The study scale:NAME: its plan, its predictions, and its laws compared with published figures."""
 
+import json
 from pathlib import Path
 
 import msgspec
@@ -170,6 +171,15 @@ def test_each_larger_number_of_cores_is_a_round_of_its_own() -> None:
 def test_sweeps_are_placements(name: str, sweeps: tuple[str, ...], labels: set[str]) -> None:
     plan = planned(name, *sweeps, hosts=("n1", "n2"))
     assert {case.placement.label for case in plan.studied if case.benchmark == name} == labels
+
+
+def test_a_number_of_ranks_that_does_not_fit_is_left_out_alone() -> None:
+    words = ["plan", "scale:weather", "--sweep", "ranks=1,2,4,all", "--synthetic", "core:2", "--json"]
+    answer = CliRunner().invoke(assay, words, catch_exceptions=False)
+    plan = json.loads(answer.stdout)
+    cases = (each for each in plan["cases"] if each["benchmark"] == "weather")
+    assert {each["placement"]["label"] for each in cases} >= {"1x1", "2x1"}
+    assert [each["wish"].split()[2] for each in plan["left_out"] if "x1" in each["wish"]] == ["4x1"]
 
 
 def test_weak_scaling_keeps_the_memory_per_core() -> None:

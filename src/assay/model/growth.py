@@ -46,11 +46,13 @@ class Growth(msgspec.Struct, frozen=True):
         larger: axes of a problem with `factor` times the memory, from the chosen values and the factor; None if
             there is none. The values themselves if each rank has a part of a fixed size.
         exchange: messages of a case that is predicted; None if they are not counted.
+        overlaps: the operation that its ranks leave to MPI while they compute; empty if there is none.
     """
 
     problem: Mapping[str, Value | tuple[Value, ...]] = msgspec.field(default_factory=dict)
     larger: Callable[[Values, float], Values | None] = _no_larger
     exchange: Callable[[Values, Placement], Exchange | None] = _no_exchange
+    overlaps: str = ""
 
     @property
     def grows(self) -> bool:

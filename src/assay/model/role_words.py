@@ -43,6 +43,7 @@ AxisRole = Literal[
     "idle-gap",  # time asleep before a message
     "message-pattern",  # how messages pass between ranks
     "operation-name",  # the operation
+    "mpi-calls",  # calls of MPI during computing, by which messages progress
     "buffer-reuse",  # whether buffers are reused in cache
     "pause",  # iterations of an empty loop between loads: the rate is then below that of memory
     "precision",  # of the numbers

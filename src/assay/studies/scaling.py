@@ -15,6 +15,8 @@ _SWEPT = ("ranks", "threads", "nodes")
 _NODES = "2,4,8,16,32,64,all"
 #: Sizes of single messages, from which larger numbers of ranks are predicted.
 _MESSAGES = (0, "8:4M")
+#: Sizes of an operation that overlaps with computing.
+_OVERLAPPED = (64 * 1024, 1024 * 1024)
 _WEIGHT = 0.3
 _Axes = dict[str, tuple[ParamValue, ...] | ParamValue]
 
@@ -57,6 +59,8 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         measures.append(Measure(name, words, axes=axes, weight=_WEIGHT, why=why))
     if benchmark.launcher == "mpi":
         measures.append(_messages())
+        if growth.overlaps:
+            measures.append(_overlap(growth.overlaps))
     if benchmark.launcher == "mpi" and numbers.keys() != {"nodes"}:
         measures.append(_clock())
     return Study(
@@ -150,3 +154,15 @@ def _messages() -> Measure:
         )
     why = "the time of messages, by which more ranks are predicted"
     return Measure(name, ("pair", "pair:other-node"), axes=axes, weight=0.03, why=why)
+
+
+def _overlap(operation: str) -> Measure:
+    """Measure of an operation between two nodes while both compute, with many calls of MPI meanwhile."""
+    benchmark = roles.measuring("overlap-time")[0]
+    name, size, calls = (
+        next(each for each in benchmark.axes if each.role == role)
+        for role in ("operation-name", "message-size", "mpi-calls")
+    )
+    axes: _Axes = {name.name: operation, size.name: _OVERLAPPED, calls.name: calls.values[-1]}
+    why = "how much of this operation is hidden behind computing, by which more nodes are predicted"
+    return Measure(benchmark.name, ("pair:other-node",), axes=axes, weight=0.03, why=why)

@@ -60,6 +60,7 @@ class Steps(NamedTuple):
         first: share of each update that the next panel waits for.
         pivots: seconds of the messages in each panel.
         broadcast: seconds of the broadcast of each panel.
+        busy: seconds of each broadcast in which a rank cannot compute, because its processor passes the message.
         exchange: seconds of the messages in each exchange of rows.
         slow: time of a rank over that of a rank on the fastest node: mean, slowest.
     """
@@ -75,6 +76,7 @@ class Steps(NamedTuple):
     first: Samples
     pivots: Samples
     broadcast: Samples
+    busy: Samples
     exchange: Samples
     slow: tuple[float, float]
 
@@ -104,7 +106,8 @@ class Steps(NamedTuple):
         following = _of_next_step(panel)
         sent = following + _of_next_step(self.broadcast[None, :])
         if self.ahead:
-            taken = np.maximum(update + following / self.q, update * self.first + sent)
+            busy = _of_next_step(self.busy[None, :])
+            taken = np.maximum(update + following / self.q + busy, update * self.first + sent)
         else:
             taken = update + sent
         total: Samples = start + taken.sum(axis=1) + self.exchange.sum()
@@ -125,6 +128,7 @@ def steps_of(
     along_row: Messages = no_messages,
     along_column: Messages = no_messages,
     slow: tuple[float, float] = (1.0, 1.0),
+    busy: Messages = no_messages,
 ) -> Steps:
     """Return the work of a solution.
 
@@ -133,6 +137,7 @@ def steps_of(
         along_row: messages along the rows of the grid: panels.
         along_column: messages along its columns: pivot candidates, rows.
         slow: see `Steps`.
+        busy: the part of each panel's message in which a rank cannot compute.
     """
     n, block, p, q = (int(params[name]) for name in ("n", "nb", "p", "q"))
     blocks = np.arange(math.ceil(n / block), 0, -1)
@@ -144,6 +149,7 @@ def steps_of(
     columns = right + 1  # with the right-hand side
     rounds = math.ceil(math.log2(p))
     others = _NUMBER_BYTES * width * columns / q * (p - 1) / p
+    panels = _NUMBER_BYTES * panel_numbers(rows, width)
     none = np.zeros_like(width)
     return Steps(
         n=n,
@@ -156,7 +162,8 @@ def steps_of(
         panel=width * rows,
         first=np.minimum(1.0, q / np.maximum(blocks - 1, 1)),
         pivots=rounds * width * along_column(_NUMBER_BYTES * (_HEAD + 2 * width)) if p > 1 else none,
-        broadcast=along_row(_NUMBER_BYTES * panel_numbers(rows, width)) if q > 1 else none,
+        broadcast=along_row(panels) if q > 1 else none,
+        busy=busy(panels) if q > 1 else none,
         exchange=(rounds - 2) * along_column(none) + 2 * along_column(others) if p > 1 else none,
         slow=slow,
     )
@@ -169,11 +176,13 @@ class Work(NamedTuple):
         typical: by the values of the law.
         fastest: by the lower ends of its times.
         slowest: by the upper ends of its times.
+        overlap: whether it was measured how much of a message is hidden behind computing.
     """
 
     typical: Steps
     fastest: Steps
     slowest: Steps
+    overlap: bool = False
 
 
 def without_messages(params: Params) -> Work:

@@ -69,9 +69,11 @@ def _grid(topology: Topology, law: Law, request: Request, params: Mapping[str, P
     along_row, along_column = (
         _slowest_channel(topology, law, request, pairs, at_once) for pairs, at_once in ((rows, p), (columns, q))
     )
-    if params["broadcast"] == "shared" and not _between_hosts(request, rows):
+    between = _between_hosts(request, rows)
+    if params["broadcast"] == "shared" and not between:
         along_row = along_row._replace(rate=math.inf)  # ranks read panels where they are
-    return Ranks(rates.reshape(p, q), _PANEL_SHARE, along_row, along_column, law.jitter)
+    busy = (1 - law.overlapped[1]) / len(request.ranks[0]) if between else 0.0
+    return Ranks(rates.reshape(p, q), _PANEL_SHARE, along_row, along_column, busy, law.jitter)
 
 
 def _slowest_channel(

@@ -42,6 +42,7 @@ class Ranks(NamedTuple):
         panel_share: rate of panels, and of the substitution, over that of products.
         along_row: messages to the next column.
         along_column: messages between the rows of a column.
+        busy: share of a panel's message in which a rank cannot compute.
         jitter: sigma of the lognormal factor on the time of each piece of work.
     """
 
@@ -49,6 +50,7 @@ class Ranks(NamedTuple):
     panel_share: float
     along_row: Channel = Channel()
     along_column: Channel = Channel()
+    busy: float = 0.0
     jitter: float = 0.0
 
 
@@ -96,6 +98,10 @@ class _Grid:
                 factored_at = self._factor(step + 1, step)
                 update -= first
             self._work("update", step, np.maximum(update, 0.0) * self._jitter())
+            if more and self.look_ahead and self.q > 1:
+                self._work(
+                    "broadcast", step, np.full_like(update, self.ranks.busy * self._message_seconds(step + 1))
+                )
             if more and not self.look_ahead:
                 factored_at = self._factor(step + 1, step)
         end = float(self.clock.max())
@@ -156,9 +162,13 @@ class _Grid:
         """Pass a panel from rank to rank, past the next column, which factors the next panel."""
         distance = (np.arange(self.q) - step) % self.q
         hops = np.maximum(distance - (distance > 1), 0)
-        size = _NUMBER_BYTES * panel_numbers(float(self._distributed(step, self.p).max()), self._width(step))
-        arrived = factored_at + hops * self.ranks.along_row.seconds(size)
+        arrived = factored_at + hops * self._message_seconds(step)
         self._wait_until("broadcast", step, np.broadcast_to(arrived, self.clock.shape))
+
+    def _message_seconds(self, step: int) -> float:
+        """Return the time of a panel's message to the next rank."""
+        size = _NUMBER_BYTES * panel_numbers(float(self._distributed(step, self.p).max()), self._width(step))
+        return self.ranks.along_row.seconds(size)
 
     def _exchange(self, step: int) -> None:
         """Give every rank of a column the pivot rows of the others, and the others the rows that these replace."""

@@ -10,13 +10,16 @@ from assay.analyse.curves import RunEstimates, curves, states_of
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import place
 from assay.analyse.messages.curves import BYTES, PATTERN, unusual
+from assay.analyse.messages.overlap import hidden_shares
 from assay.analyse.messages.steps import MessageLaw
+from assay.analyse.statistics import Samples
 from assay.model import benchmarks
 from assay.model.declarations import works_together
 from assay.model.grouping import grouped
 from assay.model.plan import Case
 from assay.model.result import Estimate
 from assay.model.units import format_cpu_list
+from assay.topics.linear_algebra.benchmarks.hpl import OVERLAPS
 from assay.topics.linear_algebra.orders import (
     FEWEST,
     Messages,
@@ -30,6 +33,8 @@ from assay.topics.linear_algebra.orders import (
 )
 
 NAME, PRODUCT = "hpl", "dgemm"
+#: The end of the hidden share that gives the value, and the lower and upper end, of the time that is not hidden.
+_ENDS_OF_REST = (0, 2, 1)
 
 
 class _Solved(NamedTuple):
@@ -64,12 +69,19 @@ class Network(NamedTuple):
         if law is None and (along_row or along_column):
             return None
 
+        hidden = hidden_shares(self.known, OVERLAPS, case, self.state) if along_row else None
+        cores = min(map(len, case.placement.rank_cpus))  # one of them passes messages, the others compute
+
         def steps(end: int) -> Steps:
             messages: Messages = partial(law.seconds, end=end) if law else no_messages
             row, column = (messages if crosses else no_messages for crosses in (along_row, along_column))
-            return steps_of(case.params, row, column, self._slow(case))
 
-        return Work(steps(0), steps(1), steps(2))
+            def busy(sizes: Samples) -> Samples:
+                return row(sizes) * (1 - hidden.at(sizes, _ENDS_OF_REST[end])) / cores if hidden else 0.0 * sizes
+
+            return steps_of(case.params, row, column, self._slow(case), busy)
+
+        return Work(steps(0), steps(1), steps(2), hidden is not None)
 
     def _law(self, case: Case) -> MessageLaw | None:
         """Return the law of single messages between nodes over the network of a case, by the most usual params."""

@@ -24,7 +24,13 @@ benchmark = Benchmark(
             named=True,
         ),
         _DECLARED["bytes"],
-        Axis("tests", "calls of MPI_Test, evenly spread over the computing", (0, 10, 100), 0),
+        Axis(
+            "tests",
+            "calls of MPI_Test, evenly spread over the computing",
+            (0, 10, 100),
+            0,
+            role="mpi-calls",
+        ),
     ),
     metrics=(
         Metric(

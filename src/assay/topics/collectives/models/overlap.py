@@ -6,22 +6,10 @@ import numpy as np
 
 from assay.analyse.curves import Curve, RunEstimates, curves, replicates, with_ends
 from assay.analyse.estimates import Measured
+from assay.analyse.messages.overlap import LAW, Overlap
 from assay.model.law import Model
-from assay.model.quantity import Quantity
 
-LAW = "overlap"
 _PURE, _COMPUTING, _OVERLAPPED = "pure", "computing", "overlapped"
-
-
-class Overlap(Model, frozen=True, kw_only=True, tag=LAW):
-    """The hidden share of a collective operation.
-
-    Attributes:
-        hidden: (pure + computing - overlapped) / min(pure, computing), by launches of one block: 1 where the
-            shorter one is fully hidden, 0 where one follows the other, negative where they slow each other down.
-    """
-
-    hidden: Quantity
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: One number, or one of each panel.
 Numbers = TypeVar("Numbers", float, "NDArray[np.float64]")
 
+#: The operation that passes panels while the ranks compute.
+OVERLAPS = "bcast"
 _DOUBLE_BYTES = 8
 #: Share of a core's peak, and rate of writing and checking the matrix, B/s. Assumptions for plans only.
 _PEAK_SHARE, _MATRIX_RATE = 0.6, 1e9
@@ -189,5 +191,5 @@ benchmark = Benchmark(
     max_rank_cpus=None,
     needs={"blas": LU},
     order_grain="nb",
-    growth=Growth({"n": (2048, 4096)}, _larger, _exchange),
+    growth=Growth({"n": (2048, 4096)}, _larger, _exchange, OVERLAPS),
 )

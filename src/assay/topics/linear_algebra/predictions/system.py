@@ -103,9 +103,9 @@ def _by_nodes(known: RunEstimates, case: Case, before: float = math.inf) -> Iter
     by = text("fewer cores or nodes") if inside else text("fewer nodes or another network, and messages")
     for others, work in solutions.predictors(known, case, before):
         law = orders.fitted(others)
-        # How much look-ahead hides depends on the progress of messages during computing, and on ranks that wait.
+        # How much look-ahead hides depends on what messages leave of the processor, and on ranks that wait.
         several = [each.steps for each in others.members if each.steps.p * each.steps.q > 1]
-        hides = any(each.broadcast.any() >= work.typical.broadcast.any() for each in several)
+        hides = work.overlap or any(each.broadcast.any() >= work.typical.broadcast.any() for each in several)
         yield _Expected(by, others, law._replace(margin=max(law.margin, _ELSEWHERE), hides=hides), work)
 
 
@@ -141,7 +141,7 @@ def _compared(expected: _Expected, estimate: Estimate, before: record.Prediction
     value = figure(estimate)
     g, f, b = expected.law.coefficients(expected.work.typical)
     derivation = text(
-        "T = sum of max(U + F / Q, U first + F + B) + S over the steps + b n^2 (3 P + Q) / (2 P Q), fitted to n = "
+        "T = sum of max(U + C + F / Q, U first + F + B) + S over the steps + b n^2 (3 P + Q) / (2 P Q), fitted to n = "
         "{orders}{product}: 1 / g = {rate}, f = {panel}, b = {number}",
         orders=joined(", ", [str(order) for order in expected.solutions.orders]),
         product=text(" and to the library's product") if expected.solutions.product else "",
