@@ -26,7 +26,7 @@ from assay.simulation import Law
 
 _RUNS = 1000
 _MACHINE = "pack:2 numa:1(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:2"
-#: Remote memory is cheap, no page table is walked, threads of a core share it fairly, and noise is .5 %.
+#: Remote memory is cheap, no page table is walked, threads of a core share it fairly, and noise is 0.5 %.
 _HEALTHY = Law(core_traffic=30e9, node_traffic=60e9, remote=0.9, remote_load=1.15, noise=0.004, launch_noise=0.003)
 #: The memory of a node gives two cores 80.7 % of what both draw alone. With the cost of messages, efficiencies
 #: are 80.4 %, just above the limit of the finding `scaling`.

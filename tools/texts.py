@@ -122,8 +122,8 @@ def _is_done(message: Message | None, template: str) -> bool:
 def update(language: str, template: Catalog) -> None:
     """Update both files of a language.
 
-    A text that changed a little keeps its translation, marked fuzzy until somebody reads it. A text that is gone
-    stands at the end of the .po file, as a comment.
+    A text that changed a little keeps its translation, marked fuzzy until somebody reads it. The translation of a
+    removed text is removed.
     """
     catalogue = read(language)
     created = catalogue.creation_date
@@ -135,7 +135,7 @@ def update(language: str, template: Catalog) -> None:
             message.flags.discard("fuzzy")
             message.string = ""
     with (CATALOGUES / f"{language}.po").open("wb") as file:
-        write_po(file, catalogue, width=0, sort_output=True)
+        write_po(file, catalogue, width=0, sort_output=True, ignore_obsolete=True)
     (CATALOGUES / f"{language}.mo").write_bytes(compiled(read(language)))
 
 

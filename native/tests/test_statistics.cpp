@@ -1,4 +1,4 @@
-// Median ranks and check schedule compared with the published values in METHODS.
+// Median ranks and check schedule compared with published values.
 #include "check.hpp"
 #include "harness/statistics.hpp"
 

@@ -172,6 +172,15 @@ def test_conclusions_of_the_authors_follow_on_the_page() -> None:
     assert "needs hpcdiy-gbe for comparison" in {cells[3] for cells in alone.rows}
 
 
+def test_two_published_systems_have_one_table_for_each_quantity_and_no_words_twice() -> None:
+    text = one_line(invoke("compare", "hpcdiy-gbe", "hpcdiy-qdr").output)
+    assert text.count("side by side; last column: ratio of speeds Message") == 2
+    assert "4 MiB 119 MB/s 3.40 GB/s 28.7" in text
+    assert text.count("not testable without samples") == 1
+    assert "95 % interval" not in text
+    assert text.count("nearly the same bandwidth") == 1, "cores that are not stated are near or far themselves"
+
+
 def test_leo_has_one_and_a_half_times_less_latency_than_sci_and_their_figures_stand_side_by_side() -> None:
     leo = published("leo", "sci")
     (beside_,) = [each for each in leo.found.pairs if each.differ == RUN]

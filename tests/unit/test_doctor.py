@@ -1,11 +1,14 @@
 """Each check on facts made by hand: it fires where it should and is silent where it should."""
 
+import io
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
+from rich.console import Console
 
+from assay.cli.doctor import show_checks
 from assay.machine.doctor import RULES, examine
 from assay.model.check import Check
 from assay.model.facts import Fact, unavailable
@@ -226,3 +229,10 @@ def test_little_lockable_memory_matters_only_beside_infiniband(sound: Machine) -
 def test_a_shared_file_system_is_named(sound: Machine) -> None:
     found = checks_of(sound, folders={"file system of runs": "lustre"})["folder of runs"].found
     assert found == "1 TiB free on lustre, over the network"
+
+
+def test_the_second_line_of_a_good_check_is_indented() -> None:
+    output = io.StringIO()
+    check = Check("BLAS", "ok", f"openblas (/{'folder/' * 6}lib.so)", "")
+    show_checks([check], Console(width=40, file=output), "", "")
+    assert [line[:4] for line in output.getvalue().splitlines()[:2]] == ["ok: ", "    "]

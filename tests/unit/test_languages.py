@@ -56,6 +56,10 @@ def test_a_compiled_catalogue_is_that_of_its_po_file(language: str) -> None:
     assert read == made, "tools/texts.py compiles it"
 
 
+def test_a_catalogue_has_no_translation_of_a_removed_text(language: str) -> None:
+    assert not list(_tool().read(language).obsolete)
+
+
 def _messages(compiled: bytes) -> dict[object, str]:
     found: dict[object, str] = vars(gettext.GNUTranslations(io.BytesIO(compiled)))["_catalog"]
     return {key: words for key, words in found.items() if key != ""}

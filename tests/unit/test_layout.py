@@ -48,6 +48,19 @@ def case(plan: Plan) -> Case:
 
 
 @pytest.mark.parametrize(
+    ("word", "meaning"),
+    [
+        ("1x1", "one rank on one core"),
+        ("2x1", "2 ranks, one core each"),
+        ("4x8", "4 ranks, 8 cores of one NUMA node each"),
+    ],
+)
+def test_ranks_and_their_cores_are_counted_in_plain_words(word: str, meaning: str) -> None:
+    (place,) = layouts(word, described(SERVER))
+    assert place.meaning == meaning
+
+
+@pytest.mark.parametrize(
     ("word", "ranks"),
     [
         ("2x4", ((0, 2, 4, 6), (32, 34, 36, 38))),  # an L3 group of each socket

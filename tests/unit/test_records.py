@@ -84,7 +84,7 @@ def bracket(before: float, after: float, foreign: float = 0.0) -> Bracket:
 
 
 def test_a_launch_during_which_the_cores_moved_apart_is_disturbed() -> None:
-    """The two states of METHODS: hand-over 23-33 ns near, 120-130 ns far."""
+    """Two states of a virtual machine: hand-over 23-33 ns near, 120-130 ns far."""
     assert bracket(23e-9, 33e-9).disturbance == ""
     assert bracket(120e-9, 130e-9).disturbance == ""
     assert "x4.80" in bracket(25e-9, 120e-9).disturbance

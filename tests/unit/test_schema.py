@@ -12,7 +12,7 @@ from assay.model.schema import records_schema
 
 PUBLISHED = Path(__file__).parents[2] / "schema" / "records.schema.json"
 
-#: The records of ARCHITECTURE's example: one program, one case, one rank.
+#: Records of an example: one program, one case, one rank.
 HEADER: dict[str, Any] = {
     "type": "header",
     "schema": 1,

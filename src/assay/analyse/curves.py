@@ -37,7 +37,7 @@ class RunEstimates(msgspec.Struct, frozen=True, dict=True):
         run: as it was stored.
         measured: its estimates with their launches.
         models: fitted laws.
-        farthest: nothing is predicted for more than so many times the ranks or nodes that are known (METHODS, 5).
+        farthest: nothing is predicted for more than so many times the ranks or nodes that are known.
     """
 
     run: Run

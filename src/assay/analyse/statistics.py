@@ -13,7 +13,7 @@ from assay.model.quantity import CONFIDENCE, Basis, Quantity
 Samples = NDArray[np.float64]
 
 _TAIL = (1 - CONFIDENCE) / 2
-#: Smaller differences have no practical meaning (METHODS, 2).
+#: Smaller differences have no practical meaning (docs/comparing.md).
 MARGIN = 0.01
 #: Fewer samples have no 99th percentile.
 FEWEST_FOR_TAIL = 1000

@@ -248,7 +248,7 @@ def show_checks(checks: Sequence[Check], console: Console, good: str, bad: str) 
     if troubled:
         console.print()
     for check in by_state.get("ok", []):
-        _say(f"ok: {check.name}: {check.found}", console, "")
+        _say(f"{check.name}: {check.found}", console, "ok: ")
     unknown = by_state.get("unknown", [])
     if unknown:
         console.print("\nnot known")

@@ -15,6 +15,8 @@ from assay.report.screen import Screen
 #: Colours of the verdicts that deserve one.
 _COLOURS = {"faster": "green", "slower": "red"}
 _TIMES = "\N{MULTIPLICATION SIGN}"
+#: Columns of figures without samples that would have the same words in each row.
+_UNTESTED = frozenset({"interval", "launches", "verdict"})
 #: Maximum number of figures in a sentence.
 _NAMED = 6
 #: Maximum number of rows on a screen: up to here all are shown.
@@ -167,7 +169,11 @@ def _table(
         verdict = Text(verdicts.word(found), style=_COLOURS.get(found.verdict, ""), no_wrap=True)
         over = _over_yardsticks(members[0], yardsticks) if len(members) == 1 else ("",) * len(yardsticks)
         rows.append((*(cells if has_p else cells[:-1]), *over, verdict))
-    page.rows(columns, rows)
+    left_out = _UNTESTED if verdicts.are_imported(pairs) else frozenset()
+    kept = [
+        at for at, (name, _) in enumerate(columns) if name not in left_out and any(str(row[at]) for row in rows)
+    ]
+    page.rows([columns[at] for at in kept], [[row[at] for at in kept] for row in rows])
 
 
 def _curve(pair: ComparedPair, names: Sequence[str], *, whole: bool) -> tuple[str, ...]:
@@ -244,15 +250,15 @@ def _uncompared(compared: Compared, page: Screen) -> None:
 
 def _notes(compared: Compared, chosen: Sequence[ComparedPair], page: Screen, *, whole: bool) -> None:
     """How to read the tables, and how to see rows that were not shown."""
-    lines = []
-    if not verdicts.are_imported(chosen):
+    lines, imported = [], verdicts.are_imported(chosen)
+    if not imported:
         basis = "Mann-Whitney over launches" if compared.base else "signed rank over pairs in a block"
         lines.append(
             f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."
         )
     if tested := sum(pair.comparison.adjusted_p is not None for pair in chosen):
         lines.append(f"Claims hold among all {tested:,} comparisons (Benjamini-Yekutieli, 5 %): p is adjusted.")
-    if compared.base:
+    if compared.base and not imported:
         lines.append("Two runs are two times: what else changed in between is part of these differences.")
     if not whole:
         lines.append(f"All {len(chosen):,} rows: {_command(compared)} --all")

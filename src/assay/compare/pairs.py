@@ -11,7 +11,7 @@ from assay.compare.crossovers import crossovers
 from assay.compare.curves import MeasuredCurve, stateless
 from assay.compare.records import PLACE, PROGRAM, RUN, CurvePair, MessageCurve, PairPoint
 from assay.model.grouping import grouped
-from assay.report import selection
+from assay.report import messages, selection
 
 #: If more curves differ in one word, each is compared with the first one only.
 _FEW = 3
@@ -98,8 +98,16 @@ def _differing(curves: Sequence[MeasuredCurve]) -> Iterator[tuple[str, tuple[Mea
     )
     for differ in (PLACE, PROGRAM, *factors, *foreign):
         for group in grouped(curves, partial(_rest, differ=differ)).values():
-            if len(group) > 1:
-                yield differ, group
+            distinct = _distinct(group) if differ == PLACE else group
+            if len(distinct) > 1:
+                yield differ, distinct
+
+
+def _distinct(group: Sequence[MeasuredCurve]) -> tuple[MeasuredCurve, ...]:
+    """Return the curves without those at the partners of another one that also states their cores."""
+    ends = {each.curve.id: messages.ends(each.members[0].estimate) for each in group}
+    stated = {(partners, "") for partners, cores in ends.values() if cores}
+    return tuple(each for each in group if ends[each.curve.id] not in stated)
 
 
 def _rest(found: MeasuredCurve, differ: str) -> Hashable:

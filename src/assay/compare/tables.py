@@ -1,6 +1,7 @@
 """Tables of runs side by side: figures at common values, ratios, laws, shared figures."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from assay.analyse.messages.curves import BYTES
 from assay.analyse.messages.steps import MessageLaw, Piece
@@ -119,11 +120,10 @@ def ratios(sides: Sides, title: str, pairs: tuple[CurvePair, ...]) -> Table:
         for at in _selected(curve, values)
     ]
     columns = (_head(curve), *(pair_name(sides, pair) for pair in pairs))
-    caption = text(
-        "{title}: speed, ratio to the base. [a, b] is a 95 % interval; ratios without one have no samples",
-        title=title,
-    )
-    return Table(caption, columns, tuple(rows), frozenset(range(1, len(columns))))
+    tested = any(point.comparison.confidence for pair in pairs for point in pair.points)
+    note = text("[a, b] is a 95 % interval; ratios without one have no samples.") if tested else ""
+    caption = text("{title}: speed, ratio to the base", title=title)
+    return Table(caption, columns, tuple(rows), frozenset(range(1, len(columns))), note)
 
 
 def compared(found: Comparison | None, better: str) -> str:
@@ -146,11 +146,15 @@ def pair_name(sides: Sides, pair: CurvePair) -> str:
 def laws(sides: Sides) -> tuple[Table, ...]:
     """Return latency, asymptotic rate, half-rate size and pieces of each curve of messages with a law."""
     rows, pieces = [], []
-    for curve in sides.of_messages.values():
+
+    def named(curve: MessageCurve) -> str:
+        return joined(": ", [sides.label(curve.run), sides.place(curve)])
+
+    for curve in chain.from_iterable(selection.grouped(sides.of_messages.values(), named).values()):
         model = sides.law(curve)
         if model is None:
             continue
-        name = joined(": ", [sides.label(curve.run), sides.place(curve)])
+        name = named(curve)
         counted = messages.counted(curve.pattern)
         sampled = sides.members(curve)[0].basis != "imported"
         sizes = (model.half_rate_size, model.half_rate_size_measured, model.saturation)

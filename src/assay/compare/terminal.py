@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import zip_longest
 
+import msgspec
 from rich.console import Console
 from rich.text import Text
 
@@ -12,6 +13,7 @@ from assay.compare.sides import Sides
 from assay.compare.statements import NO_SAMPLES, statements
 from assay.model.grouping import grouped
 from assay.report.screen import Screen
+from assay.report.section import Table
 
 #: Columns of a table that fit a terminal.
 _COLUMNS = 4
@@ -37,13 +39,28 @@ def render(sides: Sides, console: Console) -> bool:
         if pairs and not in_rows:
             compared = {name for each in pairs for name in (each.a, each.b)}
             shown = tuple(curve for curve in curves if curve.id in compared)[:_COLUMNS]
-            page.table(tables.side_by_side(sides, title, shown))
-            page.table(tables.ratios(sides, title, pairs[:_COLUMNS]))
+            figures = tables.side_by_side(sides, title, shown)
+            ratios = tables.ratios(sides, title, pairs[:_COLUMNS])
+            is_narrow = len(pairs) == 1 and not ratios.note
+            for table in (_with_ratio(figures, ratios),) if is_narrow else (figures, ratios):
+                page.table(table)
         elif not pairs and len({curve.run for curve in curves}) > 1:  # they share no value
             page.table(tables.side_by_side(sides, title, _in_turn(curves)[:_COLUMNS]))
     for table in (*tables.laws(sides)[:1], *tables.shared(sides), *tables.law_figures(sides)):
         page.table(table)
     return has_sentences
+
+
+def _with_ratio(figures: Table, ratio: Table) -> Table:
+    """The figures of two curves, with their ratio in the last column."""
+    found = {row[0]: row[1] for row in ratio.rows}
+    return msgspec.structs.replace(
+        figures,
+        caption=f"{figures.caption}; last column: ratio of speeds",
+        columns=(*figures.columns, *ratio.columns[1:]),
+        rows=tuple((*row, found.get(row[0], "")) for row in figures.rows),
+        numeric=figures.numeric | {len(figures.columns)},
+    )
 
 
 def _in_turn(curves: Sequence[Curve]) -> tuple[Curve, ...]:

@@ -27,7 +27,7 @@ _KEYS = ("levels", _PREFIX)
 #: Kinds of factors that apply to every program.
 _AROUND = frozenset(("toolchain", "flags", "commands", "variable", "prefix"))
 _FEWEST_LEVELS = 2
-#: 5 blocks cannot give 95 % (METHODS, 2).
+#: 5 blocks cannot give 95 % (docs/factors.md).
 _FEWEST_BLOCKS = 6
 #: More blocks are made only if the user asks for them.
 _MOST_BLOCKS = 10

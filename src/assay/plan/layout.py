@@ -73,9 +73,9 @@ def _ranks_of(count: int, each: int, machine: Machine) -> Place:
     for kind in kinds:
         slots = tuple(slot for group in grouped(cores, kind).values() for slot in _slots(group, each))
         if len(slots) >= count:
-            inside = f", each inside one {GROUPS[kind][0]}" if each > 1 and len(grouped(cores, kind)) > 1 else ""
+            domain = f" of one {GROUPS[kind][0]}" if each > 1 and len(grouped(cores, kind)) > 1 else ""
             chosen = _far_apart(slots, count)
-            return _place(word, f"{_sizes(chosen)}{inside}", chosen)
+            return _place(word, _sizes(chosen, domain), chosen)
     ordered = filled(cores)
     chosen = tuple(ordered[at : at + each] for at in range(0, count * each, each))
     return _place(word, f"{_sizes(chosen)}, one group of cores filled after another", chosen)
@@ -134,10 +134,9 @@ def _place(word: str, meaning: str, ranks: _Ranks, devices: tuple[tuple[str, ...
     return Place(word, meaning, tuple(cpu for rank in cpus for cpu in rank), cpus, devices)
 
 
-def _sizes(ranks: _Ranks) -> str:
-    """`4 ranks of 8 cores`, `2 ranks of 6 to 8 cores`."""
+def _sizes(ranks: _Ranks, domain: str = "") -> str:
+    """`one rank on 8 cores`, `4 ranks, 8 cores of one NUMA node each`, `2 ranks, 6 to 8 cores each`."""
     sizes = [len(rank) for rank in ranks]
     least, most = min(sizes), max(sizes)
-    return f"{plural(len(ranks), 'rank')} of " + (
-        plural(most, "core") if least == most else f"{least} to {most} cores"
-    )
+    cores = (plural(most, "core") if least == most else f"{least} to {most} cores") + domain
+    return f"one rank on {cores}" if len(ranks) == 1 else f"{len(ranks)} ranks, {cores} each"

@@ -25,8 +25,9 @@ WORDS = {
     "pair:other-l3": "the nearest two cores of one NUMA node in two L3 groups",
     "pair:other-numa": "the nearest two cores of one socket on two NUMA nodes",
     "pair:other-socket": "the nearest two cores of two sockets",
-    "RxC": "R ranks of C cores, each inside the smallest domain (L3 group, NUMA node, socket) with room for all, "
-    "as far apart as can be; R may be `all`, as many as have room, a list (`1,2,allx8`), or `*`, 1, 2, 4 ... all",
+    "RxC": "R ranks, C cores each; each rank inside the smallest domain (L3 group, NUMA node, socket) with room "
+    "for all, as far apart as can be; R may be `all`, as many as have room, a list (`1,2,allx8`), or `*`, "
+    "1, 2, 4 ... all",
     "rank-per:core": "a rank on each core",
     "rank-per:l3": "a rank on the cores of each L3 group",
     "rank-per:numa": "a rank on the cores of each NUMA node",

@@ -2,8 +2,8 @@
 
 The method depends on the role of the swept axis. Messages: a point that is off the line between its neighbours, on
 logarithmic axes, by more than 5 % and by more than its own interval, marks a bend, and the steps on both sides are
-halved (METHODS, 3). Working sets: steps whose ends differ by more than 5 %, and by more than their intervals, are
-halved down to 8 sizes per octave; a curve that continues according to its model gets its next octave (METHODS, 4).
+halved. Working sets: steps whose ends differ by more than 5 %, and by more than their intervals, are
+halved down to 8 sizes per octave; a curve that continues according to its model gets its next octave.
 """
 
 import itertools

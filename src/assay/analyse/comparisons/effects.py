@@ -20,7 +20,7 @@ _SIGNIFICANT = 1 - CONFIDENCE
 _WITHDRAWN: dict[str, str] = {
     "faster": "inconclusive", "slower": "inconclusive", "trivially different": "equivalent",
 }  # fmt: skip
-#: An interval's half-width is about 1.96 standard errors; .84 more find an effect four times in five.
+#: An interval's half-width is about 1.96 standard errors; 0.84 more find an effect four times in five.
 _FOUR_IN_FIVE = 1 + 0.84 / 1.96
 
 

@@ -35,7 +35,7 @@ CARRIED = 0.5
 
 
 def tcp_share(mtu: int) -> float:
-    """Return payload of TCP over bytes on an Ethernet wire: 1448/1538 = .941 for an MTU of 1500, .990 for 9000."""
+    """Return payload of TCP over bytes on the wire: 1448/1538 = 0.941 for an MTU of 1500, 0.990 for 9000."""
     return (mtu - _HEADERS) / (mtu + _FRAME)
 
 

@@ -205,7 +205,8 @@ def predictors(known: RunEstimates, case: Case, before: float = math.inf) -> Ite
     Args:
         known: the run.
         case: the predicted case.
-        before: only solutions launched before this block count.
+        before: only solutions first launched before this block count. Their figures, products and message laws
+            are those of the whole run: coefficients recomputed here may differ from those of a stored prediction.
     """
     first = first_blocks(known)
     ranks, levels = len(case.placement.rank_cpus), _network_levels(known, case)

@@ -53,7 +53,7 @@ def half_size_measured(sizes: Samples, times: Samples) -> Samples:
 
 
 def saturation(sizes: Samples, times: Samples) -> Samples:
-    """Return the smallest size from which d ln T / d ln s >= .95 at three sizes; infinite where there is none."""
+    """Return the smallest size from which d ln T / d ln s >= 0.95 at three sizes; infinite where there is none."""
     some = sizes > 0
     if np.count_nonzero(some) < _IN_A_ROW:
         return np.full(times.shape[0], np.inf)

@@ -14,7 +14,7 @@ Indices = NDArray[np.intp]
 
 #: Fewest points of a piece.
 FEWEST = 4
-#: Cost of a break in units of ln n, added to the cost of `Lines`: 2 ln n invents breaks (METHODS, 3).
+#: Cost of a break in units of ln n, added to the cost of `Lines`: 2 ln n invents breaks.
 PENALTY = 4
 #: Least relative scatter of times: smaller values have no practical meaning.
 LEAST_SCATTER = 0.015

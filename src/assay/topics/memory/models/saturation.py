@@ -1,4 +1,4 @@
-"""How many cores saturate the memory bandwidth: the fewest that reach .95 of the maximum over all numbers."""
+"""How many cores saturate the memory bandwidth: the fewest that reach 0.95 of the maximum over all numbers."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ class Saturation(Model, frozen=True, kw_only=True, tag=LAW):
 
     Attributes:
         order: how cores are added: `compact` or `spread`.
-        cores: the fewest that reach .95 of the maximum. Where not every number was measured, the lower end is one
+        cores: the fewest that reach 0.95 of the maximum. Where not every number was measured, the lower end is one
             more than the last number that was too small.
         maximum: the highest bandwidth of any number of cores, in B/s.
         cores_at_maximum: the number of cores that reaches it.

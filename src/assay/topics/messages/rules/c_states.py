@@ -14,7 +14,7 @@ from assay.model.text import Rooted, cli, text
 
 #: A published effect of idle states is 2 to 9 % (AMD EPYC, 2018): it is reported if the run resolves it.
 _LEAST = 1.02
-#: From this factor on the finding is advice, not a fact (METHODS, 6).
+#: From this factor on the finding is advice, not a fact (docs/findings.md).
 _FACTOR = 1.2
 _FACTOR_NAME, _GAP = "cstates", roles.usual_axis("idle-gap")
 _ASKS = text("Do idle states of the cores slow down messages?")

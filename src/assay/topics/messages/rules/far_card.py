@@ -18,7 +18,7 @@ from assay.model.result import Finding
 from assay.model.text import cli, text
 from assay.model.units import format_quantity, format_size
 
-#: More latency than this, in s, and less bandwidth than this share (METHODS, 6).
+#: More latency than this, in s, and less bandwidth than this share (docs/findings.md).
 _LATER_S, _SHARE = 0.2e-6, 0.95
 #: A single size may exceed the border by chance.
 _ADJACENT = 3

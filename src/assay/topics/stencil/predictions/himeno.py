@@ -14,7 +14,7 @@ from assay.topics.stencil.benchmarks.himeno import FLOPS
 
 LAW = "himeno"
 #: Traffic of one point: 60 B of the stencil and 12 B of copying back; 80 B where planes fall out of the cache
-#: between their uses (the layer condition breaks). METHODS: docs/models.md.
+#: between their uses (the layer condition breaks). See docs/models.md.
 _BYTES, _MOST_BYTES = 72, 80
 
 
