@@ -141,8 +141,8 @@ def _compared(expected: _Expected, estimate: Estimate, before: record.Prediction
     value = figure(estimate)
     g, f, b = expected.law.coefficients(expected.work.typical)
     derivation = text(
-        "T = sum of max(U + C + F / Q, U first + F + B) + S over the steps + b n^2 (3 P + Q) / (2 P Q), fitted to n = "
-        "{orders}{product}: 1 / g = {rate}, f = {panel}, b = {number}",
+        "T = sum of max(U + C + F / Q, U first + F + B) + S over the steps + b n^2 (3 P + Q) / (2 P Q), fitted to "
+        "n = {orders}{product}: 1 / g = {rate}, f = {panel}, b = {number}",
         orders=joined(", ", [str(order) for order in expected.solutions.orders]),
         product=text(" and to the library's product") if expected.solutions.product else "",
         rate=format_quantity(1 / g.value, "flop/s") if g.value else "-",
