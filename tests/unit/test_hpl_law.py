@@ -1,6 +1,6 @@
 """The law of a system of equations: its fit, and its predictions of larger ones."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -121,6 +121,18 @@ def test_systems_of_one_panel_give_the_rate_of_updates() -> None:
     g, u, *_ = law.coefficients(every, values(every))[0]
     assert g == pytest.approx(COEFFICIENTS[0, 0])
     assert u == 0
+
+
+def test_passing_a_panel_costs_computing_but_not_where_the_panel_is_awaited_anyway() -> None:
+    def message(seconds: float) -> Callable[[np.ndarray], np.ndarray]:
+        return lambda sizes: np.full_like(sizes, seconds)
+
+    for wire_s, costs in ((1e-3, True), (10.0, False)):
+        free, half = (
+            law.steps_of(params(8192), message(wire_s), busy=message(share * wire_s)) for share in (0.0, 0.5)
+        )
+        more = half.seconds(COEFFICIENTS)[0] - free.seconds(COEFFICIENTS)[0]
+        assert more == pytest.approx(8192 // 256 * 0.5 * wire_s * costs, rel=0.1)  # the last panels are awaited
 
 
 @pytest.fixture(scope="module")

@@ -210,6 +210,19 @@ def test_a_row_of_nodes_that_share_a_machine_is_predicted_from_one_of_them(
     assert all(abs(each.deviation) < 0.05 and not each.error for each in lines)
 
 
+@pytest.mark.parametrize("hidden", [0.0, 0.5, 1.0])
+def test_what_messages_take_from_computing_is_predicted_from_the_overlap_of_broadcasts(
+    hidden: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = msgspec.structs.replace(options(slow="eth1"), hosts=NODES[:2], sweeps=("nodes=1,2",))
+    plan = plan_for(ONE_CORE, studies.get("scale:hpl", chosen.sweeps), chosen)
+    law = replace(UNEVEN, slow_hosts={}, overlapped=(0.0, hidden))
+    done = measured(monkeypatch, begun_run(tmp_path, plan, ONE_CORE), ONE_CORE, law)
+    lines = stated(analyse(done))
+    assert len(lines) == 4
+    assert all(abs(each.deviation) < 0.04 and not each.error for each in lines)
+
+
 def test_two_ranks_of_a_node_are_predicted_from_one_and_from_independent_solutions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
