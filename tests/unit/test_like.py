@@ -1,16 +1,22 @@
 """The study like:REFERENCE: its rows, on machines of the shape of each published system."""
 
 import json
+from pathlib import Path
 
 import msgspec
 import pytest
 from click.testing import CliRunner
-from tests.simulation import EPYC_7601, TWO_CORES, plan_for
+from rich.console import Console
+from tests.simulation import EPYC_7601, TWO_CORES, plan_for, simulated_run
 from tests.unit.test_hpl import WITH_BLAS
 
-from assay import references, studies
+from assay import plan as planning
+from assay import references, store, studies
+from assay.analyse import analyse
 from assay.cli import assay
-from assay.model import benchmarks
+from assay.compare import figure_rows
+from assay.compare.runs import between
+from assay.model import benchmarks, roles
 from assay.model.errors import UsageError
 from assay.model.imported import UNSTATED
 from assay.model.plan import Plan
@@ -62,6 +68,35 @@ def test_sizes_of_a_row_are_those_of_the_source() -> None:
     having = {case.params["bytes"] for case in plan.studied if case.params["pattern"] == "bandwidth"}
     assert table.placement != UNSTATED
     assert having == wanted
+
+
+@pytest.mark.parametrize("name", ["cs-pccluster2", "epyc-7601", "leo", "sci", "vtpcc"])
+def test_a_bandwidth_without_a_size_gets_large_messages_and_the_plan_says_so(name: str) -> None:
+    study = studies.get(f"like:{name}")
+    sizes = [each.axes.get("bytes") for each in study.measure if roles.between_two(each.benchmark)]
+    assert (2**18, 2**20, 2**22) in sizes
+    assert set(sizes) <= {(2**18, 2**20, 2**22), (0,), None}
+    told = study.without["size of the messages of a bandwidth"]
+    assert told == "the source does not state it; 256 KiB, 1 MiB, 4 MiB take its place"
+
+
+def test_it_is_compared_with_the_best_of_them_whose_size_is_named(tmp_path: Path) -> None:
+    study = studies.get("like:leo")
+    study = msgspec.structs.replace(study, measure=tuple(m for m in study.measure if m.benchmark == "pt2pt"))
+    options = planning.Options(hosts=("n1", "n2"), launches=2)
+    run = store.load(simulated_run(tmp_path, study=study, options=options))
+    base = store.load(store.find("leo"))
+    every = {each.id: each.median for each in analyse(run).estimates if each.metric == "bandwidth"}
+    for compared, a, b in ((between(run, base), "a", "b"), (between(base, run), "b", "a")):
+        rows = [pair for pair in compared.pairs if pair.a.metric == "bandwidth"]
+        assert {getattr(pair, a).median for pair in rows} == {max(filter(None, every.values()))}
+        assert {getattr(pair, b).printed.place for pair in rows} == {
+            "peak characteristics of the network: MPI over SCI",
+            "how much better than other clusters: Fast Ethernet",
+        }
+    console = Console(width=120, record=True)
+    figure_rows.render(between(run, base), console)
+    assert "bandwidth pattern, network SCI · 4 MiB" in console.export_text()
 
 
 def test_on_one_node_of_two_cores_what_needs_more_is_left_out() -> None:

@@ -220,7 +220,9 @@ def _what(pair: ComparedPair, names: Sequence[str]) -> str:
     kernel = pair.a.kernel if pair.a.kernel == pair.a.benchmark else f"{pair.a.benchmark} {pair.a.kernel}"
     state = f"{pair.comparison.state} cores" if pair.comparison.state else ""
     place = formatting.placed(pair.b)
-    return " · ".join(filter(None, (kernel, place, selection.levels(pair.b, names), state)))
+    size = selection.swept(pair.a.benchmark)
+    alone = selection.levels(pair.a, [size]) if size not in pair.b.params else ""
+    return " · ".join(filter(None, (kernel, place, selection.levels(pair.b, names), alone, state)))
 
 
 def _resolution(compared: Compared, chosen: Sequence[ComparedPair], page: Screen) -> None:

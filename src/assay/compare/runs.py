@@ -20,6 +20,7 @@ from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import growth, yardsticks
 from assay.model import benchmarks, roles
+from assay.model.benchmark import ParamValue
 from assay.model.compared import Compared, ComparedPair, Difference
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
@@ -169,7 +170,7 @@ def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between
     uncompared |= {each.estimate.id: f"only in {base.info.id}" for each in only_base}
     if foreign:
         unmatched = [each for each in of_run if each.estimate.id in uncompared]
-        unequal = list(_less_stated(unmatched, only_base, between))
+        unequal = [*_less_stated(unmatched, only_base, between), *_unsized(unmatched, only_base, between)]
         unequal += [] if pairs or unequal else _nearest(of_run, of_base, between)
         found += tuple(_contradictions(unequal))
         pairs += unequal
@@ -211,6 +212,38 @@ def _less_stated(
                 other = min(more, key=lambda each: (len(words[each]), _rank(estimates[each])))
                 one, base = (sides.pop(each) for each in sorted((name, other)))
                 yield from filter(None, (_pair(one, base, between),))
+
+
+def _unsized(ones: Sequence[Measured], others: Sequence[Measured], between: BetweenRuns) -> Iterator[ComparedPair]:
+    """Pairs of a bandwidth whose source states no size of messages with the best of all sizes of the other side.
+
+    The other words of one are all among those of the other.
+    """
+    for one, base in (
+        *((one, _best_size(one, others)) for one in ones),
+        *((_best_size(base, ones), base) for base in others),
+    ):
+        if one and base:
+            yield from filter(None, (_pair(one, base, between),))
+
+
+def _best_size(unsized: Measured, others: Sequence[Measured]) -> Measured | None:
+    """The peer of a bandwidth without a size; None if it has a size or no peer."""
+    if roles.role(unsized.estimate) != "message-bandwidth" or _SIZE in unsized.estimate.params:
+        return None
+    own = _but_size(unsized)
+    same = (each for each in others if _SIZE in each.estimate.params and _place(each) == _place(unsized))
+    peers = [each for each in same if _but_size(each) <= own or own <= _but_size(each)]
+    return min(peers, key=lambda each: _rank(each.estimate), default=None)
+
+
+def _but_size(measured: Measured) -> frozenset[tuple[str, ParamValue]]:
+    estimate = measured.estimate
+    return frozenset(item for item in (chosen(estimate) | estimate.factors).items() if item[0] != _SIZE)
+
+
+def _place(measured: Measured) -> Hashable:
+    return _quantity(measured), measured.estimate.placement.label, policy(measured.estimate)
 
 
 def _nearest(ones: Sequence[Measured], others: Sequence[Measured], between: BetweenRuns) -> Iterator[ComparedPair]:

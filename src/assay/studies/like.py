@@ -4,17 +4,20 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay import references
-from assay.model import benchmarks
+from assay.model import benchmarks, roles
 from assay.model.benchmark import Axis, Benchmark, Params, ParamValue
 from assay.model.errors import UsageError
 from assay.model.imported import RANGE_END, UNSTATED, Figure, Table
 from assay.model.law import SPEED_UP
 from assay.model.placement import Memory
 from assay.model.plan import Measure, Study
+from assay.model.units import format_size
 
 #: One core, the base of published speed-ups.
 _BASE = "one-core"
 _WEIGHT = 0.3
+#: Sizes of messages for a bandwidth without one: authors print the best of large ones.
+_LARGE = (2**18, 2**20, 2**22)
 
 
 class _Row(NamedTuple):
@@ -48,6 +51,13 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
                 rows |= dict.fromkeys(_rows(table, figure))
             except _AbsentError as absent:
                 without.setdefault(wish, str(absent))
+                continue
+            if _unstated_size(table, figure):
+                sizes = ", ".join(map(format_size, _LARGE))
+                without.setdefault(
+                    "size of the messages of a bandwidth",
+                    f"the source does not state it; {sizes} take its place",
+                )
     if not rows:
         raise UsageError(
             f"nothing of '{name}' can be measured",
@@ -85,7 +95,17 @@ def _rows(table: Table, figure: Figure) -> Iterator[_Row]:
         raise _AbsentError(f"'{figure.metric}' follows from other figures")
     if table.placement == UNSTATED:
         raise _AbsentError("the source does not say where it ran")
-    yield _row(benchmark, table.placement, table.memory, params)
+    size = _unstated_size(table, figure)
+    for sized in [{size: large} for large in _LARGE] if size else [{}]:
+        yield _row(benchmark, table.placement, table.memory, params | sized)
+
+
+def _unstated_size(table: Table, figure: Figure) -> str:
+    """The axis of the size of messages if the figure is a bandwidth without one, else empty."""
+    metric = roles.metric(table.benchmark, figure.kernel, figure.metric)
+    size = roles.axis(table.benchmark, "message-size")
+    is_bandwidth = metric is not None and metric.role == "message-bandwidth"
+    return size if is_bandwidth and size not in table.params | figure.params else ""
 
 
 def _row(benchmark: Benchmark, placement: str, memory: str, params: Params) -> _Row:
