@@ -30,7 +30,7 @@ from assay import store, studies
 from assay.analyse import analyse, examine
 from assay.analyse.scores import Score, scores, together
 from assay.simulation import Law
-from assay.topics.scaling.what_if import over_network, stated_law
+from assay.topics.scaling.what_if import over_network, stated_network
 
 _PROBLEMS = {"weather": ("nx=400",), "himeno_mpi": ("size=M",), "hpl": ("n=4096",)}
 _SWEEP = ("nodes=1,2,4,8",)
@@ -106,7 +106,7 @@ def _over_the_slow_one(spread: float, seed: int) -> Iterator[tuple[str, float, b
             runs.append(simulated_run(at, law, study=STUDY, options=options, seed=2 * seed + len(runs)))
         quick, slow = (store.load(path) for path in runs)
         there = {(each.case, each.metric): each.value for each in analyse(slow).estimates if each.value}
-        for each in over_network(examine(quick), stated_law(SLOW.latency_s, SLOW.rate)):
+        for each in over_network(examine(quick), stated_network(SLOW.latency_s, SLOW.rate)):
             value, said = there[each.case, each.metric], each.predicted
             yield each.benchmark, value.value / said.value - 1, said.lo <= value.hi and value.lo <= said.hi
 

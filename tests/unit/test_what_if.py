@@ -1,6 +1,7 @@
 """Another network or more nodes: predicted from one network alone, then measured."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -15,7 +16,7 @@ from assay.cli import assay
 from assay.model.plan import Measure, Study
 from assay.plan.beyond import on_nodes
 from assay.simulation import Law, Link
-from assay.topics.scaling.what_if import WhatIf, network_laws, on_cases, over_network, stated_law
+from assay.topics.scaling.what_if import WhatIf, measured_networks, on_cases, over_network, stated_network
 
 FAST, SLOW = Link(1.6e-6, 12e9, 12.3e9), Link(2e-5, 1.1e9, 1.1e9)
 LAW = Law(links={**Law().links, "eth0": FAST, "eth1": SLOW})
@@ -28,6 +29,7 @@ STUDY = Study(
         Measure("weather", ("all@1,2",), axes={"nx": 400}),
         Measure("hpl", ("1x1@1,2",), axes={"n": (2048, 4096)}),
         Measure("pt2pt", ("pair:other-node",), axes={"pattern": "latency", "bytes": (0, "8:4M")}, weight=0.01),
+        Measure("overlap", ("pair:other-node",), axes={"operation": "bcast", "bytes": 1 << 20, "tests": 100}),
     ),
     launches=6,
 )
@@ -54,7 +56,7 @@ def by_case(found: tuple[WhatIf, ...]) -> dict[str, WhatIf]:
 
 def test_another_network_is_predicted_from_one_alone(fast: Path, slow: Path) -> None:
     known = examine(store.load(fast))
-    found = by_case(over_network(known, stated_law(SLOW.latency_s, SLOW.rate)))
+    found = by_case(over_network(known, stated_network(SLOW.latency_s, SLOW.rate)))
     there = {
         (each.case, each.metric): each.value
         for each in analyse(store.load(slow)).estimates
@@ -70,9 +72,29 @@ def test_another_network_is_predicted_from_one_alone(fast: Path, slow: Path) -> 
         assert each.messages_before < each.messages_after
 
 
+def test_what_messages_take_from_computing_is_known_where_it_was_measured(
+    fast: Path, tmp_path: Path
+) -> None:
+    """Nothing of a message is hidden over the slow network, and nobody can know that from the fast one."""
+    law = replace(LAW, overlapped=(0.0, 0.0))
+    options = msgspec.structs.replace(WITH_BLAS, hosts=NODES[:2], networks={"net": "eth1"})
+    there = store.load(simulated_run(tmp_path, law, description=TWO_CORES, study=STUDY, options=options))
+    (network,) = measured_networks(examine(there)).values()
+    known = examine(store.load(fast))
+    told, untold = (by_case(over_network(known, each)) for each in (network, network._replace(overlaps=())))
+    rates = [each for each in analyse(there).estimates if each.benchmark == "hpl" and each.kernel == "rate"]
+    compared = [each for each in rates if each.value and each.placement.nodes > 1]
+    assert len(compared) == 2
+    for each in compared:
+        assert each.value
+        assert told[each.case].predicted.value == pytest.approx(each.value.value, rel=0.06)
+        assert untold[each.case].predicted.value > 1.06 * each.value.value
+        assert untold[each.case].predicted.lo < each.value.hi
+
+
 def test_the_same_network_changes_nothing(fast: Path) -> None:
     known = examine(store.load(fast))
-    for each in over_network(known, stated_law(FAST.latency_s, FAST.rate)):
+    for each in over_network(known, stated_network(FAST.latency_s, FAST.rate)):
         if each.benchmark != "hpl":
             assert each.measured
             assert each.predicted.value == pytest.approx(each.measured.value, rel=0.01)
@@ -119,9 +141,9 @@ def test_one_of_several_networks_must_be_named(fast: Path, tmp_path: Path) -> No
     study = msgspec.structs.replace(STUDY, measure=STUDY.measure[3:], launches=2)
     options = msgspec.structs.replace(WITH_BLAS, hosts=NODES[:2], networks=networks)
     both = simulated_run(tmp_path, LAW, description=TWO_CORES, study=study, options=options)
-    laws = network_laws(examine(store.load(both)))
-    assert list(laws) == list(networks)
-    quick, slow = laws["quick"].rate, laws["slow"].rate
+    networks_of = measured_networks(examine(store.load(both)))
+    assert list(networks_of) == list(networks)
+    quick, slow = networks_of["quick"].law.rate, networks_of["slow"].law.rate
     assert quick
     assert slow
     assert quick.value > slow.value

@@ -11,8 +11,7 @@ from assay.cli import output
 
 if TYPE_CHECKING:
     from assay.analyse.curves import RunEstimates
-    from assay.analyse.messages.steps import MessageLaw
-    from assay.topics.scaling.what_if import WhatIf
+    from assay.topics.scaling.what_if import Network, WhatIf
 
 _EXAMPLE = "assay predict last --network 'latency=1.2us bandwidth=12GB/s'"
 
@@ -60,7 +59,7 @@ def _over(known: RunEstimates, network: str) -> tuple[WhatIf, ...]:
     from assay.model.errors import UsageError
     from assay.topics.scaling import what_if
 
-    found = what_if.over_network(known, _law(network, known.run.info.id))
+    found = what_if.over_network(known, _network(network, known.run.info.id))
     if not found:
         raise UsageError(
             f"run '{known.run.info.id}' cannot predict this",
@@ -70,8 +69,8 @@ def _over(known: RunEstimates, network: str) -> tuple[WhatIf, ...]:
     return found
 
 
-def _law(network: str, target: str) -> MessageLaw:
-    """The law of a network, from another run or from latency and bandwidth, for the run `target`."""
+def _network(network: str, target: str) -> Network:
+    """A network, from another run or from latency and bandwidth, for the run `target`."""
     from assay import store
     from assay.analyse import examine
     from assay.model.errors import UsageError
@@ -80,20 +79,20 @@ def _law(network: str, target: str) -> MessageLaw:
 
     if named := _run_and_network(network):
         run, name = named
-        laws = what_if.network_laws(examine(store.load(store.find(run))))
-        if not laws:
+        networks = what_if.measured_networks(examine(store.load(store.find(run))))
+        if not networks:
             raise UsageError(
                 f"run '{run}' has no law of messages between nodes",
                 why="it has not passed single messages of many sizes between two nodes",
                 remedy="assay run network --hosts 'node[01-02]'",
             )
-        if name not in laws and (name or len(laws) > 1):
+        if name not in networks and (name or len(networks) > 1):
             raise UsageError(
-                f"run '{run}' has the networks {', '.join(laws)}" + (f", none named {name}" if name else ""),
+                f"run '{run}' has the networks {', '.join(networks)}" + (f", none named {name}" if name else ""),
                 why="a prediction is for one of them",
-                remedy=shlex.join(("assay", "predict", target, "--network", f"{run}:{next(iter(laws))}")),
+                remedy=shlex.join(("assay", "predict", target, "--network", f"{run}:{next(iter(networks))}")),
             )
-        return laws.get(name) or next(iter(laws.values()))
+        return networks.get(name) or next(iter(networks.values()))
     given = dict(word.partition("=")[::2] for word in network.split())
     values = {name: parse_quantity(text) for name, text in given.items()}
     units = {name: unit for name, (_, unit) in values.items()}
@@ -101,7 +100,7 @@ def _law(network: str, target: str) -> MessageLaw:
         raise UsageError(
             f"'{network}' is not a network", why="it needs a latency and a bandwidth in B/s", remedy=_EXAMPLE
         )
-    return what_if.stated_law(values["latency"][0], values["bandwidth"][0])
+    return what_if.stated_network(values["latency"][0], values["bandwidth"][0])
 
 
 def _run_and_network(text: str) -> tuple[str, str] | None:

@@ -281,6 +281,14 @@ def _network_levels(known: RunEstimates, case: Case) -> dict[str, str]:
     return {name: case.factors[name] for name in _networks(known) & case.factors.keys()}
 
 
+def have_same_messages(known: RunEstimates, solution: Solution, case: Case) -> bool:
+    """Whether the panels of a solution pass between nodes, over the same network, if those of a case do."""
+    along_row, _ = _between_nodes(case)
+    factors = solution.rate.estimate.factors
+    same = all(factors.get(name) == level for name, level in _network_levels(known, case).items())
+    return not along_row or (same and bool(solution.steps.broadcast.any()))
+
+
 def _group(known: RunEstimates, case: Case, *, by_ranks: bool = False) -> Hashable:
     """Return a key that is equal for cases that differ only in order, number of nodes (of ranks) and network."""
     networks, free = _networks(known), {"n", *benchmarks.get(NAME).derived}

@@ -1,17 +1,20 @@
 """Predictions for the cases of a run over another network, or on more nodes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
-from assay.analyse.curves import RunEstimates
+from assay.analyse.curves import M, RunEstimates
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import place
+from assay.analyse.messages.overlap import Overlap
 from assay.analyse.messages.steps import MessageLaw, Piece
 from assay.analyse.predictions import expectations
 from assay.model import benchmarks, roles
 from assay.model.plan import Case, Factor
 from assay.model.quantity import Quantity, exact
+from assay.model.result import Estimate
 
 #: The factor where a run has none, and its levels: the measured network, the asked one, messages without time.
 _NETWORK, _MEASURED, _ASKED, _IDEAL = "network", "measured", "asked about", "without message time"
@@ -41,22 +44,42 @@ class WhatIf(msgspec.Struct, frozen=True):
     messages_after: float | None = None
 
 
-def network_laws(known: RunEstimates) -> dict[str, MessageLaw]:
-    """Return the law of single messages between nodes over each network of a run; the key is empty without any."""
-    networks = [factor.name for factor in known.run.plan.factors if factor.kind == "network"]
-    found: dict[str, MessageLaw] = {}
-    for law in known.fitted(MessageLaw):
-        first = known.estimates.get(law.of[0])
-        if first and place.between(first) and place.is_single(first):
-            found.setdefault(",".join(first.factors[each] for each in networks if each in first.factors), law)
+class Network(NamedTuple):
+    """What is known of a network.
+
+    Attributes:
+        law: law of single messages between two nodes.
+        overlaps: hidden shares of operations between two nodes, each with the first of its estimates.
+    """
+
+    law: MessageLaw
+    overlaps: tuple[tuple[Overlap, Estimate], ...] = ()
+
+
+def measured_networks(known: RunEstimates) -> dict[str, Network]:
+    """Return each network of a run with single messages between nodes; the key is empty without network factor."""
+    names = [factor.name for factor in known.run.plan.factors if factor.kind == "network"]
+
+    def between_nodes(kind: type[M]) -> Iterator[tuple[str, M, Estimate]]:
+        for model in known.fitted(kind):
+            first = known.estimates.get(model.of[0])
+            if first and place.between(first):
+                yield ",".join(first.factors[each] for each in names if each in first.factors), model, first
+
+    overlaps = [*between_nodes(Overlap)]
+    found: dict[str, Network] = {}
+    for name, law, first in between_nodes(MessageLaw):
+        if place.is_single(first):
+            same = tuple((model, estimate) for other, model, estimate in overlaps if other == name)
+            found.setdefault(name, Network(law, same))
     return found
 
 
-def stated_law(latency_s: float, rate: float) -> MessageLaw:
-    """Return the law of a network from its latency, s, and its rate, B/s."""
+def stated_network(latency_s: float, rate: float) -> Network:
+    """Return a network by its latency, s, and its rate, B/s."""
     piece = Piece(exact(latency_s, "s"), exact(1 / rate, "s/B"), None)
     start = piece.start
-    return MessageLaw(
+    law = MessageLaw(
         id=_ASKED,
         of=(),
         start=start,
@@ -68,16 +91,20 @@ def stated_law(latency_s: float, rate: float) -> MessageLaw:
         scatter=0.0,
         pieces=(piece,),
     )
+    return Network(law)
 
 
-def over_network(known: RunEstimates, law: MessageLaw) -> tuple[WhatIf, ...]:
-    """Predict each case on several nodes over a network with this law; none where the run has no own law."""
-    own = next(iter(network_laws(known).values()), None)
+def over_network(known: RunEstimates, network: Network) -> tuple[WhatIf, ...]:
+    """Predict each case on several nodes over a network; none where the run has no law of messages of its own."""
+    own = next(iter(measured_networks(known).values()), None)
     if own is None:
         return ()
     own_level, name = _with_network_factor(known)
-    ideal = stated_law(0.0, float("inf"))
-    with_both = _with_law(_with_law(own_level, own, law, {name: _ASKED}), own, ideal, {name: _IDEAL})
+    ideal = stated_network(0.0, float("inf"))
+    first = known.estimates[own.law.of[0]]
+    with_both = _with_network(
+        _with_network(own_level, first, network, {name: _ASKED}), first, ideal, {name: _IDEAL}
+    )
     studied = own_level.run.plan.studied
     several = [case for case in studied if len(case.placement.hosts) > 1 and not roles.between_two(case.benchmark)]
     bases = list({_key_without(case, name): case for case in reversed(several)}.values())[::-1]
@@ -161,11 +188,12 @@ def _with_network_factor(known: RunEstimates) -> tuple[RunEstimates, str]:
     return RunEstimates(run, measured, known.models, known.farthest), _NETWORK
 
 
-def _with_law(known: RunEstimates, own: MessageLaw, law: MessageLaw, level: dict[str, str]) -> RunEstimates:
-    """Return the run with a law of messages at one more level of its network, as if it had been measured."""
-    (name,) = level.values()
-    first = known.estimates[own.of[0]]
-    estimate = msgspec.structs.replace(first, id=f"{first.id} ({name})", factors=first.factors | level)
-    there = msgspec.structs.replace(law, id=f"{own.id} ({name})", of=(estimate.id,), state=None)
-    measured = (*known.measured, Measured(estimate, ()))
-    return RunEstimates(known.run, measured, (*known.models, there), known.farthest)
+def _with_network(known: RunEstimates, first: Estimate, network: Network, level: dict[str, str]) -> RunEstimates:
+    """Return the run with one more level of its network, as if that had been measured where `first` was."""
+    factors, (name,) = first.factors | level, level.values()
+    measured, models = [], []
+    for model, estimate in ((network.law, first), *network.overlaps):
+        there = msgspec.structs.replace(estimate, id=f"{estimate.id} ({name})", factors=factors)
+        measured.append(Measured(there, ()))
+        models.append(msgspec.structs.replace(model, id=f"{model.id} ({name})", of=(there.id,), state=None))
+    return RunEstimates(known.run, (*known.measured, *measured), (*known.models, *models), known.farthest)

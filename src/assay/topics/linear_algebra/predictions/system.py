@@ -104,8 +104,8 @@ def _by_nodes(known: RunEstimates, case: Case, before: float = math.inf) -> Iter
     for others, work in solutions.predictors(known, case, before):
         law = orders.fitted(others)
         # How much look-ahead hides depends on what messages leave of the processor, and on ranks that wait.
-        several = [each.steps for each in others.members if each.steps.p * each.steps.q > 1]
-        hides = work.overlap or any(each.broadcast.any() >= work.typical.broadcast.any() for each in several)
+        several = (each for each in others.members if each.steps.p * each.steps.q > 1)
+        hides = work.overlap or any(solutions.have_same_messages(known, each, case) for each in several)
         yield _Expected(by, others, law._replace(margin=max(law.margin, _ELSEWHERE), hides=hides), work)
 
 
