@@ -54,12 +54,18 @@ BETWEEN = Measure(
     axes={"pattern": "latency", "bytes": (0, "8:4M")},
     weight=0.01,
 )
+OVERLAP = Measure(
+    "overlap",
+    ("pair:other-node",),
+    axes={"operation": "bcast", "bytes": (65536, 1 << 20), "tests": 100},
+    weight=0.01,
+)
 PRODUCT = Measure("dgemm", ("one-core",), axes={"n": 1024}, weight=0.01)
 
 
 def study(first: str, *later: str, orders: tuple[int, ...] = ORDERS) -> Study:
     systems = Measure("hpl", (first,), axes={"n": orders}, later=later, weight=0.01)
-    return Study("Nodes", "How fast are more nodes?", (systems, BETWEEN, PRODUCT), launches=6)
+    return Study("Nodes", "How fast are more nodes?", (systems, BETWEEN, OVERLAP, PRODUCT), launches=6)
 
 
 def options(**networks: str) -> Options:

@@ -72,9 +72,7 @@ def test_another_network_is_predicted_from_one_alone(fast: Path, slow: Path) -> 
         assert each.messages_before < each.messages_after
 
 
-def test_what_messages_take_from_computing_is_known_where_it_was_measured(
-    fast: Path, tmp_path: Path
-) -> None:
+def test_what_messages_take_from_computing_is_known_where_it_was_measured(fast: Path, tmp_path: Path) -> None:
     """Nothing of a message is hidden over the slow network, and nobody can know that from the fast one."""
     law = replace(LAW, overlapped=(0.0, 0.0))
     options = msgspec.structs.replace(WITH_BLAS, hosts=NODES[:2], networks={"net": "eth1"})
