@@ -123,6 +123,15 @@ def test_systems_of_one_panel_give_the_rate_of_updates() -> None:
     assert u == 0
 
 
+def test_updates_that_messages_slow_do_not_count_where_others_are_known() -> None:
+    alone = [law.steps_of(params(n, 1, 1)) for n in (1024, 2048)]
+    several = [law.steps_of(params(n), np.ones_like, busy=np.ones_like) for n in (1024, 2048)]
+    every = [*alone, *several]
+    slower = values(every) * np.array([[1.0] * 4 + [1.0] * 2 + [1.5] * 2 + [1.0] * 4])
+    assert law.coefficients(every, slower)[0, :2] == pytest.approx(COEFFICIENTS[0, :2])
+    assert law.coefficients(several, slower[:, [2, 3, 6, 7, 10, 11]])[0, 0] > COEFFICIENTS[0, 0]
+
+
 def test_passing_a_panel_costs_computing_but_not_where_the_panel_is_awaited_anyway() -> None:
     def message(seconds: float) -> Callable[[np.ndarray], np.ndarray]:
         return lambda sizes: np.full_like(sizes, seconds)

@@ -229,6 +229,31 @@ def test_what_messages_take_from_computing_is_predicted_from_the_overlap_of_broa
     assert all(abs(each.deviation) < 0.04 and not each.error for each in lines)
 
 
+def test_the_unhidden_time_has_the_ends_of_the_hidden_share_and_is_shared_by_the_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fast end hides most; with two cores a rank, one computes while the other passes messages."""
+    unhidden: dict[int, list[float]] = {}
+    for threads in (1, 2):
+        systems = Measure(
+            "hpl", (f"1x{threads}@1",), axes={"n": ORDERS[:2]}, later=(f"1x{threads}@2",), weight=0.01
+        )
+        asked = Study("Cores", "?", (systems, BETWEEN, OVERLAP), launches=6)
+        chosen = msgspec.structs.replace(options(slow="eth1"), hosts=NODES[:2])
+        folder = tmp_path / f"{threads}"
+        folder.mkdir()
+        run = measured(
+            monkeypatch, begun_run(folder, plan_for(TWO_CORES, asked, chosen), TWO_CORES), TWO_CORES, UNEVEN
+        )
+        case = next(each for each in run.plan.studied if each.placement.label == f"1x{threads}@2")
+        (_, work) = next(iter(predictors(examine(run), case)))
+        shares = [each.busy.sum() / each.broadcast.sum() for each in (work.fastest, work.typical, work.slowest)]
+        assert shares[0] < shares[1] < shares[2]
+        unhidden[threads] = shares
+    assert unhidden[1][1] == pytest.approx(1 - UNEVEN.overlapped[1], rel=0.02)
+    assert unhidden[2][1] == pytest.approx(unhidden[1][1] / 2, rel=0.02)
+
+
 def test_two_ranks_of_a_node_are_predicted_from_one_and_from_independent_solutions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ from assay.model.plan import Case
 from assay.model.quantity import Quantity
 
 LAW = "overlap"
+#: Hidden shares of an operation among more ranks are those of several messages.
+_RANKS = 2
 
 
 class Overlap(Model, frozen=True, kw_only=True, tag=LAW):
@@ -49,7 +51,7 @@ class HiddenShares(NamedTuple):
 
 
 def hidden_shares(known: RunEstimates, operation: str, case: Case, state: str | None) -> HiddenShares | None:
-    """Return the hidden shares of an operation between nodes, over the network of a case; None if unknown.
+    """Return the hidden shares of an operation between two nodes, over the network of a case; None if unknown.
 
     They are those with the most calls of MPI during computing.
     """
@@ -59,6 +61,7 @@ def hidden_shares(known: RunEstimates, operation: str, case: Case, state: str | 
         if each.state in {None, state}
         and (estimate := known.estimates.get(each.of[0])) is not None
         and place.between(estimate)
+        and estimate.placement.ranks == _RANKS
         and roles.level_of(estimate, "operation-name") == operation
         and all(case.factors.get(name, level) == level for name, level in estimate.factors.items())
     ]

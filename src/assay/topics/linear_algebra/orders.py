@@ -3,12 +3,13 @@
 Step k exchanges rows, then updates the columns right of panel k. With look-ahead the next panel is updated first,
 factored and broadcast during the rest of the update, and the longer of the two counts.
 
-T = sum over k of [ S(k) + max(U(k) + F(k+1) / Q, U(k) first(k) + F(k+1) + B(k+1)) ] + b n^2 (3 P + Q) / (2 P Q)
+T = sum over k of [ S(k) + max(U(k) + C(k+1) + F(k+1) / Q, U(k) first(k) + F(k+1) + B(k+1)) ]
+    + b n^2 (3 P + Q) / (2 P Q)
 
 U = g operations + u numbers is the update, F = f numbers + pivots is a panel, `first` is the share of an update
-that the next panel waits for. B and S are messages: the broadcast of a panel and the exchange of rows. The message
-law gives their time between nodes; messages inside a node, and all waiting, are in b. HPL's page has the sum
-without look-ahead (HPL 2.3, "scalability").
+that the next panel waits for. B and S are messages: the broadcast of a panel and the exchange of rows; C is the
+part of B that computing does not hide. The message law gives their time between nodes; messages inside a node, and
+all waiting, are in b. HPL's page has the sum without look-ahead (HPL 2.3, "scalability").
 """
 
 import math
@@ -319,10 +320,12 @@ def coefficients(steps: Sequence[Steps], values: Samples) -> Samples:
     count = len(steps)
     times = np.array([each.flops for each in steps]) / values[:, :count]
     updates, panels = values[:, count : 2 * count] / times, values[:, 2 * count : 3 * count] / times
-    mean_slow = np.array([each.slow[0] for each in steps])
-    first = mean_slow * np.array([each.mean_operations for each in steps]) / times
-    second = mean_slow * np.array([each.edges.sum() for each in steps]) / times
-    wanted = np.minimum(updates, 1.0)
+    undisturbed = _undisturbed(steps)
+    some = [steps[at] for at in undisturbed]
+    mean_slow = np.array([each.slow[0] for each in some])
+    first = mean_slow * np.array([each.mean_operations for each in some]) / times[:, undisturbed]
+    second = mean_slow * np.array([each.edges.sum() for each in some]) / times[:, undisturbed]
+    wanted = np.minimum(updates[:, undisturbed], 1.0)
     if values.shape[1] > 3 * count:
         per_rank = _PRODUCT_WEIGHT * steps[0].slow[0] * values[:, 3 * count :] / (steps[0].p * steps[0].q)
         first, second = np.hstack([first, per_rank]), np.hstack([second, np.zeros_like(per_rank)])
@@ -340,6 +343,12 @@ def coefficients(steps: Sequence[Steps], values: Samples) -> Samples:
     working = np.stack([steps[at].working_seconds(result) for at in several], axis=1) / times[:, several]
     result[:, _B] = _fit_one(numbers, 1 - working)
     return result
+
+
+def _undisturbed(steps: Sequence[Steps]) -> list[int]:
+    """Return the indices of the solutions in whose updates no messages take part of a core; all if too few."""
+    found = [at for at, each in enumerate(steps) if not each.busy.any()]
+    return found if len({steps[at].n for at in found}) >= FEWEST else [*range(len(steps))]
 
 
 def _several_ranks(steps: Sequence[Steps]) -> list[int]:

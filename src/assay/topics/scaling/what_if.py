@@ -70,7 +70,11 @@ def measured_networks(known: RunEstimates) -> dict[str, Network]:
     found: dict[str, Network] = {}
     for name, law, first in between_nodes(MessageLaw):
         if place.is_single(first):
-            same = tuple((model, estimate) for other, model, estimate in overlaps if other == name)
+            same = tuple(
+                (model, estimate)
+                for _, model, estimate in overlaps
+                if estimate.factors == first.factors and model.state in {None, law.state}
+            )
             found.setdefault(name, Network(law, same))
     return found
 
