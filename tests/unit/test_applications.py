@@ -58,10 +58,12 @@ def test_the_declaration_of_the_page_finds_what_the_page_shows(
     assert capsys.readouterr().out == shown("version  1.2")
 
 
-def test_a_compressed_output_is_read_alike(files: Path) -> None:
+def test_a_compressed_output_is_read_alike(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept = files / "kept.output.gz"
     kept.write_bytes(gzip.compress((files / "heat.out").read_bytes()))
     assert assay("check", files / "heat.toml", kept, "--set", "threads=2") == 0
+    assert assay("check", files / "heat.toml", kept) == 0  # what depends on the threads is unknown, not wrong
+    assert "it depends on threads" in capsys.readouterr().out
 
 
 def test_an_absent_figure_and_a_wrong_number_exit_1_and_say_what_was_sought(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,11 +64,12 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
     else:
         _show(found)
     if found.missing or found.wrong:
+        again = ("assay", "check", application, str(kept), *(word for each in values for word in ("--set", each)))
         sought = [*found.missing, *(f"{each.about}: {each.said}" for each in found.wrong)]
         raise MeasurementError(
             f"'{kept}' is not an output of a good run of {declared.name}",
             why=f"{sought[0]}; it ends with: {reading.last_lines(text)}",
-            remedy=f"correct the declaration or the run; then: assay check {application} {kept}",
+            remedy=f"correct the declaration or the run; then: {shlex.join(again)}",
         )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from assay.model.application import Application, Check, Wanted, filled
+from assay.model.application import Application, Check, Wanted, filled, placeholders
 from assay.model.record import Checked
 from assay.model.units import printed_unit
 
@@ -126,6 +126,8 @@ def _taken(name: str, wanted: Wanted, found: Sequence[float | None]) -> Taken:
 
 
 def _checked(check: Check, output: str, values: Mapping[str, str], version: str) -> Checked:
+    if lacking := [name for name in placeholders(check.present or check.absent) if name not in values]:
+        return Checked(check.about, "unknown", f"it depends on {', '.join(lacking)}: not given")
     if check.present:
         pattern = _escaped(check.present, values)
         found = re.search(pattern, output, re.MULTILINE)

@@ -270,6 +270,11 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise UsageError(f"application '{path}' cannot be used", why=why, remedy="see docs/applications.md")
 
 
+def placeholders(template: str) -> list[str]:
+    """The names of the placeholders of a template."""
+    return _PLACE.findall(template)
+
+
 def filled(template: str, values: Mapping[str, str]) -> str:
     """The template with its placeholders replaced; other braces stay."""
     return _PLACE.sub(lambda match: values.get(match[1], match[0]), template)
@@ -334,7 +339,7 @@ def _wrong_places(app: Application) -> Iterator[str]:
         "environment": tuple(app.environment.values()),
         "prologue": (app.prologue,),
     }.items():
-        for name in (name for each in templates for name in _PLACE.findall(each)):
+        for name in (name for each in templates for name in placeholders(each)):
             if name not in known:
                 yield f"'{{{name}}}' in {where} is not a parameter; known: {', '.join(sorted(known))}"
 
