@@ -145,7 +145,8 @@ def _compared(check: Check, output: str, values: Mapping[str, str], version: str
     """Compare a number with its right value, if that is known for the version and the parameters."""
     assert check.value is not None  # noqa: S101 (the declaration was checked)
     if check.versions and not re.search(check.versions, version):
-        return Checked(check.about, "unknown", f"its value is known for '{check.versions}', not for '{version}'")
+        this = f"not for '{version}'" if version else "and the output names no version"
+        return Checked(check.about, "unknown", f"its value is known for '{check.versions}', {this}")
     other = [name for name, value in check.when.items() if values.get(name) != str(value)]
     if other:
         known = ", ".join(f"{name}={check.when[name]}" for name in other)
