@@ -10,7 +10,6 @@ from assay.analyse.curves import RunEstimates, curves, states_of
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import place
 from assay.analyse.messages.curves import BYTES, PATTERN, unusual
-from assay.analyse.messages.overlap import hidden_shares
 from assay.analyse.messages.steps import MessageLaw
 from assay.analyse.statistics import Samples
 from assay.model import benchmarks
@@ -19,6 +18,7 @@ from assay.model.grouping import grouped
 from assay.model.plan import Case
 from assay.model.result import Estimate
 from assay.model.units import format_cpu_list
+from assay.topics.collectives.models.overlap import hidden_shares
 from assay.topics.linear_algebra.benchmarks.hpl import OVERLAPS
 from assay.topics.linear_algebra.orders import (
     FEWEST,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.messages.overlap import Overlap
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import figures, formatting, messages, selection
@@ -10,6 +9,7 @@ from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
 from assay.report.section import Figure, headings
+from assay.topics.collectives.models.overlap import Overlap
 from assay.topics.messages import operations
 
 
