@@ -8,7 +8,7 @@ from assay.model.result import Estimate
 
 
 class Clocks:
-    """The clocks under load of a run: its estimates of that role, without those too low to be a clock."""
+    """The clocks under load of a run: its estimates of that role, without values too low to be a clock."""
 
     def __init__(self, known: RunEstimates) -> None:
         least = CLOCK_SHARE * run_clock(each.estimate for each in known.measured)

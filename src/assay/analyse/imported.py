@@ -23,7 +23,7 @@ def measured(imported: Imported) -> list[Measured]:
 
 
 def apart(found: Iterable[Measured]) -> list[Measured]:
-    """Return the same, but give figures that no law or section can place an own benchmark: benchmark and metric.
+    """Return the same, but rename the benchmark of figures that no law or section can use: benchmark and metric.
 
     These are figures of unknown benchmarks, figures without a size for the axis of their curves, and cases without
     a headline metric, such as the phases of a non-blocking collective operation.

@@ -55,7 +55,7 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure with everything that belongs to it. There is no form as a bare number.
+    """A figure with everything that belongs to it. Figures are never bare numbers.
 
     Attributes:
         id: unique in its run: case, kernel, metric, host if there are several, state where stratified.

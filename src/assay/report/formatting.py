@@ -97,7 +97,7 @@ class Shown(msgspec.Struct, frozen=True):
         """`42.1 GB/s [41.8, 42.6]`, or `42.1 GB/s (41.8 to 42.6)` for a range."""
         if not self.lo:
             return self.plain
-        ends = self.ends if self.ends[0] == "[" else f"({self.ends})"
+        ends = self.ends if self.sure else f"({self.ends})"
         return " ".join(filter(None, [self.value, self.unit, ends]))
 
 

@@ -11,7 +11,11 @@ _FAMILIES: tuple[tuple[str, str, Callable[[Estimate], float | None]], ...] = (
     ("assay_figure", "Median over launches, in the SI base unit that the label unit names.", lambda e: e.median),
     ("assay_figure_lower", "Lower end of the figure; the label basis says of what.", lambda e: e.lo),
     ("assay_figure_upper", "Upper end of the figure; the label basis says of what.", lambda e: e.hi),
-    ("assay_figure_limit", "Limit that the figure stands against.", lambda e: e.limit.value if e.limit else None),
+    (
+        "assay_figure_limit",
+        "Limit that the figure is compared with.",
+        lambda e: e.limit.value if e.limit else None,
+    ),
     ("assay_figure_launches", "Launches that the figure rests on.", lambda e: e.launches if e.value else None),
 )
 
