@@ -8,7 +8,7 @@ BIN := .venv/bin
 # Most tests wait longer than they work: for networks, launchers, a time limit.
 WORKERS ?= $(shell echo $$((3 * $$(nproc))))
 # A test that fails beside the others may have met a busy machine, not a fault: what fails by itself, too, has failed.
-ALONE := $(BIN)/pytest -n 0 --last-failed --maxfail 5 $(PYTEST)
+ALONE = $(BIN)/pytest -n 0 --last-failed --maxfail 5 $(PYTEST)
 LOCKED := pyproject.toml uv.lock tools/bootstrap tools/bootstrap.py
 
 # Where ccache is installed, what was compiled once with the same flags is not compiled again: neither by CMake's

@@ -99,7 +99,7 @@ def _boot(kernel: Path, work: Path) -> None:
     # Kernel features that are not tested here are off: moving pages by itself, ciphers, and watchdogs.
     command += [
         "-append",
-        "console=ttyS0 panic=-1 numa_balancing=disable nowatchdog mitigations=off cryptomgr.notests",
+        "console=ttyS0 panic=-1 numa_balancing=disable nowatchdog no_timer_check mitigations=off cryptomgr.notests",
     ]
     command += ["-serial", f"file:{work / 'console'}", "-serial", f"file:{work / 'sent'}"]
     try:
