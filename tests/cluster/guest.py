@@ -98,11 +98,8 @@ def _boot(kernel: Path, work: Path) -> None:
     command += ["-initrd", str(work / "initramfs")]
     # Kernel features that are not tested here are off: moving pages by itself, ciphers, watchdogs, and the test of
     # the timer, which fails where the guest gets too little of a busy machine.
-    command += [
-        "-append",
-        "console=ttyS0 panic=-1 numa_balancing=disable nowatchdog no_timer_check mitigations=off "
-        "cryptomgr.notests",
-    ]
+    off = "numa_balancing=disable nowatchdog no_timer_check mitigations=off cryptomgr.notests"
+    command += ["-append", f"console=ttyS0 panic=-1 {off}"]
     command += ["-serial", f"file:{work / 'console'}", "-serial", f"file:{work / 'sent'}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
