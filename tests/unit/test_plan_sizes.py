@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from assay import studies
-from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.errors import UsageError
 from assay.model.facts import Fact, unavailable
 from assay.model.machine import Machine
 from assay.model.plan import Measure, Plan, Study
@@ -134,24 +134,30 @@ def test_values_whose_needs_are_met_or_cannot_be_known_are_planned(word: str, ma
         ]
 
 
-def test_the_published_table_of_interleaving_has_its_two_rows(make_machine: MakeMachine) -> None:
-    plan = make("interleave", studies.get("interleave"), make_machine(2, 1, 1, 8), Options(seed=7))
-    rows = {
-        str(case.placement.memory): (len(case.placement.cpus), case.params["size"])
-        for case in plan.cases
-        if case.params.get("touch") == "serial"
-    }
-    assert rows == {"first-touch": (16, "XL"), "interleave:0,1": (16, "XL")}
+def test_policies_of_a_table_are_measured_apart_even_with_one_memory_node(make_machine: MakeMachine) -> None:
+    wish = Measure("stream", ("all",), ("first-touch", "interleave"), apart=True)
+    plan = own(make_machine(cores=2), wish)
+    assert [str(case.placement.memory) for case in plan.cases if case.role == "measure"] == [
+        "first-touch",
+        "interleave:0",
+    ]
+    assert not plan.folded
 
 
-def test_with_one_memory_node_there_is_nothing_to_interleave_which_is_said_once(make_machine: MakeMachine) -> None:
-    with pytest.raises(UnfitEnvironmentError) as refused:
-        make("interleave", studies.get("interleave"), make_machine(cores=16), Options(seed=7))
-    assert refused.value.why.count("it needs 2 memory nodes; one memory node may be used") == 1
+def test_the_published_table_of_interleaving_has_its_two_rows_on_every_machine(make_machine: MakeMachine) -> None:
+    one, two = make_machine(cores=16), make_machine(2, 1, 1, 8)
+    for machine, nodes, size in ((one, "0", "L"), (two, "0,1", "XL")):
+        plan = make("interleave", studies.get("interleave"), machine, Options(seed=7))
+        rows = {
+            str(case.placement.memory): (len(case.placement.cpus), case.params["size"])
+            for case in plan.cases
+            if case.params.get("touch") == "serial"
+        }
+        assert rows == {"first-touch": (16, size), f"interleave:{nodes}": (16, size)}
 
 
 def test_the_published_table_takes_a_smaller_grid_where_memory_is_short(make_machine: MakeMachine) -> None:
-    short = msgspec.structs.replace(make_machine(2), memory=Fact(value=8 * 2**30, unit="B"))
+    short = msgspec.structs.replace(make_machine(cores=2), memory=Fact(value=8 * 2**30, unit="B"))
     plan = make("interleave", studies.get("interleave"), short, Options(seed=7))
     assert {case.params["size"] for case in plan.cases if case.role == "measure"} == {"L"}
     assert "size=XL" in plan.left_out[0].wish

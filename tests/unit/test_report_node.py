@@ -11,13 +11,12 @@ import pytest
 from rich.console import Console
 from tests.simulation import simulated_run
 from tests.unit.report_example import Example
-from tests.unit.report_node import DUAL, LAW, MEMORY, VARIED, node
+from tests.unit.report_node import LAW, MEMORY, VARIED, node
 
 from assay import store
 from assay.analyse import analyse
 from assay.compare.runs import within
 from assay.model.law import Unfitted
-from assay.model.plan import Measure, Study
 from assay.plan import Options
 from assay.report import html, terminal, vega, verdicts
 from assay.report.charts.heatmap import Cell, heatmap
@@ -156,8 +155,7 @@ def test_the_published_table_has_two_rows_and_the_paired_ratio(written: dict[str
 
 
 def test_one_pair_has_no_interval_and_one_memory_node_promises_a_ratio_of_one(tmp_path: Path) -> None:
-    study = Study("S", "Q?", (Measure("himeno", ("all",), axes={"size": "XS", "touch": "serial"}),))
-    run = store.load(simulated_run(tmp_path, study=study, options=Options(launches=1, factors=(MEMORY,))))
+    run = store.load(simulated_run(tmp_path, study="interleave", options=Options(launches=1)))
     (table,) = touch.declared.tables(run, analyse(run))
     assert [row[2:4] for row in table.rows] == [("no interval", "1")] * 2
     assert table.rows[1][5:] == ("one pair, no interval", "1")
@@ -165,8 +163,7 @@ def test_one_pair_has_no_interval_and_one_memory_node_promises_a_ratio_of_one(tm
 
 
 def test_two_pairs_have_a_range_and_prove_nothing(tmp_path: Path) -> None:
-    options = Options(launches=2)
-    run = store.load(simulated_run(tmp_path, description=DUAL, study="interleave", options=options))
+    run = store.load(simulated_run(tmp_path, study="interleave", options=Options(launches=2)))
     (table,) = touch.declared.tables(run, analyse(run))
     assert table.columns[5:] == ("Its range", "Pairs")
     assert "2 pairs are too few for an interval: a ratio needs 6." in table.note

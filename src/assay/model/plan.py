@@ -36,6 +36,8 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`.
         weight: share of the time budget of each of its cases, relative to cases of other measures.
         min_memory_nodes: it is left out with fewer usable memory nodes, because it would show nothing.
+        apart: measure each memory policy even if one memory node makes them equal: a table of policies keeps its
+            rows, and their equality is measured.
         why: purpose of the measure, shown in the plan.
         grows: the values are the problem of one core; each placement gets a problem with as much for each core.
         at_once: how many of the smallest numbers of cores are measured together; each larger number is a round of
@@ -48,6 +50,7 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     axes: dict[str, tuple[ParamValue, ...] | ParamValue] = {}
     weight: Annotated[float, msgspec.Meta(gt=0)] = 1.0
     min_memory_nodes: int = 1
+    apart: bool = False
     why: str = ""
     later: tuple[str, ...] = ()
     grows: bool = False

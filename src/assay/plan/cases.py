@@ -69,7 +69,7 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
                     lacking[LeftOut(f"{benchmark.name} at {spot.word}", reason, more_nodes, alike=alike)] = None
                     continue
                 for point in _points(benchmark, spot, wishes, (measure, part), lacking):
-                    first = kept.setdefault(_identity(benchmark, spot, point, part), spot)
+                    first = kept.setdefault(_identity(benchmark, spot, point, part, apart=measure.apart), spot)
                     if first != spot:
                         folded[_fold(spot, first, part.machine.topology)] = None
                         continue
@@ -333,9 +333,11 @@ def _cases(
         )
 
 
-def _identity(benchmark: Benchmark, spot: ResolvedPlacement, point: ExpandedPoint, setting: Setting) -> object:
+def _identity(
+    benchmark: Benchmark, spot: ResolvedPlacement, point: ExpandedPoint, setting: Setting, *, apart: bool
+) -> object:
     """A key shared by requests that would measure the same; levels of factors are always distinct."""
-    one_node = len(memory_targets(setting.machine.topology)) <= 1
+    one_node = len(memory_targets(setting.machine.topology)) <= 1 and not apart
     placement = spot.placement
     policy: object = None if one_node else spot.binding.memory
     if any(factor.name == factors.MEMORY for factor in setting.factors):

@@ -4,7 +4,6 @@ from collections.abc import Collection
 
 from assay.model import application_files
 from assay.model.errors import UnfitEnvironmentError
-from assay.model.grouping import grouped
 from assay.model.plan import LeftOut
 from assay.plan.cases import Selection
 from assay.plan.spots import Setting
@@ -13,8 +12,7 @@ from assay.plan.spots import Setting
 def check(name: str, subject: str, selection: Selection, setting: Setting) -> None:
     """UnfitEnvironmentError if a study has no case of its subject, or a factor no case at one of its levels."""
     if not any(subject in {"", case.benchmark} for case in selection.cases):
-        by_reason = grouped(selection.left_out, lambda left: left.reason)
-        lacking = [f"{left.wish}: {reason}" for reason, (left, *_) in by_reason.items()]
+        lacking = [f"{left.wish}: {left.reason}" for left in selection.left_out]
         reasons = "; ".join(lacking[:1] if subject else lacking) or "it asks for nothing"
         more_nodes = any(left.nodes for left in selection.left_out)
         stored = dict(application_files.everywhere())

@@ -38,8 +38,8 @@ class Step(msgspec.Struct, frozen=True):
         serial: serial fraction of Karp and Flatt; None for copies, for problems that grow, and where the interval
             of the speed-up is missing or too wide.
         shared: factor of the efficiency without messages: the efficiency of independent copies on the same cores,
-            which share a node, or whose nodes differ. Without copies it is 1 on nodes with as many ranks as
-            the base's, and None on nodes with more.
+            which share a node, or whose nodes differ. Without copies it is 1 on nodes with as many busy
+            cores as the base's, and None on nodes with more.
         messages: factor of the efficiency by messages and waiting; None where it is not known separately.
         as_full: whether each node, a separate machine, runs as many cores as the base.
     """
