@@ -93,7 +93,7 @@ bench: .venv/.test ## measure Assay and similar tools, and print the ratios
 	$(BIN)/python bench/false_alarms.py 100 --scaling
 	$(BIN)/python bench/predictions.py 3
 	$(BIN)/python bench/between_runs.py
-	$(BIN)/python bench/shares.py
+	$(BIN)/python bench/promises.py
 	$(BIN)/python bench/false_confirmations.py 20
 	$(BIN)/python bench/stream_ratio.py $$($(BIN)/assay build | grep /stream)
 	$(BIN)/python bench/stream_size.py $$($(BIN)/assay build | grep /stream)

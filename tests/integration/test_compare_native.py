@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from assay import machine, store, toolchain
+from assay.analyse.noise import stops
 from assay.cli import assay
 from assay.launch.command import Site
 from assay.launch.starter import Starter
@@ -126,6 +127,7 @@ def test_each_level_of_memory_is_where_the_pages_lie(home: Path) -> None:
             if case.factors["memory"].startswith("bind") and rank.page_nodes:
                 assert set(rank.page_nodes) == {str(node)}
     assert asked == {"first-touch": "first-touch", f"bind:{node}": f"bind:{node}"}
+    assert stops(measured).probed_s >= 1
 
 
 def test_commands_of_levels_are_really_run_and_put_back(home: Path) -> None:

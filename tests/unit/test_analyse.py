@@ -1,19 +1,22 @@
 """Estimates, outcomes, states, limits and models of runs on machines whose laws are known."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
+import scipy.stats
 from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.analyse.noise import stops_in
+from assay.analyse.noise import Stops, lost_share, stops_in
 from assay.model.bracket import Handover
 from assay.model.facts import Fact
 from assay.model.law import Unfitted
+from assay.model.noise import Noise
+from assay.model.quantity import exact
 from assay.model.record import Series
 from assay.model.result import Analysis, Estimate
 from assay.model.run import LaunchRecords, Run
@@ -303,6 +306,30 @@ def test_work_of_fixed_length_tells_what_stops_take() -> None:
     assert found.number == 2
     assert found.longest_s == pytest.approx(10e-3)
     assert found.lost_s / found.probed_s == pytest.approx(11e-3 / quanta.sum())
+
+
+def _lost(shares: Iterable[float]) -> Noise:
+    launches = [Stops(0.12, 0.12 * share, 1e-3, 20) for share in shares]
+    return Noise(None, None, None, None, None, {}, 0, len(launches), lost=lost_share(launches))
+
+
+def test_the_time_lost_has_the_interval_of_its_launches() -> None:
+    """Stops come in bursts: a few launches that lost much do not show that the machine loses 2 %."""
+    shares = np.array([0.0004, 0.0056, 0.0111, 0.0159, 0.0249, 0.0366, 0.0375, 0.0679])
+    bursts, always = _lost(shares), _lost(0.05 + shares / 4)
+    assert bursts.lost
+    assert bursts.lost.basis == "interval"
+    truth = scipy.stats.ttest_1samp(shares, 0).confidence_interval()
+    assert bursts.lost.parts == pytest.approx((shares.mean(), *truth), rel=1e-3)
+    assert bursts.lost.value > 0.02
+    assert (bursts.is_open, bursts.loses(0.02)) == (True, False)
+    assert (always.is_open, always.loses(0.02)) == (False, True)
+    few, one, quiet = _lost(0.05 + shares[:5] / 4), _lost([0.5]), _lost(shares / 10)
+    assert few.lost
+    assert (few.lost.basis, few.loses(0.02)) == ("range", True)
+    assert (one.is_open, one.loses(0.02)) == (True, False)
+    assert (quiet.is_open, quiet.loses(0.02)) == (False, False)
+    assert _lost([0.0] * 7).lost == exact(0)
 
 
 def test_noise_shows_the_sentinels_tail(run: Run) -> None:

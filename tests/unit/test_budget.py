@@ -12,9 +12,10 @@ from tests.simulation import EPYC_7601, TWO_CORES, begin, carry_on, described, p
 
 from assay import store
 from assay.launch.command import Command, Outcome
-from assay.model.plan import PROBED_S, Measure, Plan, PlannedLaunch, Study
+from assay.model.plan import Measure, Plan, PlannedLaunch, Study
 from assay.model.record import Series
 from assay.model.run import Run
+from assay.model.sampling_time import probe_s
 from assay.plan import Options
 from assay.plan.networks import network_factor
 from assay.run.budget import CostHistory, Overhead
@@ -132,7 +133,7 @@ def test_no_budget_leaves_time_for_a_launch_that_it_cut_and_more_time_costs_no_i
 ) -> None:
     whole = within(tmp_path, None, spawn_s, GROUPS)
     # Each launch has two probes; fixed work, a seventh between two blocks, is foreseen to take all of its time.
-    longest_s = max(each.launch.bracket.elapsed_s for each in whole.launches) + 2 * spawn_s + PROBED_S / 7
+    longest_s = max(each.launch.bracket.elapsed_s for each in whole.launches) + 2 * spawn_s + probe_s(7)
     intervals = []
     for share in (0.2, 0.35, 0.5, 0.65, 0.9):
         budget_s = share * elapsed_s(whole)

@@ -19,6 +19,7 @@ from assay.model.result import Finding
 from assay.model.run import LaunchRecords, Run
 from assay.plan import Options
 from assay.simulation import Law
+from assay.topics.memory.rules import one_core
 
 NODE = "pack:2 numa:1(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
 STUDY = Study("Half", "Do half the cores do?", (Measure("stream", ("all", "half", "one-core")),), launches=6)
@@ -117,3 +118,14 @@ def test_an_effect_below_what_launches_of_one_case_differ_by_is_not_claimed(ill:
 
     assert _half(ill)
     assert not _half(_changed(ill, stretch))
+
+
+def test_an_interval_from_one_core_to_all_tells_nothing_of_the_cores_that_memory_needs() -> None:
+    for lo, hi, cores, known in (
+        (0.74, 1.01, 2, False),
+        (0.46, 0.93, 2, False),
+        (0.92, 1.0, 2, True),
+        (0.55, 0.6, 4, True),
+        (0.3, 1.0, 64, True),
+    ):
+        assert (one_core.meaning(lo, hi, cores) != one_core.meaning(1 / cores, 1.0, cores)) == known

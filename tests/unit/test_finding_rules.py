@@ -10,13 +10,15 @@ import pytest
 from tests.simulation import described, simulated_run
 
 from assay import store
-from assay.analyse import analyse
+from assay.analyse import analyse, examine
 from assay.analyse.findings import rules
 from assay.model.plan import Measure, Study
+from assay.model.quantity import Quantity
 from assay.model.result import Analysis, Finding
 from assay.model.run import Run
 from assay.plan import Options
 from assay.simulation import Burst, Fault, Law
+from assay.topics.health.rules import machine_noise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -206,6 +208,20 @@ def test_noise_of_the_machine_is_a_problem_with_its_kind(tmp_path: Path, law: La
     loud = [each for each in _found(analyse(_run(tmp_path, law)), "machine_noise") if each.severity == "problem"]
     assert loud[0].id == f"machine_noise:{cause}"
     assert loud[0].numbers["statistic"].value > loud[0].numbers["threshold"].value
+
+
+def test_stops_are_a_problem_with_both_ends_a_question_with_one_and_quiet_with_none(tmp_path: Path) -> None:
+    evidence = examine(_run(tmp_path))
+    for lost, kind, severity in (
+        (Quantity(0.03, 0.021, 0.04, basis="interval"), "lost", "problem"),
+        (Quantity(0.03, 0.001, 0.06, basis="interval"), "open", "fact"),
+        (Quantity(0.015, 0.001, 0.03, basis="range"), "open", "fact"),
+        (Quantity(0.015, 0.001, 0.019, basis="interval"), "quiet", "fact"),
+    ):
+        seen = msgspec.structs.replace(evidence, noise=msgspec.structs.replace(evidence.noise, lost=lost))
+        (found,) = machine_noise.rule.assess(seen)
+        assert (found.id, found.severity) == (f"machine_noise:{kind}", severity)
+        assert bool(found.next) == (kind != "quiet")
 
 
 def test_what_is_said_of_drift_does_not_depend_on_how_busy_the_machine_of_the_test_is(tmp_path: Path) -> None:

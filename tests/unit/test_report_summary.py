@@ -120,8 +120,9 @@ def test_the_verdict_names_the_worst_that_speaks_against_the_figures(tmp_path: P
     noise = next(each for each in analysis.findings if each.rule == "machine_noise")
     loud = replace_finding(analysis, replaced(noise, severity="problem", claim="Others took a core."))
     assert _grade(Example(run, loud)) == ("care", "Others took a core.")
-    for lost, grade in ((0.05, "care"), (0.69, "bad")):
-        stopped = replaced(loud, noise=replaced(analysis.noise, lost=lost))
+    for lost, least, grade in ((0.05, 0.02, "care"), (0.12, 0.05, "care"), (0.69, 0.6, "bad")):
+        share = Quantity(lost, least, 0.9, basis="interval")
+        stopped = replaced(loud, noise=replaced(analysis.noise, lost=share))
         assert _grade(Example(run, stopped)) == (grade, "Others took a core.")
     proof = analysis.estimates[0].placement.proven
     assert proof

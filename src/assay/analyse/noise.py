@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -20,17 +21,20 @@ from assay.analyse.statistics import (
     percentile,
     sorted_median,
     stacked,
+    student,
     theil_sen,
 )
 from assay.model.bracket import Bracket
 from assay.model.grouping import grouped
 from assay.model.noise import Noise
-from assay.model.quantity import CONFIDENCE
+from assay.model.quantity import CONFIDENCE, Quantity, exact
 from assay.model.run import Run
 from assay.model.samples import PHASES, SampleTable, table_of
 
-#: Fewer launches of the sentinel show no trend.
+#: Fewer launches of the sentinel show no trend ...
 _FEWEST = 4
+#: ... or no interval.
+_FEWEST_OF_INTERVAL = 6
 _ONE = "one"
 #: A quantum of work was stopped if it took longer than the median by more than this share.
 _STOPPED = 0.1
@@ -46,7 +50,8 @@ def noise(
     pooled = np.sort(np.concatenate([np.zeros(0), *relative.values()]))
     measured = list(measured)
     figures_drift, figures_drift_p = _figures_drift(measured)
-    stopped = stops(run)
+    by_launch = _stops_by_launch(run)
+    stopped = _sum_of(by_launch)
     attempts_of = grouped((each.launch for each in run.launches), lambda launch: launch.id)
     return Noise(
         sentinel_p99=percentile(pooled, 0.99) / sorted_median(pooled) if pooled.size >= FEWEST_FOR_TAIL else None,
@@ -59,7 +64,7 @@ def noise(
         launches=len(brackets),
         resolution=_resolution(measured),
         probed_s=stopped.probed_s,
-        lost=stopped.lost_s / stopped.probed_s if stopped.probed_s else None,
+        lost=lost_share(by_launch),
         longest_stop_s=stopped.longest_s if stopped.probed_s else None,
         stops_per_s=stopped.number / stopped.probed_s if stopped.probed_s else None,
         figures_drift=figures_drift,
@@ -91,11 +96,40 @@ class Stops(NamedTuple):
 
 def stops(run: Run) -> Stops:
     """Return the stops of the sentinel, whose samples are quanta of fixed work."""
+    return _sum_of(_stops_by_launch(run))
+
+
+def _stops_by_launch(run: Run) -> list[Stops]:
+    """Return the stops of each launch of the sentinel."""
     sentinels = {case.id for case in run.plan.cases if case.role == "sentinel"}
-    found = Stops()
-    for case in (case for launch in run.launches for case in launch.cases if case.header.case in sentinels):
-        found = found.plus(stops_in(table_of(case.series)))
-    return found
+    having = ([case for case in launch.cases if case.header.case in sentinels] for launch in run.launches)
+    found = (_sum_of(stops_in(table_of(case.series)) for case in cases) for cases in having)
+    return [each for each in found if each.probed_s]
+
+
+def _sum_of(each: Iterable[Stops]) -> Stops:
+    return reduce(Stops.plus, each, Stops())
+
+
+def lost_share(launches: Sequence[Stops]) -> Quantity | None:
+    """Return the share of time lost; None without launches.
+
+    Stops come in bursts: a launch is one observation, however many quanta it has. Six launches or more give
+    the 95 % interval of a ratio of sums by Student's t. The shares of launches are skewed to the right, so
+    both ends are rather too low; by the lower one a machine is called unsteady. Fewer launches give their range.
+    """
+    n, total = len(launches), _sum_of(launches)
+    if not launches:
+        return None
+    share = total.lost_s / total.probed_s
+    if n == 1 or not total.lost_s:
+        return exact(share)
+    if n < _FEWEST_OF_INTERVAL:
+        own = [each.lost_s / each.probed_s for each in launches]
+        return Quantity(share, min(own), max(own), basis="range")
+    squares = math.fsum((each.lost_s - share * each.probed_s) ** 2 for each in launches)
+    half = student(n - 1) * math.sqrt(n / (n - 1) * squares) / total.probed_s
+    return Quantity(share, max(0.0, share - half), min(1.0, share + half), basis="interval")
 
 
 def stops_in(table: SampleTable) -> Stops:

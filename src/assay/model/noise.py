@@ -2,6 +2,8 @@
 
 import msgspec
 
+from assay.model.quantity import Quantity
+
 
 class Noise(msgspec.Struct, frozen=True):
     """How quiet the machine was.
@@ -18,7 +20,8 @@ class Noise(msgspec.Struct, frozen=True):
         resolution: relative difference of two launches of one case that 95 % of all such pairs of this run stay
             below. Smaller effects may be chance. None if no case has two launches.
         probed_s: seconds of the sentinel's quanta of fixed work, over all launches and cores that ran it.
-        lost: share of that time lost to stops: excess over the median of quanta that took 10 % longer.
+        lost: share of that time lost to stops: excess over the median of quanta that took 10 % longer. Its ends
+            are of the launches of the sentinel: interval, or range with fewer than six; None without launches.
         longest_stop_s: largest such excess.
         stops_per_s: stopped quanta per second.
         figures_drift: Theil-Sen slope x duration of the mean slowness of all figures, block by block; None with
@@ -40,7 +43,7 @@ class Noise(msgspec.Struct, frozen=True):
     launches: int
     resolution: float | None = None
     probed_s: float = 0.0
-    lost: float | None = None
+    lost: Quantity | None = None
     longest_stop_s: float | None = None
     stops_per_s: float | None = None
     figures_drift: float | None = None
@@ -52,8 +55,19 @@ class Noise(msgspec.Struct, frozen=True):
 
     #: Stops that take more than this share of the time spoil the figures.
     SPOILS = 0.1
+    #: On a steady machine stops take at most this share.
+    STEADY = 0.02
 
     @property
     def spoils(self) -> bool:
         """Whether figures are spoilt: most launches were disturbed at every attempt, or stops took too long."""
-        return 2 * self.spoilt > self.made or (self.lost or 0.0) > self.SPOILS
+        return 2 * self.spoilt > self.made or self.loses(self.SPOILS)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the launches of the sentinel leave open if the machine was steady."""
+        return self.lost is not None and self.lost.hi > self.STEADY and not self.loses(self.STEADY)
+
+    def loses(self, share: float) -> bool:
+        """Whether stops took more than this share of the time by both ends; one launch shows only itself."""
+        return self.lost is not None and self.lost.has_ends and self.lost.lo > share

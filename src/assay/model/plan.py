@@ -12,14 +12,6 @@ from assay.model.placement import Placement, Word, parsed
 from assay.model.private import FilePath, Host
 
 PLAN_SCHEMA = 1
-#: Maximum seconds of sampling of a case without a budget, the default of the native programs.
-UNLIMITED_S = 2.0
-#: Minimum seconds of sampling of a case in a launch, whatever its weight. Cases of 1 ms gave 4.8 or 82 ns for the
-#: same load by chance.
-LEAST_S = 0.02
-#: Seconds of fixed work in a run, over all launches of the sentinel: the time lost to stops shows how quiet the
-#: machine is.
-PROBED_S = 1.05
 #: The level of an environment variable that keeps the user's value.
 UNSET = "default"
 

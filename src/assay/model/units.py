@@ -4,6 +4,7 @@ import math
 import re
 
 from assay.model.errors import UsageError
+from assay.model.quantity import Quantity
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b?)", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)?", re.IGNORECASE)
@@ -175,6 +176,14 @@ def format_share(share: float) -> str:
     """A share in percent, without the sign `%`: `97`, `0.4`, `0`."""
     percent = 100 * share
     return f"{percent:.0f}" if abs(percent) >= 10 or percent == 0 else f"{percent:z.1f}"  # noqa: PLR2004
+
+
+def format_share_with_ends(share: Quantity) -> str:
+    """A share in percent with its ends, without the sign `%`: `2.2 [0.4, 4.0]`, of a range `2.2 (0.4 to 4.0)`."""
+    value, lo, hi = map(format_share, share)
+    if share.has_interval:
+        return f"{value} [{lo}, {hi}]"
+    return f"{value} ({lo} to {hi})" if share.has_ends else value
 
 
 def format_size(size_bytes: float) -> str:

@@ -11,7 +11,8 @@ import msgspec
 from assay.model import benchmarks
 from assay.model.grouping import grouped
 from assay.model.placement import Memory, Placement
-from assay.model.plan import LEAST_S, PROBED_S, UNLIMITED_S, Case, Plan, PlannedLaunch
+from assay.model.plan import Case, Plan, PlannedLaunch
+from assay.model.sampling_time import LEAST_S, UNLIMITED_S, probe_s
 from assay.plan import factors
 from assay.plan.costs import FEWEST_SAMPLES, Cost
 
@@ -123,11 +124,7 @@ def quiet_and_noisy_seconds(plan: Plan) -> tuple[float, float]:
         whole_s = _duration(
             plan.cases,
             plan.order,
-            lambda case: (
-                max(LEAST_S, PROBED_S / max(1, times[case.id]))
-                if case.role == "sentinel"
-                else sampling_s(case, most_s)
-            ),
+            lambda case: probe_s(times[case.id]) if case.role == "sentinel" else sampling_s(case, most_s),
         )
         return whole_s if plan.budget_s is None else min(whole_s, plan.budget_s)
 

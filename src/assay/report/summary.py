@@ -189,7 +189,7 @@ def usable(run: Run, analysis: Analysis) -> Verdict:
         return Verdict("care", text("Use these figures with care."), why)
     how = text(
         "Every case was measured, each on the cpus asked. {disturbed} of {launches} launches were disturbed."
-        if analysis.noise.disturbed
+        if analysis.noise.disturbed or analysis.noise.is_open
         else "Every case was measured, each on the cpus asked, and the machine was quiet.",
         disturbed=analysis.noise.disturbed,
         launches=analysis.noise.launches,

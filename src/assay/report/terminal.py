@@ -9,6 +9,7 @@ from assay.model.plan import Folded
 from assay.model.result import Analysis, Estimate, Finding
 from assay.model.run import Run
 from assay.model.text import joined
+from assay.model.units import format_share_with_ends
 from assay.report import formatting, remedies, selection
 from assay.report.screen import Screen
 from assay.report.sections import cards, contrast, declared, drawn_elsewhere
@@ -230,7 +231,7 @@ def _folded(folds: tuple[Folded, ...]) -> str:
 def _noise(noise: Noise) -> str:
     parts = [f"{noise.disturbed} of {formatting.count(noise.launches, 'launch', 'launches')} disturbed"]
     if noise.lost is not None:
-        parts.append(f"{formatting.percent(noise.lost)} of the time lost to stops")
+        parts.append(f"{format_share_with_ends(noise.lost)} % of the time lost to stops")
     if noise.drift is not None:
         parts.append(f"drift {100 * noise.drift:+z.1f} %")
     if noise.steal is not None:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from assay.launch.command import Sampling
 from assay.model import benchmarks
-from assay.model.plan import LEAST_S, PROBED_S, UNLIMITED_S, Case, Plan, PlannedLaunch
+from assay.model.plan import Case, Plan, PlannedLaunch
 from assay.model.record import Series
 from assay.model.run import LaunchRecords
 from assay.model.samples import PHASES, STOPS, SampleTable, starts_of, table_of
+from assay.model.sampling_time import LEAST_S, UNLIMITED_S, probe_s
 
 #: Maximum pieces of the fixed work in a launch and kernel, and over all ranks.
 _MOST_QUANTA = 1500
@@ -107,11 +108,7 @@ class CostHistory:
         """Look up the plan's values of each case."""
         self._start_s = {case.id: benchmarks.get(case.benchmark).start_seconds for case in self.plan.cases}
         times = Counter(case for launch in self.plan.order for case in launch.cases)
-        self._probe_s = {
-            case.id: max(LEAST_S, PROBED_S / max(1, times[case.id]))
-            for case in self.plan.cases
-            if case.role == "sentinel"
-        }
+        self._probe_s = {case.id: probe_s(times[case.id]) for case in self.plan.cases if case.role == "sentinel"}
         self._program = {case: launch.program for launch in self.plan.order for case in launch.cases}
         self._setup_s = {case.id: case.setup_s for case in self.plan.cases}
         self._measured = {case.id for case in self.plan.cases if case.setup_measured}

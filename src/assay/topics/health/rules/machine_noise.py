@@ -9,9 +9,8 @@ from assay.model.bracket import Bracket
 from assay.model.noise import Noise
 from assay.model.result import Finding
 from assay.model.text import Text, filled, joined, text
-from assay.model.units import format_quantity, format_share
+from assay.model.units import format_quantity, format_share, format_share_with_ends
 
-_LOST = 0.02
 _SPOILT = 0.05
 _FIGURES_P = 0.05
 _STEAL = 0.02
@@ -30,6 +29,15 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     yield from causes
     if not causes and noise.lost is None:
         yield rule.not_assessed(text("The run has no launch of the sentinel"))
+    elif not causes and noise.is_open:
+        yield rule.finding(
+            "open",
+            claim=text("It is not clear whether the machine was steady: {figures}.", figures=_figures(noise)),
+            numbers=numbers(noise.lost, noise.STEADY),
+            statistic=_lost_statistic(noise),
+            threshold=_steady(noise),
+            next=repeat,
+        )
     elif not causes:
         yield rule.finding(
             "quiet",
@@ -89,19 +97,19 @@ def _next(remedy: str, repeat: str) -> Text:
 
 
 def _lost(noise: Noise, repeat: str) -> Iterable[Finding]:
-    if noise.lost is not None and noise.lost > _LOST:
+    if noise.loses(noise.STEADY):
         yield rule.finding(
             "lost",
             claim=text(
                 "The machine was not steady: work of fixed length lost {share} % of its time to stops, the "
                 "longest {longest}.",
-                share=format_share(noise.lost),
+                share=_lost_share(noise),
                 longest=format_quantity(noise.longest_stop_s or 0.0, "s"),
             ),
             severity="problem",
-            numbers=numbers(noise.lost, _LOST),
-            statistic=text("{share} % of the time lost", share=format_share(noise.lost)),
-            threshold=f"> {100 * _LOST:.0f} %",
+            numbers=numbers(noise.lost, noise.STEADY),
+            statistic=_lost_statistic(noise),
+            threshold=_steady(noise),
             rivals=(
                 text("other users of the machine"),
                 text("the hypervisor and its other guests"),
@@ -165,7 +173,7 @@ def _taken(noise: Noise, repeat: str) -> Iterable[Finding]:
 def _figures(noise: Noise) -> str:
     figures: list[str] = []
     if noise.lost is not None:
-        share, longest = format_share(noise.lost), format_quantity(noise.longest_stop_s or 0.0, "s")
+        share, longest = _lost_share(noise), format_quantity(noise.longest_stop_s or 0.0, "s")
         figures.append(text("{share} % of the time lost to stops, the longest {time}", share=share, time=longest))
     if noise.drift is not None:
         drift, p = f"{100 * noise.drift:+z.1f}", "" if noise.drift_p is None else f"{noise.drift_p:.2g}"
@@ -175,6 +183,18 @@ def _figures(noise: Noise) -> str:
     if noise.foreign is not None:
         figures.append(text("other processes {share} % at most", share=format_share(noise.foreign)))
     return joined(", ", figures)
+
+
+def _lost_share(noise: Noise) -> str:
+    return format_share_with_ends(noise.lost) if noise.lost else ""
+
+
+def _lost_statistic(noise: Noise) -> Text:
+    return text("{share} % of the time lost", share=_lost_share(noise))
+
+
+def _steady(noise: Noise) -> Text:
+    return text("both ends > {share} %", share=f"{100 * noise.STEADY:.0f}")
 
 
 def _states(evidence: Evidence, repeat: str) -> Iterable[Finding]:
@@ -230,10 +250,10 @@ rule = Rule(
     "machine_noise",
     text("Was the machine quiet?"),
     text(
-        "time lost to stops > {lost} %, steal > {steal} %, other processes > {foreign} % (or another disturbance) "
-        "at every attempt of more than {crowded} % of the launches, drift > {drift} % with p < {p} if figures "
-        "also drift",
-        lost=f"{100 * _LOST:.0f}",
+        "time lost to stops > {lost} % (lower end), steal > {steal} %, other processes > {foreign} % (or "
+        "another disturbance) at every attempt of more than {crowded} % of the launches, drift > {drift} % with "
+        "p < {p} if figures also drift",
+        lost=f"{100 * Noise.STEADY:.0f}",
         crowded=f"{100 * _SPOILT:.0f}",
         steal=f"{100 * _STEAL:.0f}",
         foreign=f"{100 * Bracket.FOREIGN:.0f}",

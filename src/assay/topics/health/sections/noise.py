@@ -10,6 +10,7 @@ from assay.model.bracket import Bracket
 from assay.model.result import Estimate
 from assay.model.run import LaunchRecords
 from assay.model.text import joined, text
+from assay.model.units import format_share_with_ends
 from assay.report import formatting, selection
 from assay.report.charts.theme import COLOURS
 from assay.report.declared import Declared, Listing, Scene
@@ -33,7 +34,7 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [
         (
             text("Lost to stops"),
-            _share(noise.lost),
+            f"{format_share_with_ends(noise.lost)} %" if noise.lost else text("not known"),
             text("of {time} of fixed work in small pieces", time=formatting.quantity(noise.probed_s, "s")),
         ),
         (

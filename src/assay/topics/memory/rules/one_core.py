@@ -55,7 +55,7 @@ def _finding(evidence: Evidence, pair: Pair) -> Finding:
         everyone=everyone,
         cores=cores,
         ratio=paired(comparison),
-        meaning=_meaning(comparison.lo, comparison.hi, cores),
+        meaning=meaning(comparison.lo, comparison.hi, cores),
     )
     return rule.finding(
         pair.a.id,
@@ -90,13 +90,13 @@ def _in_flight(model: LinesInFlight) -> str:
     )
 
 
-def _meaning(lo: float, hi: float, cores: int) -> str:
+def meaning(lo: float, hi: float, cores: int) -> str:
     """Say how many cores saturate memory, as far as both ends of the ratio agree."""
     if lo > _MOST:
         return text("more cores add little")
-    if 1 / lo > cores - _ALMOST:
-        return text("this does not tell whether all cores saturate the memory bandwidth")
     fewest, most = (math.ceil(1 / min(end, 1.0) - _ALMOST) for end in (hi, lo))
+    if 1 / lo > cores - _ALMOST or (fewest, most) == (1, cores):
+        return text("this does not tell whether all cores saturate the memory bandwidth")
     if fewest == most:
         return text("at least {cores} cores are needed to saturate the memory bandwidth", cores=fewest)
     return text(
