@@ -24,8 +24,8 @@ import numpy as np
 from assay import store
 from assay.analyse import states
 from assay.analyse.comparisons.ranks import shift
-from assay.analyse.history import FEWEST_RUNS, NORMAL, History, RunLogs, widened
-from assay.analyse.statistics import median_interval
+from assay.analyse.history import FEWEST_RUNS, History, RunLogs, widened
+from assay.analyse.statistics import NORMAL, median_interval
 from assay.compare.runs import is_like, run_logs
 from assay.model.quantity import Quantity
 from assay.model.run import Run

@@ -250,8 +250,10 @@ std::map<std::string, std::string> Blas::identity() const {
         const auto name_of = as<const char* (*)(int)>(name);
         found["kernel"] = name_of(as<int (*)()>(query)());
         // BLIS_ARCH_TYPE selects a kernel by this number; the last one is the generic kernel.
-        for (int each = 0; std::string_view(name_of(each)) != "generic"; ++each) {
-            found[std::string("number of ") + name_of(each)] = std::to_string(each);
+        std::string each;
+        for (int number = 0; each != "generic"; ++number) {
+            each = name_of(number);
+            found["number of " + each] = std::to_string(number);
         }
     }
     if (void* of_mkl = dlsym(library_, "MKL_Get_Version")) {

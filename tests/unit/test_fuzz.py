@@ -159,6 +159,16 @@ def test_a_damaged_file_is_refused_or_read(data: st.DataObject, *, named: bool) 
     check(tool if named else "", data.draw(mutated(SAMPLES[tool])).encode("utf-8", "replace"))
 
 
+def test_a_table_of_times_may_lack_its_sizes() -> None:
+    lines = [
+        "# Benchmarking PingPong",
+        "# #processes = 2",
+        " #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]",
+        "         1000         1.10         1.30         1.20",
+    ]
+    check("imb", "\n".join(lines).encode())
+
+
 @settings(max_examples=EXAMPLES * 3)
 @given(
     tool=st.sampled_from(sorted(FORMATS)),
@@ -211,6 +221,7 @@ def rows(draw: st.DrawFn) -> str:
 @given(text=rows())
 @example(f"{HEAD}\nonesided,transfer,latency,s,1.0,all,,,operation=put pattern=latency bytes=8,")
 @example(f"{HEAD}\nstream,triad,traffic,B/s,1.0,all,,,,\nhimeno,jacobi,rate,flop/s,1.0,all,,,,")
+@example(f"{HEAD}\nhpcg,rate,rate,flop/s,1.0,all,,,n=16,")
 @counted
 def test_any_figures_under_our_names_can_be_analysed_shown_and_compared(text: str) -> None:
     found = importing.read("csv", [Text.of("fuzz.csv", text.encode())])

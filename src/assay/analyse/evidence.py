@@ -239,4 +239,7 @@ def decide(evidence: Evidence, comparison: Comparison) -> str:
 
 def more(evidence: Evidence, launches: int) -> str:
     """Return the command that repeats the measurement with so many launches, and with a sufficient budget."""
-    return cli("run", evidence.study(), "--launches", str(launches), *evidence.budget())
+    plan, budget = evidence.run.plan, evidence.budget()
+    if not budget and plan.budget_s is not None and launches > plan.launches:
+        budget = ("--budget", typed_duration(plan.budget_s * launches / plan.launches))
+    return cli("run", evidence.study(), "--launches", str(launches), *budget)

@@ -19,8 +19,6 @@ from assay.model.quantity import Quantity
 FEWEST_RUNS = 3
 #: Number of further runs as which the variance of its whole group counts for a figure.
 _SHARED_FREEDOM = 2
-#: The 97.5 % quantile of the normal distribution.
-NORMAL = 1.959964
 
 
 class RunLogs(NamedTuple):

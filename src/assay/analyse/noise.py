@@ -14,14 +14,15 @@ from assay.analyse.estimates import Measured
 from assay.analyse.launches import CaseAttempt
 from assay.analyse.statistics import (
     FEWEST_FOR_TAIL,
+    NORMAL,
     Samples,
+    chi_square,
     kendall,
     medians,
     pairs_of,
     percentile,
     sorted_median,
     stacked,
-    student,
     theil_sen,
 )
 from assay.model.bracket import Bracket
@@ -31,10 +32,8 @@ from assay.model.quantity import CONFIDENCE, Quantity, exact
 from assay.model.run import Run
 from assay.model.samples import PHASES, SampleTable, table_of
 
-#: Fewer launches of the sentinel show no trend ...
+#: Fewer launches of the sentinel show no trend.
 _FEWEST = 4
-#: ... or no interval.
-_FEWEST_OF_INTERVAL = 6
 _ONE = "one"
 #: A quantum of work was stopped if it took longer than the median by more than this share.
 _STOPPED = 0.1
@@ -112,24 +111,21 @@ def _sum_of(each: Iterable[Stops]) -> Stops:
 
 
 def lost_share(launches: Sequence[Stops]) -> Quantity | None:
-    """Return the share of time lost; None without launches.
+    """Return the share of time lost, with its 95 % interval; None without launches.
 
-    Stops come in bursts: a launch is one observation, however many quanta it has. Six launches or more give
-    the 95 % interval of a ratio of sums by Student's t. The shares of launches are skewed to the right, so
-    both ends are rather too low; by the lower one a machine is called unsteady. Fewer launches give their range.
+    Stops come in bursts: a launch is one observation, however many quanta it has. Shares of launches were
+    exponential on an idle virtual machine (149 launches of 20 runs: standard deviation over mean 1.03,
+    Kolmogorov-Smirnov p = .31), so 2 x sum / mean is chi-square with two degrees of freedom for each launch.
+    Shares that scatter less have an interval that is too wide.
     """
     n, total = len(launches), _sum_of(launches)
     if not launches:
         return None
     share = total.lost_s / total.probed_s
-    if n == 1 or not total.lost_s:
+    if n == 1 or not share:
         return exact(share)
-    if n < _FEWEST_OF_INTERVAL:
-        own = [each.lost_s / each.probed_s for each in launches]
-        return Quantity(share, min(own), max(own), basis="range")
-    squares = math.fsum((each.lost_s - share * each.probed_s) ** 2 for each in launches)
-    half = student(n - 1) * math.sqrt(n / (n - 1) * squares) / total.probed_s
-    return Quantity(share, max(0.0, share - half), min(1.0, share + half), basis="interval")
+    lo, hi = (2 * n * share / chi_square(2 * n, z) for z in (NORMAL, -NORMAL))
+    return Quantity(share, lo, min(1.0, hi), basis="interval")
 
 
 def stops_in(table: SampleTable) -> Stops:

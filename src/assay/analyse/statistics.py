@@ -13,6 +13,8 @@ from assay.model.quantity import CONFIDENCE, Basis, Quantity
 Samples = NDArray[np.float64]
 
 _TAIL = (1 - CONFIDENCE) / 2
+#: The 97.5 % quantile of the normal distribution.
+NORMAL = 1.959964
 #: Smaller differences have no practical meaning (docs/comparing.md).
 MARGIN = 0.01
 #: Fewer samples have no 99th percentile.
@@ -55,6 +57,16 @@ def student(free: int) -> float:
     density = np.cos(x) ** (free - 1)
     within = np.concatenate(([0.0], np.cumsum((density[1:] + density[:-1]) / 2)))
     return math.sqrt(free) * math.tan(float(np.interp(CONFIDENCE, within / within[-1], x)))
+
+
+def chi_square(free: int, z: float) -> float:
+    """Return the quantile of chi-square with so many degrees of freedom that has the tail of a normal z.
+
+    Within 1.3 % from 8 degrees of freedom on. Source: E. B. Wilson, M. M. Hilferty, The Distribution of
+    Chi-Square, Proceedings of the National Academy of Sciences 17, 1931.
+    """
+    spread = 2 / (9 * free)
+    return free * (1 - spread + z * math.sqrt(spread)) ** 3
 
 
 def share_of(count: int, of: int) -> Quantity:

@@ -205,7 +205,7 @@ def _figures(text: Text, line: int, words: list[str], head: _Head, kernel: str) 
             metric = times.get(name, f"latency-{slug(name)}") if known and unit == "usec" else slug(name)
             time = figure(text, line, Column(kernel, metric, unit), word, size)
             yield time
-            if head.name in _ONE_WAY and "groups" not in head.params and time.value > 0 and size["bytes"]:
+            if head.name in _ONE_WAY and "groups" not in head.params and time.value > 0 and size.get("bytes"):
                 yield msgspec.structs.replace(
                     time,
                     metric="bandwidth",

@@ -8,9 +8,9 @@ import msgspec
 
 from assay.analyse.comparisons.ranks import benjamini_yekutieli, null_effects, shift, signed_rank_p
 from assay.analyse.estimates import LaunchMedian, Measured
-from assay.analyse.history import NORMAL, BetweenRuns, logs, widened
+from assay.analyse.history import BetweenRuns, logs, widened
 from assay.analyse.states import UNSETTLED
-from assay.analyse.statistics import MARGIN, hodges_lehmann, percentile, verdict
+from assay.analyse.statistics import MARGIN, NORMAL, hodges_lehmann, percentile, verdict
 from assay.model.grouping import grouped
 from assay.model.quantity import CONFIDENCE, Quantity
 from assay.model.result import Comparison

@@ -25,11 +25,36 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     launches = evidence.run.plan.launches * (1 if evidence.budget() else 2)
     repeat = more(evidence, launches)
     causes = [*_drift(noise, repeat), *_lost(noise, repeat), *_taken(noise, repeat)]
-    causes += [] if causes else _disturbed(noise, repeat)
-    yield from causes
-    if not causes and noise.lost is None:
+    if found := causes or [*_disturbed(noise, repeat), *_open(noise, repeat)]:
+        yield from found
+    elif noise.lost is None:
         yield rule.not_assessed(text("The run has no launch of the sentinel"))
-    elif not causes and noise.is_open:
+    else:
+        yield _quiet(noise)
+    yield from _states(evidence, repeat)
+
+
+def _quiet(noise: Noise) -> Finding:
+    return rule.finding(
+        "quiet",
+        claim=text(
+            "The machine was quiet in all but {disturbed} of {launches} launches: {figures}."
+            if noise.disturbed
+            else "The machine was quiet: {figures}.",
+            disturbed=noise.disturbed,
+            launches=noise.launches,
+            figures=_figures(noise),
+        ),
+        numbers=numbers(noise.disturbed, 0),
+        statistic=text(
+            "{disturbed} of {launches} launches disturbed", disturbed=noise.disturbed, launches=noise.launches
+        ),
+    )
+
+
+def _open(noise: Noise, repeat: str) -> Iterable[Finding]:
+    """Report that the launches of the sentinel do not tell whether the machine was steady."""
+    if noise.is_open:
         yield rule.finding(
             "open",
             claim=text("It is not clear whether the machine was steady: {figures}.", figures=_figures(noise)),
@@ -38,23 +63,6 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             threshold=_steady(noise),
             next=repeat,
         )
-    elif not causes:
-        yield rule.finding(
-            "quiet",
-            claim=text(
-                "The machine was quiet in all but {disturbed} of {launches} launches: {figures}."
-                if noise.disturbed
-                else "The machine was quiet: {figures}.",
-                disturbed=noise.disturbed,
-                launches=noise.launches,
-                figures=_figures(noise),
-            ),
-            numbers=numbers(noise.disturbed, 0),
-            statistic=text(
-                "{disturbed} of {launches} launches disturbed", disturbed=noise.disturbed, launches=noise.launches
-            ),
-        )
-    yield from _states(evidence, repeat)
 
 
 def _drift(noise: Noise, repeat: str) -> Iterable[Finding]:
@@ -221,9 +229,11 @@ def _states(evidence: Evidence, repeat: str) -> Iterable[Finding]:
         "The states explain {benchmarks}; their figures are given for each state.", benchmarks=", ".join(split)
     )
     pooled = text(
-        "The other benchmarks pool the launches of both states: their differences are within chance."
+        "The other benchmarks pool the launches of both states: too few launches, or differences that may be "
+        "chance."
         if split
-        else "All benchmarks pool the launches of both states: their differences are within chance."
+        else "All benchmarks pool the launches of both states: too few launches, or differences that may be "
+        "chance."
     )
     sentences = (
         text("The machine changed its state, as the cache-line probe shows: {states}.", states=seen),

@@ -73,6 +73,7 @@ declared = Solutions(
         "are updated in the order of the definition with any number of threads, so iterations reduce the residual "
         "as in the definition."
     ),
+    counts=lambda e: e.placement.ranks > 0 and {"n", "cg-iterations"} <= e.params.keys(),  # imports may lack them
     name=_name,
     series=_series,
     label=lambda e: text("HPCG, {where}", where=_series(e)),
