@@ -4,7 +4,7 @@ Reads what `assay show RUN --json` prints, and the samples of the run. Prints fo
 
 - complete figures with an interval;
 - its seconds, and the share of them in which programs sampled;
-- the shortest time that a case got whose sampling ended for lack of time (20 ms are promised);
+- the shortest time that the engine gave a case, calibration and sleeping included (20 ms are promised);
 - series of samples that are shorter than promised;
 - the seconds of fixed work on each host that tell how quiet the machine was (1 s is promised);
 - the largest share of a ceiling that a figure or the roof of a kernel reaches.
@@ -24,7 +24,7 @@ from typing import Any
 
 from assay import store
 from assay.model.run import Run
-from assay.model.samples import PHASES, STOPS, table_of
+from assay.model.samples import table_of
 
 ROOT = Path(__file__).parents[1]
 MOST = 1.02
@@ -42,14 +42,17 @@ def shares(document: dict[str, Any]) -> Iterator[tuple[str, float]]:
             yield from ((f"{model['id']}: {point['estimate']}", point["ratio"]) for point in model["points"])
 
 
-def sampling(run: Run) -> Iterator[tuple[float, bool]]:
-    """Seconds of all samples of each case and launch, and whether a lack of time ended them."""
-    for case in (case for launch in run.launches for case in launch.cases if case.header.case != "sentinel"):
-        table = table_of(case.series)
-        measured = table.phase == PHASES.index("measured")
-        if measured.any():
-            ranks = max(1, len(set(table.rank.tolist())))
-            yield float(table.seconds.sum()) / ranks, bool((table.stop[measured] == STOPS.index("time")).any())
+def sampled_s(run: Run) -> float:
+    """Seconds of all samples of the study, warm-up included."""
+    cases = (case for launch in run.launches for case in launch.cases if case.header.case != "sentinel")
+    tables = [table_of(case.series) for case in cases]
+    return sum(float(table.seconds.sum()) / max(1, len(set(table.rank.tolist()))) for table in tables)
+
+
+def given_s(run: Run) -> list[float]:
+    """Seconds of each case and launch, as the engine gave them to the program."""
+    argv = (launch.launch.argv for launch in run.launches)
+    return [float(words[at + 1]) for words in argv for at, word in enumerate(words) if word == "--seconds"]
 
 
 def told(document: dict[str, Any], run: Run) -> str:
@@ -57,13 +60,12 @@ def told(document: dict[str, Any], run: Run) -> str:
     complete = [each for each in document["estimates"] if each["status"] == "complete" and each["value"]]
     having = sum(each["value"]["basis"] == "interval" for each in complete)
     effort, noise = document["effort"], document["noise"]
-    sampled = list(sampling(run))
     words = [f"{having} of {len(complete)} figures have an interval"]
     if effort and effort["elapsed_s"]:
-        share = sum(seconds for seconds, _ in sampled) / effort["elapsed_s"]
+        share = sampled_s(run) / effort["elapsed_s"]
         words.append(f"{effort['elapsed_s']:.0f} s, {100 * share:.0f} % of them sampling")
-    if ended := [seconds for seconds, by_time in sampled if by_time]:
-        words.append(f"{len(ended)} of {len(sampled)} ended by time, the shortest after {1e3 * min(ended):.0f} ms")
+    if given := given_s(run):
+        words.append(f"a case got {1e3 * min(given):.0f} ms or more")
     if effort:
         words.append(f"{effort['short']} of {effort['series']} series short of {effort['promised']} samples")
     hosts = {host for case in run.plan.cases if case.role == "sentinel" for host in case.placement.hosts}
