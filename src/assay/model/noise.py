@@ -55,9 +55,8 @@ class Noise(msgspec.Struct, frozen=True):
 
     #: Stops that take more than this share of the time spoil the figures.
     SPOILS = 0.1
-    #: Idle virtual machines lost 1 to 2.3 % to their hosts (means of 7 and of 20 runs): a steady machine loses no
-    #: more than this.
-    STEADY = 0.03
+    #: On a steady machine stops take at most this share.
+    STEADY = 0.02
 
     @property
     def spoils(self) -> bool:
