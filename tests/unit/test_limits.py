@@ -103,6 +103,17 @@ def test_peaks_are_those_that_vendors_publish(
     assert slow.limit.value == pytest.approx(4 * per_core)
 
 
+def test_divisions_are_compared_with_divisions(run: Run) -> None:
+    found = analyse(run)
+    divided = [_rate(found, mix="divide", width=width) for width in ("scalar", "512")]
+    fastest = max(divided, key=lambda each: each.median or 0.0)
+    for each in divided:
+        assert each.limit is not None
+        assert (each.limit.source, each.limit.measured_by) == ("simulated", fastest.id)
+        assert each.limit.value == fastest.median
+        assert "divide" in each.limit.of
+
+
 def _slowed(
     run: Run, factor: float, where: Callable[[LaunchRecords, CaseRecords, Series], bool] = lambda *_: True
 ) -> Run:
@@ -158,16 +169,6 @@ def test_an_assumption_that_a_figure_exceeds_and_no_unit_explains_is_not_used(ru
     assert limit.source == "simulated"
 
 
-def test_operations_without_a_peak_stand_against_the_best_of_this_run(run: Run) -> None:
-    analysis = analyse(run)
-    limit = _rate(analysis, mix="divide").limit
-    assert limit is not None
-    assert (limit.source, limit.value) == ("simulated", _rate(analysis).median)
-    limit = _rate(analysis, mix="divide", width="scalar").limit
-    assert limit is not None
-    assert limit.value == _rate(analysis, width="scalar").median
-
-
 def test_a_peak_that_the_user_gives_counts_more_than_what_is_derived(run: Run) -> None:
     known = _with(run, nominal_frequency=Fact(2.5e9, "Hz", "test"))
     limit = _rate(analyse(known, {"flops-peak": 1e12})).limit
@@ -192,6 +193,22 @@ def test_a_rate_that_one_unit_fewer_could_not_give_proves_those_that_are_assumed
     for factor, basis in ((1.0, "proven by 1.98"), (1.2, "proven by 1.6"), (1.9, "assumed for zen5")):
         claim = _claim(_slowed(known, factor, lambda _launch, _case, each: each.kernel == "arithmetic"))
         assert f"2 units ({basis}" in claim
+
+
+def test_an_unknown_processor_has_as_many_units_as_its_best_rate_needs(run: Run) -> None:
+    """A guest hid instructions of a processor that does 512 bits as two halves: half of its peak seemed lost."""
+    unknown = _with(run, microarchitecture=Fact("x86_64_v4", source="test"))
+    for factor, count, basis in (
+        (1.0, "2 units", "proven by 1.98"),
+        (2.0, "1 unit", "proven by 0.99"),
+        (2.3, "1 unit", "as many as 0.86 operations per cycle and core need"),
+        (1.5, "2 units", "as many as 1.32"),
+    ):
+        slower = _slowed(unknown, factor, lambda _launch, _case, each: each.kernel == "arithmetic")
+        assert f"{count} ({basis}" in _claim(slower)
+        limit = _rate(analyse(slower)).limit
+        assert limit is not None
+        assert f"{count} ({basis}" in limit.of
 
 
 def test_a_share_of_the_loaded_clock_above_all_of_it_is_not_told(run: Run) -> None:

@@ -63,7 +63,12 @@ class Bounds:
             ]
             if role == "flop-rate":
                 precision, width = roles.precision(each), roles.level_of(each, "instruction-width")
-                keys += [(role, precision, *where), (role, precision, width, *where)]
+                mix = roles.level_of(each, "instruction-mix")
+                keys += [
+                    (role, precision, *where),
+                    (role, precision, width, *where),
+                    (role, precision, ("instruction-mix", mix), *where),
+                ]
             if role == "loaded-clock" and best_clock(each) >= CLOCK_SHARE * self.clock:
                 for place in ((_family(each), *where), where):
                     self._clocks[place] = max(self._clocks.get(place, each), each, key=best_clock)
@@ -140,6 +145,13 @@ class Bounds:
         width = roles.level_of(estimate, "instruction-width")
         place = (estimate.placement.cpus[:1], estimate.placement.hosts)
         return self._best.get((role, roles.precision(estimate), *((width,) if width else ()), *place))
+
+    def best_of_mix(self, estimate: Estimate) -> Estimate | None:
+        """Return the highest rate of the same operations on its cores, in its precision and any width."""
+        role: Role = "flop-rate"
+        place = (estimate.placement.cpus[:1], estimate.placement.hosts)
+        mix = ("instruction-mix", roles.level_of(estimate, "instruction-mix"))
+        return self._best.get((role, roles.precision(estimate), mix, *place))
 
     def loaded_clock(self, estimate: Estimate) -> tuple[float, str] | None:
         """Return the clock that the cores of an estimate reach under load, and its name in words.

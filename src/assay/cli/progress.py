@@ -30,7 +30,7 @@ def shown(plan: Plan) -> AbstractContextManager[Watcher]:
     return _Bar(console, plan) if console.is_terminal else _Lines(plan)
 
 
-def _left(seconds: float) -> str:
+def _seconds(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
 
 
@@ -86,7 +86,7 @@ class _Lines:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._began_s, self._printed_s = time.monotonic(), 0.0
+        self._printed_s = 0.0
         self._last: LaunchRecords | None = None
 
     def __enter__(self) -> Self:
@@ -101,8 +101,8 @@ class _Lines:
         if time.monotonic() - self._printed_s > _LINE_EVERY_S:
             self._printed_s = time.monotonic()
             again = " again: it was disturbed" if attempt else ""
-            counted = f"{progress.made} of {_launches(progress)} in {_left(self._printed_s - self._began_s)}"
-            counted += f", about {_left(progress.left_s)} left"
+            counted = f"{progress.made} of {_launches(progress)} in {_seconds(progress.elapsed_s)}"
+            counted += f", about {_seconds(progress.left_s)} left"
             figure = last_figure(self._last, self._plan)
             counted += f"; last: {figure}" if figure else ""
             output.say(f"{counted}; now {launch.program} ({launch.id}){again}")
@@ -163,7 +163,7 @@ class _Bar:
         self._show(progress, "")
 
     def _show(self, progress: Progress, now: str) -> None:
-        left = f"about {_left(progress.left_s)} left{_without(progress)}"
+        left = f"about {_seconds(progress.left_s)} left{_without(progress)}"
         self._bar.update(
             self._task, completed=progress.made, total=progress.planned, description=now, left=left, refresh=True
         )

@@ -20,8 +20,9 @@ class Noise(msgspec.Struct, frozen=True):
         resolution: relative difference of two launches of one case that 95 % of all such pairs of this run stay
             below. Smaller effects may be chance. None if no case has two launches.
         probed_s: seconds of the sentinel's quanta of fixed work, over all launches and cores that ran it.
-        lost: share of that time lost to stops: excess over the median of quanta that took 10 % longer. Its
-            interval is that of the launches of the sentinel; one launch has none. None without launches.
+        lost: share of that time lost to stops and slower moments: excess over the median of quanta that took
+            10 % longer. Its interval is that of the launches of the sentinel; one launch has none. None without
+            launches.
         longest_stop_s: largest such excess.
         stops_per_s: stopped quanta per second.
         figures_drift: Theil-Sen slope x duration of the mean slowness of all figures, block by block; None with

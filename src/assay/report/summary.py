@@ -343,14 +343,17 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
 
 
 def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
-    """The steps: the rest of a run, remedies of problems, then of advice, then repeats; commands come first."""
+    """The steps: the rest of a run, remedies of problems, then of advice, then repeats; commands come first.
+
+    What a fact offers is a step only where there is no other.
+    """
     steps: list[Action] = []
     if not (run.ending and run.ending.status == "complete") and not analysis.noise.spoils:
         rest = cli("resume", *shlex.split(remedies.resumed(run)))
         steps.append(Action(rest, text("It measures what is missing and keeps what this run has measured.")))
-    asked = [f for f in by_severity(analysis) if f.next and f.severity in {"problem", "advice"}]
+    offered = grouped((f for f in by_severity(analysis) if f.next), lambda f: f.severity == "fact")
     nodes = _NODES if one_node(run) and more_nodes(run) else ()
-    remedied = (Action(remedies.typed(f.next, run, nodes), f.claim) for f in asked)
+    remedied = (Action(remedies.typed(f.next, run, nodes), f.claim) for f in offered.get(False, ()))
     steps += sorted(remedied, key=lambda step: (not step.commands, is_rooted(step.do)))
     ranges = any(e.basis == "range" for e in analysis.estimates)
     repeated = any("--launches" in command.options for step in steps for command in step.commands)
@@ -364,6 +367,8 @@ def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
         ours = set(benchmarks.names()) & {e.benchmark for e in analysis.estimates}
         by_mpi = any(benchmarks.get(name).launcher == "mpi" for name in ours)
         steps.append(own_system((run.info.id,), by_mpi=by_mpi))
+    if not steps:
+        steps += (Action(remedies.typed(f.next, run, nodes), f.claim) for f in offered.get(True, ()))
     # A command that another step contains needs no step of its own, nor does a repeated one.
     once = {step.do: step for step in reversed(steps)}
     named = {command for step in once.values() if not isinstance(step.do, Command) for command in step.commands}

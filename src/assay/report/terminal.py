@@ -231,7 +231,7 @@ def _folded(folds: tuple[Folded, ...]) -> str:
 def _noise(noise: Noise) -> str:
     parts = [f"{noise.disturbed} of {formatting.count(noise.launches, 'launch', 'launches')} disturbed"]
     if noise.lost is not None:
-        parts.append(f"{format_share_with_ends(noise.lost)} % of the time lost to stops")
+        parts.append(f"{format_share_with_ends(noise.lost)} % of the time lost to stops and slower moments")
     if noise.drift is not None:
         parts.append(f"drift {100 * noise.drift:+z.1f} %")
     if noise.steal is not None:

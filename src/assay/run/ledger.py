@@ -262,6 +262,7 @@ class Ledger:
             made + outstanding,
             planned - made - outstanding,
             expected if left is None else max(0.0, min(expected, left)),
+            self.elapsed_s(now_s),
         )
 
     def shortfalls(self, *, interrupted: bool) -> dict[str, Shortfall]:

@@ -17,12 +17,14 @@ class Progress(msgspec.Struct, frozen=True):
         planned: launches that were made or will be made.
         cut: launches of the plan that will not be made: the budget has no time for them, or their cases failed.
         left_s: estimate of the remaining seconds.
+        elapsed_s: seconds used so far, over all parts of the run.
     """
 
     made: int
     planned: int
     cut: int
     left_s: float
+    elapsed_s: float
 
 
 class Watcher(Protocol):

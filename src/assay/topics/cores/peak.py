@@ -47,7 +47,9 @@ def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
 
     The best measured rate of these cores proves the number of units that it needs at their clock under load: those
     that it keeps busy, or the assumed ones where one unit less could not give it. The proven number counts if it
-    is not smaller than the assumed one: a rate can be low for other reasons.
+    is not smaller than that of the microarchitecture: a rate can be low for other reasons. Of an unknown
+    microarchitecture only the measured rate tells the number: many processors do half as many operations of 512
+    bits.
     """
     flops = _FLOPS.get(str(estimate.params.get("mix")))
     bits = _BITS.get(str(estimate.params.get("format")))
@@ -60,8 +62,8 @@ def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
     turns = max(1, used // found.bits)
     used_cpus = set(estimate.placement.cpus[0])
     cores = sum(1 for core in machine.topology.cores if used_cpus & set(core.cpus))
-    proven = _proven(estimate, bounds, cores * lanes, found.of_core / turns)
-    if proven and proven.of_core >= found.of_core / turns:
+    proven = _proven(estimate, bounds, cores * lanes, found.of_core / turns if units(machine).of else None)
+    if proven:
         found, turns = proven, 1
     derivation = text(
         "{cores} x {units} ({why}) x {lanes} / {turns} (units of {bits} bits) x {operation}"
@@ -78,19 +80,32 @@ def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
     return Rate(cores * found.of_core * lanes / turns * flops, derivation)
 
 
-def _proven(estimate: Estimate, bounds: Bounds, lanes: int, assumed: float) -> Units | None:
-    """Return the units that the best rate of these cores, width and precision needs; None without a clock."""
+def _proven(estimate: Estimate, bounds: Bounds, lanes: int, known: float | None) -> Units | None:
+    """Return the units that the best rate of these cores, width and precision needs; None without a clock.
+
+    Args:
+        estimate: of these cores.
+        bounds: best rates and clocks.
+        lanes: of all cores.
+        known: operations in a cycle and core by the microarchitecture, None if it is unknown; fewer are not
+            proven.
+    """
     best, clock = bounds.best_flops(estimate), bounds.loaded_clock(estimate)
     flops = _FLOPS.get(str(best.params.get("mix"))) if best else None
     if best is None or not best.median or clock is None or flops is None or not lanes:
         return None
     a_cycle = best.median / (clock[0] * lanes * flops)
     count = round(a_cycle)
-    if not math.isclose(a_cycle, count, rel_tol=_NEAR):
+    is_whole = math.isclose(a_cycle, count, rel_tol=_NEAR)
+    if not is_whole:
         count = math.ceil(a_cycle)
-        if count != assumed or a_cycle < (1 + 2 * _NEAR) * (count - 1):
+        if known is not None and (count != known or a_cycle < (1 + 2 * _NEAR) * (count - 1)):
             return None
-    return Units(count, 0, text("proven by {measured} operations per cycle and core", measured=f"{a_cycle:.2f}"))
+    if known is not None and count < known:
+        return None
+    proven = text("proven by {measured} operations per cycle and core", measured=f"{a_cycle:.2f}")
+    needed = text("as many as {measured} operations per cycle and core need", measured=f"{a_cycle:.2f}")
+    return Units(count, 0, proven if is_whole or known is not None else needed)
 
 
 def nominal(machine: Machine) -> tuple[float, str] | None:

@@ -1,10 +1,12 @@
 """Time of a cache-line transfer between two cores, by what they share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from assay.analyse.curves import Curve, RunEstimates, curves, point, spread
+from assay.analyse.curves import Curve, RunEstimates, curves, figure, point, replicates, spread, with_ends
+from assay.analyse.estimates import Measured
+from assay.analyse.statistics import medians
 from assay.model.grouping import grouped
 from assay.model.law import Model
 from assay.model.machine import Core, Machine
@@ -30,10 +32,12 @@ class PairClass(msgspec.Struct, frozen=True):
     Attributes:
         name: what they share, e.g. `same L3`.
         time: of a transfer, in s: median over the pairs, with the least and the largest.
+        median: the same median with the interval that launches give it.
     """
 
     name: str
     time: Quantity
+    median: Quantity
 
 
 class CoreToCore(Model, frozen=True, kw_only=True, tag=LAW):
@@ -63,10 +67,10 @@ def fit(known: RunEstimates) -> Iterable[Model]:
 def _model(curve: Curve, machine: Machine) -> Model:
     cores = {cpu: core for core in machine.topology.cores for cpu in core.cpus}
     of_pair = [(each.estimate, _class(each.estimate, cores)) for each in curve.members]
-    of_kind = grouped(of_pair, lambda each: each[1])
+    of_kind = grouped(curve.members, lambda each: _class(each.estimate, cores))
     order: list[str] = [*(name for _, name in _SHARED), _FAR]
     times = {
-        kind: spread([estimate.median or 0.0 for estimate, _ in of_kind[kind]], "s")
+        kind: spread([each.estimate.median or 0.0 for each in of_kind[kind]], "s")
         for kind in sorted(of_kind, key=order.index)
     }
     points = tuple(
@@ -82,8 +86,16 @@ def _model(curve: Curve, machine: Machine) -> Model:
         **curve.identity(LAW),
         residual=residual,
         points=points,
-        classes=tuple(PairClass(kind, time) for kind, time in times.items()),
+        classes=tuple(PairClass(kind, time, _median(of_kind[kind], time)) for kind, time in times.items()),
     )
+
+
+def _median(pairs: Sequence[Measured], time: Quantity) -> Quantity:
+    """Return the median of pairs with the interval of their launches; that of a single pair is its own."""
+    if len(pairs) == 1:
+        return figure(pairs[0].estimate)
+    draws, basis = replicates(pairs)
+    return with_ends(time.value, medians(draws), basis, "s")
 
 
 def _class(estimate: Estimate, cores: dict[int, Core]) -> str:

@@ -87,7 +87,9 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     for each in scene.found:
         for pairs in each.model.classes:
             count = sum(point.at["class"] == pairs.name for point in each.model.points)
-            yield (joined(", ", (pairs.name, scene.name(each))), f"{count:,}", *_times(pairs))
+            middle, fastest, slowest = _times(pairs)
+            ends = each.shown(pairs.median).ends
+            yield (joined(", ", (pairs.name, scene.name(each))), f"{count:,}", middle, ends, fastest, slowest)
 
 
 declared = Declared(
@@ -107,9 +109,9 @@ declared = Declared(
     shared_tables=(
         Listing(
             text("Cache-line transfer, one way, by what the two cores share: medians of pairs"),
-            headings("The two cores share", "Pairs", "Median", "Fastest pair", "Slowest pair"),
+            headings("The two cores share", "Pairs", "Median", "Interval", "Fastest pair", "Slowest pair"),
             _rows,
-            {1, 2, 3, 4},
+            {1, 2, 3, 4, 5},
         ),
     ),
     headlines=lambda scene: (

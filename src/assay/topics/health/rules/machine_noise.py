@@ -109,8 +109,8 @@ def _lost(noise: Noise, repeat: str) -> Iterable[Finding]:
         yield rule.finding(
             "lost",
             claim=text(
-                "The machine was not steady: work of fixed length lost {share} % of its time to stops, the "
-                "longest {longest}.",
+                "The machine was not steady: work of fixed length lost {share} % of its time to stops and slower "
+                "moments, the longest {longest}.",
                 share=_lost_share(noise),
                 longest=format_quantity(noise.longest_stop_s or 0.0, "s"),
             ),
@@ -182,7 +182,13 @@ def _figures(noise: Noise) -> str:
     figures: list[str] = []
     if noise.lost is not None:
         share, longest = _lost_share(noise), format_quantity(noise.longest_stop_s or 0.0, "s")
-        figures.append(text("{share} % of the time lost to stops, the longest {time}", share=share, time=longest))
+        figures.append(
+            text(
+                "{share} % of the time lost to stops and slower moments, the longest {time}",
+                share=share,
+                time=longest,
+            )
+        )
     if noise.drift is not None:
         drift, p = f"{100 * noise.drift:+z.1f}", "" if noise.drift_p is None else f"{noise.drift_p:.2g}"
         figures.append(text("drift {drift} % (p = {p})" if p else "drift {drift} %", drift=drift, p=p))
@@ -260,9 +266,9 @@ rule = Rule(
     "machine_noise",
     text("Was the machine quiet?"),
     text(
-        "time lost to stops > {lost} % (lower end), steal > {steal} %, other processes > {foreign} % (or "
-        "another disturbance) at every attempt of more than {crowded} % of the launches, drift > {drift} % with "
-        "p < {p} if figures also drift",
+        "time lost to stops and slower moments > {lost} % (lower end), steal > {steal} %, other processes > "
+        "{foreign} % (or another disturbance) at every attempt of more than {crowded} % of the launches, "
+        "drift > {drift} % with p < {p} if figures also drift",
         lost=f"{100 * Noise.STEADY:.0f}",
         crowded=f"{100 * _SPOILT:.0f}",
         steal=f"{100 * _STEAL:.0f}",

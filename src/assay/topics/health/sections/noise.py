@@ -33,7 +33,7 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
     noise = scene.analysis.noise
     rows: list[tuple[str, ...]] = [
         (
-            text("Lost to stops"),
+            text("Lost to stops and slower moments"),
             f"{format_share_with_ends(noise.lost)} %" if noise.lost else text("not known"),
             text("of {time} of fixed work in small pieces", time=formatting.quantity(noise.probed_s, "s")),
         ),
@@ -42,7 +42,7 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
             text("not measured")
             if noise.longest_stop_s is None
             else formatting.quantity(noise.longest_stop_s, "s"),
-            text("{count} stops a second", count=f"{noise.stops_per_s or 0.0:.3g}"),
+            text("{count} pieces a second took 10 % longer", count=f"{noise.stops_per_s or 0.0:.3g}"),
         ),
         (
             text("Drift over the run"),

@@ -43,7 +43,10 @@ def _finding(evidence: Evidence, cached: Estimate, memory: Estimate, comparison:
     model = next((each for each in evidence.fitted(CachePlateaus) if cached.id in each.of), None)
     ends = [plateau.end for plateau in model.plateaus if plateau.end] if model else []
     caches = [f" ({each.cause}, {format_size(each.cache_bytes)})" if each.cache_bytes else "" for each in ends]
-    falls = [format_size(each.size.hi) + cache for each, cache in zip(ends, caches, strict=True)]
+    between = [
+        text("{low} to {high}", low=format_size(each.size.lo), high=format_size(each.size.hi)) for each in ends
+    ]
+    falls = [joined("", [sizes, cache]) for sizes, cache in zip(between, caches, strict=True)]
     claim = text(
         "With memcpy one core copies {cached} in cache and {memory} in memory (cache / memory {ratio}). For "
         "data larger than the caches expect {memory}.",

@@ -29,15 +29,21 @@ def _of_walk(model: LatencyLevels, evidence: Evidence) -> Iterable[Finding]:
     share = model.memory_from / model.last_cache_bytes
     if share >= _ALL:
         return
-    ends = [level.end.size.lo for level in model.levels if level.end and level.end.cause == model.last_cache]
+    ends = [level.end.size for level in model.levels if level.end and level.end.cause == model.last_cache]
     launches = min(evidence.estimates[name].launches for name in model.of)
-    gets = format_size(model.memory_from)
+    memory = format_size(model.memory_from)
+    gets = (
+        text("{least} to {most}", least=format_size(ends[-1].lo), most=format_size(ends[-1].hi))
+        if ends
+        else memory
+    )
     claim = text(
-        "{cache}: the system reports {claimed}; a core gets about {gets} of it. Beyond that, loads come from "
+        "{cache}: the system reports {claimed}; a core gets about {gets} of it. From {memory} on, loads come from "
         "memory.",
         cache=model.last_cache,
         claimed=format_size(model.last_cache_bytes),
-        gets=text("{least} to {most}", least=format_size(ends[-1]), most=gets) if ends else gets,
+        gets=gets,
+        memory=memory,
     )
     state = text("({state})", state=model.state) if model.state else ""
     yield rule.finding(
