@@ -177,6 +177,26 @@ def test_a_job_that_reaches_its_own_time_limit_keeps_what_it_has_and_another_com
     nothing_is_left(lab)
 
 
+@pytest.mark.long
+def test_a_job_that_is_ended_at_once_at_its_limit_has_no_failed_launch_and_no_lost_node(
+    lab: Lab, assay: Assay, mpi: str
+) -> None:
+    """The limit is lowered below the time that has passed: Slurm ends the steps as it warns."""
+    path = lab.shared / "ended.toml"
+    path.write_text(LONGER_THAN_A_JOB)
+    job = assay("submit", path, "-N2", "--time", "4m", "--mpi", mpi, "--network", "gbe0").stdout.strip()
+    wait_for(assay, job, lambda one: one["made"] > 1)
+    time.sleep(61)
+    lab.output("head", "scontrol", "update", f"JobId={job}", "TimeLimit=1")
+    ended = wait_for(assay, job, lambda one: one["state"] not in {"queued", "running"})
+    assert ended["state"] == "timed-out"
+    run = store.load(lab.shared / "runs" / str(ended["run"]))
+    assert run.ending is not None
+    assert run.ending.status == "interrupted"
+    assert {(each.launch.exit_code, each.launch.lost) for each in run.launches} == {(0, ())}
+    nothing_is_left(lab)
+
+
 def doctor(lab: Lab, *words: str) -> tuple[int, dict[tuple[str, str], dict[str, Any]]]:
     """Exit code, and host and name of a check -> the check."""
     command = [sys.executable, "-m", "assay", "doctor", "--json", *words]

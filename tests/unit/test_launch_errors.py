@@ -4,7 +4,7 @@ import pytest
 
 from assay.launch.command import Outcome
 from assay.model.launch_errors import pick_cause
-from assay.run.causes import cause_of, death_of, lost_nodes
+from assay.run.causes import cause_of, death_of, is_of_ending_job, lost_nodes
 from assay.run.records import program_message, split_launcher_output
 
 HYDRA = b"""
@@ -108,3 +108,25 @@ def test_a_rank_that_was_ended_is_told_with_its_host(words: str, reason: str) ->
 def test_a_node_that_slurm_gave_up_is_named_once() -> None:
     printed = "srun: error: Node failure on node02\nsrun: Job step aborted\nsrun: error: Node failure on node02\n"
     assert lost_nodes(printed) == ("node02",)
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "slurmstepd: error: *** STEP 1.8 ON node01 CANCELLED AT 2026-11-27T08:13:40 DUE TO TIME LIMIT ***",
+        "srun: error: Unable to create step for job 1: Job/step already completing or completed",
+    ],
+)
+def test_a_job_that_its_scheduler_ends_is_known(printed: str) -> None:
+    assert is_of_ending_job(printed)
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "slurmstepd: error: *** STEP 4.0 ON node01 CANCELLED AT 2026-11-27T08:13:40 ***",
+        "srun: error: Node failure on node02\nsrun: error: Job/step already completing or completed",
+    ],
+)
+def test_a_rank_that_failed_and_a_lost_node_are_no_end_of_a_job(printed: str) -> None:
+    assert not is_of_ending_job(printed)

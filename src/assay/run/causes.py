@@ -24,6 +24,10 @@ _CAUSES: Mapping[str, str] = MappingProxyType(
 )
 
 _NODE_FAILURE = re.compile(r"Node failure on (\S+)")
+#: srun in a job that its scheduler ends; a step that `--kill-on-bad-exit` ends is CANCELLED without a reason.
+_JOB_ENDS = re.compile(
+    r"CANCELLED AT \S+ DUE TO (?:TIME LIMIT|PREEMPTION)|[Jj]ob/step already completing or completed"
+)
 #: Message of a launcher (Open MPI, Hydra, srun) that a rank was ended -> a text with its place.
 _DEATHS: Mapping[str, str] = MappingProxyType(
     {
@@ -47,6 +51,11 @@ def death_of(message: str) -> str:
 def lost_nodes(message: str) -> tuple[str, ...]:
     """Nodes that a scheduler gave up, from its launcher's message."""
     return tuple(dict.fromkeys(_NODE_FAILURE.findall(message)))
+
+
+def is_of_ending_job(message: str) -> bool:
+    """Whether a launcher could not start or keep its program because the scheduler ends the whole job."""
+    return _JOB_ENDS.search(message) is not None and not lost_nodes(message)
 
 
 def _first(known: Mapping[str, str], message: str) -> str:

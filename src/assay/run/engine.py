@@ -16,7 +16,7 @@ from assay.model.record import Launch
 from assay.model.run import Ending, LaunchRecords
 from assay.model.toolchain import Build
 from assay.run.budget import sampling
-from assay.run.causes import cause_of, death_of, lost_nodes
+from assay.run.causes import cause_of, death_of, is_of_ending_job, lost_nodes
 from assay.run.ledger import Ledger, remaining_work
 from assay.run.leftovers import Cleanup, end_leftovers, find_stuck, require_clear
 from assay.run.levels import Levels, levels_restored
@@ -36,6 +36,8 @@ from assay.store import RunDirectory, typed
 #: Seconds of sampling of the probe around a launch, and its time limit.
 _PROBE_S = 0.005
 _PROBE_LIMIT_S = 5.0
+#: A scheduler that ends a job asks all of its processes to end within this time.
+_REQUEST_S = 5.0
 #: A launch that takes longer than expected by this factor is assumed to hang, and is ended. The factor is large: a
 #: few iterations are made however short the sampling time is, and other users may take most of the cpus.
 _PATIENCE = 10.0
@@ -162,6 +164,7 @@ class _Session:
                 cases,
                 lambda: stuck.append(find_stuck(cases, self.starter, self.executor)),
             )
+            self._end_with_job(outcomes)
         except KeyboardInterrupt:
             end_leftovers(cases, self.starter, self.executor)
             raise
@@ -226,6 +229,12 @@ class _Session:
         steal, foreign = shares(times, self.executor.cpu_times(), elapsed) if here else (None, None)
         after = self._probe()
         return outcomes, Bracket(before, after, elapsed, steal, foreign, switches_of(outcomes), times.load)
+
+    def _end_with_job(self, outcomes: Sequence[Outcome]) -> None:
+        """End as at the user's request if the scheduler ends the job: it may ask later than its programs end."""
+        if any(is_of_ending_job(each.stderr.decode(errors="replace")) for each in outcomes if each.exit_code):
+            self.executor.sleep(_REQUEST_S)
+            raise KeyboardInterrupt
 
     def ending(self, *, interrupted: bool) -> Ending:
         """How the run ends now."""
