@@ -253,7 +253,7 @@ def test_drift_is_told_with_its_size_and_a_machine_that_keeps_its_pace_has_none(
 
 def test_where_copies_leave_each_cache_is_told(healthy: Analysis) -> None:
     (found,) = _found(healthy, "cache_and_memory")
-    assert "L2, 512 KiB" in found.claim
+    assert re.search(r"falls at .*256 KiB to \d+ (KiB|MiB) \(L2, 512 KiB\)", found.claim)
     assert re.search(r"(5.9|6.0)\d GB/s \(cold blocks of 64 MiB\)", found.claim)  # the law's rate in memory
     assert found.status == "observed"
     assert found.numbers["statistic"].has_interval

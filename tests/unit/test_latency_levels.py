@@ -12,6 +12,7 @@ from assay.analyse import analyse
 from assay.model.law import Unfitted
 from assay.model.plan import Measure, Study
 from assay.model.result import Analysis
+from assay.model.units import format_size
 from assay.simulation import Law
 from assay.topics.memory.plateaus import plateaus
 
@@ -94,6 +95,10 @@ def test_memory_is_called_so_whatever_cache_is_claimed(tmp_path: Path) -> None:
         assert end.size.lo <= 2**23 < end.size.hi <= model.memory_from
     (found,) = (each for each in analysis.findings if each.rule == "claimed_cache")
     assert found.numbers["statistic"].value == pytest.approx(2**23 / 2**29, rel=0.1)
+    ends = format_size(end.size.lo), format_size(min(end.size.hi, model.memory_from))
+    assert (
+        "a core gets about {} to {} of it. From {} on".format(*ends, format_size(model.memory_from)) in found.claim
+    )
 
 
 def test_sizes_that_end_inside_a_cache_reach_no_memory(tmp_path: Path) -> None:

@@ -114,7 +114,10 @@ def test_a_node_that_slurm_gave_up_is_named_once() -> None:
     "printed",
     [
         "slurmstepd: error: *** STEP 1.8 ON node01 CANCELLED AT 2026-11-27T08:13:40 DUE TO TIME LIMIT ***",
+        "slurmstepd: error: *** STEP 1.8 ON node01 CANCELLED AT 2026-11-27T08:13:40 DUE TO PREEMPTION ***",
+        "slurmstepd: error: *** JOB 7 ON node01 CANCELLED AT 2026-11-27T08:13:40 DUE TO JOB REQUEUE ***",
         "srun: error: Unable to create step for job 1: Job/step already completing or completed",
+        "srun: error: Unable to create job step for job 1: Job/step already completing or completed",
     ],
 )
 def test_a_job_that_its_scheduler_ends_is_known(printed: str) -> None:
@@ -125,7 +128,8 @@ def test_a_job_that_its_scheduler_ends_is_known(printed: str) -> None:
     "printed",
     [
         "slurmstepd: error: *** STEP 4.0 ON node01 CANCELLED AT 2026-11-27T08:13:40 ***",
-        "srun: error: Node failure on node02\nsrun: error: Job/step already completing or completed",
+        "scancel: error: Kill job error on job id 7: Job/step already completing or completed",
+        "srun: error: Node failure on node02",
     ],
 )
 def test_a_rank_that_failed_and_a_lost_node_are_no_end_of_a_job(printed: str) -> None:

@@ -163,6 +163,22 @@ def test_a_node_that_is_lost_ends_the_run_which_makes_its_launch_again_when_it_g
     assert len({one.launch.id for one in run.launches}) == len(run.plan.order)
 
 
+def at_its_limit(_outcome: Outcome) -> Outcome:
+    ends = b"slurmstepd: error: *** STEP 2.8 ON there CANCELLED AT 2026-11-27T08:13:40 DUE TO TIME LIMIT ***\n"
+    return Outcome(b"", ends, 1)
+
+
+def test_a_launch_that_ends_with_its_job_is_made_again_and_is_no_failure(tmp_path: Path) -> None:
+    run = carry_out(tmp_path, Reached(at_its_limit, CLEAR))
+    assert run.ending is not None
+    assert (run.ending.status, run.launches) == ("interrupted", ())
+    (folder,) = tmp_path.iterdir()
+    assert b"DUE TO TIME LIMIT" in next((folder / "logs").iterdir()).read_bytes()
+    resumed = carry_on(folder)
+    assert resumed.ending is not None
+    assert (resumed.ending.status, resumed.ending.cut) == ("complete", {})
+
+
 class GivenUp(Reached):
     """A node that Slurm gives up during every launch, and that answers all the same."""
 

@@ -26,7 +26,7 @@ MACHINE = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:4(size=1MB) l1:1(size=32
 AXES: dict[str, tuple[ParamValue, ...] | ParamValue] = {
     "format": ("fp64", "fp32"),
     "width": ("scalar", "512"),
-    "mix": ("fma", "add", "divide"),
+    "mix": ("fma", "add", "divide", "sqrt"),
 }
 FLOPS = Study("Peak", "What is the peak?", (Measure("flops", ("all", "one-core"), axes=AXES),), launches=6)
 
@@ -103,15 +103,16 @@ def test_peaks_are_those_that_vendors_publish(
     assert slow.limit.value == pytest.approx(4 * per_core)
 
 
-def test_divisions_are_compared_with_divisions(run: Run) -> None:
+@pytest.mark.parametrize("mix", ["divide", "sqrt"])
+def test_divisions_and_roots_are_compared_with_their_own_kind(run: Run, mix: str) -> None:
     found = analyse(run)
-    divided = [_rate(found, mix="divide", width=width) for width in ("scalar", "512")]
-    fastest = max(divided, key=lambda each: each.median or 0.0)
-    for each in divided:
+    own = [_rate(found, mix=mix, width=width) for width in ("scalar", "512")]
+    fastest = max(own, key=lambda each: each.median or 0.0)
+    for each in own:
         assert each.limit is not None
         assert (each.limit.source, each.limit.measured_by) == ("simulated", fastest.id)
         assert each.limit.value == fastest.median
-        assert "divide" in each.limit.of
+        assert mix in each.limit.of
 
 
 def _slowed(
@@ -198,17 +199,28 @@ def test_a_rate_that_one_unit_fewer_could_not_give_proves_those_that_are_assumed
 def test_an_unknown_processor_has_as_many_units_as_its_best_rate_needs(run: Run) -> None:
     """A guest hid instructions of a processor that does 512 bits as two halves: half of its peak seemed lost."""
     unknown = _with(run, microarchitecture=Fact("x86_64_v4", source="test"))
-    for factor, count, basis in (
-        (1.0, "2 units", "proven by 1.98"),
-        (2.0, "1 unit", "proven by 0.99"),
-        (2.3, "1 unit", "as many as 0.86 operations per cycle and core need"),
-        (1.5, "2 units", "as many as 1.32"),
+    for factor, count, measured in (
+        (1.0, "2 units", "1.98"),
+        (2.0, "1 unit", "0.99"),
+        (2.3, "1 unit", "0.86"),
+        (1.5, "2 units", "1.32"),
+        (0.94, "2 units", "2.11"),  # a clock of another moment proves no third unit
     ):
         slower = _slowed(unknown, factor, lambda _launch, _case, each: each.kernel == "arithmetic")
-        assert f"{count} ({basis}" in _claim(slower)
-        limit = _rate(analyse(slower)).limit
-        assert limit is not None
-        assert f"{count} ({basis}" in limit.of
+        assert f"{count} (as many as {measured} operations per cycle and core need" in _claim(slower)
+
+
+def test_cores_of_an_unknown_processor_that_are_slower_together_have_the_units_of_one(run: Run) -> None:
+    unknown = _with(run, microarchitecture=Fact("x86_64_v4", source="test"))
+    all_cores = _rate(analyse(unknown)).placement.cpus
+    together = {case.id for case in run.plan.cases if case.placement.cpus == all_cores[0]}
+    slower = _slowed(
+        unknown, 2.3, lambda _, case, each: each.kernel == "arithmetic" and case.header.case in together
+    )
+    limit = _rate(analyse(slower)).limit
+    assert limit is not None
+    assert "2 units (as many as 1.98 operations" in limit.of
+    assert (_rate(analyse(slower)).median or 0.0) / limit.value == pytest.approx(1 / 2.3, rel=0.03)
 
 
 def test_a_share_of_the_loaded_clock_above_all_of_it_is_not_told(run: Run) -> None:

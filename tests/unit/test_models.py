@@ -185,7 +185,15 @@ def test_pairs_of_cores_are_classed_by_what_they_share(tmp_path: Path) -> None:
     assert [each.name for each in model.classes] == ["same L3", "same socket", "other socket"]
     near, socket, far = (each.time.value for each in model.classes)
     assert (near, socket / near, far / near) == pytest.approx((28e-9, 3, 5), rel=0.02)
-    assert {(point.at["a"], point.at["b"]) for point in model.points} == set(cpus)
+    assert [(point.at["a"], point.at["b"]) for point in model.points] == list(cpus)
+    several, *single = model.classes  # 0-1 and 2-3; then one pair of each kind
+    assert several.time.lo < several.time.value < several.time.hi
+    for each in model.classes:
+        assert each.median.value == each.time.value
+        assert each.median.has_interval
+        assert each.median.lo < each.time.value < each.median.hi
+    own = {point.at["class"]: point.value for point in model.points}
+    assert [each.median for each in single] == [own[each.name] for each in single]
 
 
 def test_latency_rises_with_the_bandwidth_beside_it(tmp_path: Path) -> None:

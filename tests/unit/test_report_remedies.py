@@ -117,6 +117,19 @@ def test_the_rest_of_the_run_comes_first_then_remedies_of_problems_then_of_advic
     assert found[:2] == [Action("plug it in", "claim 2"), Action("bind it", "claim 1")]
 
 
+def test_what_a_fact_offers_is_a_step_only_where_there_is_no_other() -> None:
+    run = example().run
+    assert run.ending
+    whole = msgspec.structs.replace(
+        run,
+        ending=msgspec.structs.replace(run.ending, status="complete"),
+        plan=msgspec.structs.replace(run.plan, launches=6),
+    )
+    fact = finding(1, "fact", "measure it again")
+    assert Action("measure it again", "claim 1") in steps(fact, run=whole)
+    assert [step.do for step in steps(fact, finding(2, "advice", "bind it"), run=whole)] == ["bind it"]
+
+
 def test_the_same_remedy_stands_once() -> None:
     found = steps(
         *(finding(number, "advice", f"do {number}") for number in range(8)), finding(9, "advice", "do 0")

@@ -246,7 +246,7 @@ def test_a_time_limit_has_a_unit(text: str, seconds: int | None) -> None:
         assert _seconds(text) == seconds
 
 
-ASKED = "asked to end before its time limit"
+ASKED = "asked to end by the scheduler"
 STANDINGS = [
     ("PENDING|Resources|0", None, "queued", "Resources", None),
     ("RUNNING|None|0", None, "running", "", None),

@@ -45,6 +45,7 @@ class Bounds:
         self._machines = run.machines
         self._best: dict[Hashable, Estimate] = {}
         self._clocks: dict[Hashable, Estimate] = {}
+        self._fastest_flops: dict[Hashable, dict[Hashable, Estimate]] = {}
         self.clock = run_clock(found)
         self._memory: dict[Topology | None, dict[Part, list[Estimate]]] = {}
         self._fastest: dict[tuple[Topology | None, frozenset[int]], Estimate | None] = {}
@@ -69,6 +70,8 @@ class Bounds:
                     (role, precision, width, *where),
                     (role, precision, ("instruction-mix", mix), *where),
                 ]
+                of_kind = self._fastest_flops.setdefault(self._flops_kind(each), {})
+                of_kind[where[0]] = max(of_kind.get(where[0], each), each, key=lambda one: one.median or 0.0)
             if role == "loaded-clock" and best_clock(each) >= CLOCK_SHARE * self.clock:
                 for place in ((_family(each), *where), where):
                     self._clocks[place] = max(self._clocks.get(place, each), each, key=best_clock)
@@ -145,6 +148,14 @@ class Bounds:
         width = roles.level_of(estimate, "instruction-width")
         place = (estimate.placement.cpus[:1], estimate.placement.hosts)
         return self._best.get((role, roles.precision(estimate), *((width,) if width else ()), *place))
+
+    def best_flops_each(self, estimate: Estimate) -> Iterable[Estimate]:
+        """Return the same of every set of cores of its kind, on its hosts."""
+        return self._fastest_flops.get(self._flops_kind(estimate), {}).values()
+
+    def _flops_kind(self, estimate: Estimate) -> Hashable:
+        width = roles.level_of(estimate, "instruction-width")
+        return roles.precision(estimate), width, self._kinds(estimate), estimate.placement.hosts
 
     def best_of_mix(self, estimate: Estimate) -> Estimate | None:
         """Return the highest rate of the same operations on its cores, in its precision and any width."""

@@ -35,7 +35,7 @@ from assay.model.samples import PHASES, SampleTable, table_of
 #: Fewer launches of the sentinel show no trend.
 _FEWEST = 4
 _ONE = "one"
-#: A quantum of work was stopped if it took longer than the median by more than this share.
+#: A quantum of work was stopped, or its core was slower, if it took longer than the median by more than this.
 _STOPPED = 0.1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from assay.cli import output
@@ -121,21 +122,21 @@ class _Bar:
     """Progress in a terminal. Drawn only between launches: a refreshing thread would take time from the cores."""
 
     def __init__(self, console: Console, plan: Plan) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
         from rich.progress import Progress as Bar
         from rich.table import Column
 
         columns = (
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
-            TimeElapsedColumn(),
+            TextColumn("{task.fields[elapsed]}"),
             TextColumn("{task.fields[left]}"),
             TextColumn("{task.fields[figure]}", style="bold"),
             TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis")),
         )
         self._plan = plan
         self._bar = Bar(*columns, console=console, auto_refresh=False, transient=True)
-        self._task = self._bar.add_task("", total=None, left="", figure="")
+        self._task = self._bar.add_task("", total=None, elapsed="", left="", figure="")
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -165,5 +166,11 @@ class _Bar:
     def _show(self, progress: Progress, now: str) -> None:
         left = f"about {_seconds(progress.left_s)} left{_without(progress)}"
         self._bar.update(
-            self._task, completed=progress.made, total=progress.planned, description=now, left=left, refresh=True
+            self._task,
+            completed=progress.made,
+            total=progress.planned,
+            description=now,
+            elapsed=str(timedelta(seconds=round(progress.elapsed_s))),
+            left=left,
+            refresh=True,
         )

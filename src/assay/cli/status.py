@@ -143,7 +143,7 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
         reason = {"complete": "", "ended": ended}.get(state, why)
     elif status.state == "failed" and status.exit_code == InterruptedRunError.exit_code:
         # It was not cancelled, so only the scheduler can have sent SIGTERM.
-        state, reason = "timed-out", "asked to end before its time limit"
+        state, reason = "timed-out", "asked to end by the scheduler"
     else:
         state, reason = status.state, status.reason
     if run is None:

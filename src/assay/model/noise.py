@@ -24,7 +24,7 @@ class Noise(msgspec.Struct, frozen=True):
             10 % longer. Its interval is that of the launches of the sentinel; one launch has none. None without
             launches.
         longest_stop_s: largest such excess.
-        stops_per_s: stopped quanta per second.
+        stops_per_s: quanta per second that took 10 % longer.
         figures_drift: Theil-Sen slope x duration of the mean slowness of all figures, block by block; None with
             fewer than 4 blocks.
         figures_drift_p: Kendall's p of that.
@@ -54,14 +54,14 @@ class Noise(msgspec.Struct, frozen=True):
     crowded: int = 0
     waited_s: float = 0.0
 
-    #: Stops that take more than this share of the time spoil the figures.
+    #: Stops and slower moments that take more than this share of the time spoil the figures.
     SPOILS = 0.1
-    #: On a steady machine stops take at most this share.
+    #: On a steady machine they take at most this share.
     STEADY = 0.02
 
     @property
     def spoils(self) -> bool:
-        """Whether figures are spoilt: most launches were disturbed at every attempt, or stops took too long."""
+        """Whether figures are spoilt: most launches were disturbed at every attempt, or too much time was lost."""
         return 2 * self.spoilt > self.made or self.loses(self.SPOILS)
 
     @property
@@ -70,5 +70,5 @@ class Noise(msgspec.Struct, frozen=True):
         return self.lost is not None and self.lost.hi > self.STEADY and not self.loses(self.STEADY)
 
     def loses(self, share: float) -> bool:
-        """Whether stops took more than this share of the time by both ends; one launch shows only itself."""
+        """Whether more than this share of the time was lost by both ends; one launch shows only itself."""
         return self.lost is not None and self.lost.has_ends and self.lost.lo > share

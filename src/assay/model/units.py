@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Callable
 
 from assay.model.errors import UsageError
 from assay.model.quantity import Quantity
@@ -180,10 +181,19 @@ def format_share(share: float) -> str:
 
 def format_share_with_ends(share: Quantity) -> str:
     """A share in percent with its ends, without the sign `%`: `2.2 [0.4, 4.0]`, of a range `2.2 (0.4 to 4.0)`."""
-    value, lo, hi = map(format_share, share)
-    if share.has_interval:
+    return _with_ends(share, format_share)
+
+
+def format_ratio_with_ends(ratio: Quantity) -> str:
+    """A ratio of three digits with its ends: `1.38 [1.31, 1.45]`, of a range `1.38 (1.31 to 1.45)`."""
+    return _with_ends(ratio, lambda value: format_quantity(value, ""))
+
+
+def _with_ends(figure: Quantity, shown: Callable[[float], str]) -> str:
+    value, lo, hi = map(shown, figure)
+    if figure.has_interval:
         return f"{value} [{lo}, {hi}]"
-    return f"{value} ({lo} to {hi})" if share.has_ends else value
+    return f"{value} ({lo} to {hi})" if figure.has_ends else value
 
 
 def format_size(size_bytes: float) -> str:

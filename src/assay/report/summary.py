@@ -353,8 +353,7 @@ def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
         steps.append(Action(rest, text("It measures what is missing and keeps what this run has measured.")))
     offered = grouped((f for f in by_severity(analysis) if f.next), lambda f: f.severity == "fact")
     nodes = _NODES if one_node(run) and more_nodes(run) else ()
-    remedied = (Action(remedies.typed(f.next, run, nodes), f.claim) for f in offered.get(False, ()))
-    steps += sorted(remedied, key=lambda step: (not step.commands, is_rooted(step.do)))
+    steps += _remedies(run, offered.get(False, ()), nodes)
     ranges = any(e.basis == "range" for e in analysis.estimates)
     repeated = any("--launches" in command.options for step in steps for command in step.commands)
     if ranges and run.plan.launches < CONFIDENT and not repeated:
@@ -368,8 +367,14 @@ def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
         by_mpi = any(benchmarks.get(name).launcher == "mpi" for name in ours)
         steps.append(own_system((run.info.id,), by_mpi=by_mpi))
     if not steps:
-        steps += (Action(remedies.typed(f.next, run, nodes), f.claim) for f in offered.get(True, ()))
+        steps += _remedies(run, offered.get(True, ()), nodes)
     # A command that another step contains needs no step of its own, nor does a repeated one.
     once = {step.do: step for step in reversed(steps)}
     named = {command for step in once.values() if not isinstance(step.do, Command) for command in step.commands}
     return tuple(step for step in steps if once[step.do] is step and step.do not in named)
+
+
+def _remedies(run: Run, findings: Iterable[Finding], nodes: tuple[str, ...]) -> list[Action]:
+    """What these findings offer; commands come first, those that need root last."""
+    offered = (Action(remedies.typed(each.next, run, nodes), each.claim) for each in findings)
+    return sorted(offered, key=lambda step: (not step.commands, is_rooted(step.do)))

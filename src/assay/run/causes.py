@@ -26,7 +26,8 @@ _CAUSES: Mapping[str, str] = MappingProxyType(
 _NODE_FAILURE = re.compile(r"Node failure on (\S+)")
 #: srun in a job that its scheduler ends; a step that `--kill-on-bad-exit` ends is CANCELLED without a reason.
 _JOB_ENDS = re.compile(
-    r"CANCELLED AT \S+ DUE TO (?:TIME LIMIT|PREEMPTION)|[Jj]ob/step already completing or completed"
+    r"CANCELLED AT \S+ DUE TO (?:TIME LIMIT|PREEMPTION|JOB REQUEUE)"
+    r"|Unable to create (?:job )?step for job \d+: Job/step already completing or completed"
 )
 #: Message of a launcher (Open MPI, Hydra, srun) that a rank was ended -> a text with its place.
 _DEATHS: Mapping[str, str] = MappingProxyType(
@@ -55,7 +56,7 @@ def lost_nodes(message: str) -> tuple[str, ...]:
 
 def is_of_ending_job(message: str) -> bool:
     """Whether a launcher could not start or keep its program because the scheduler ends the whole job."""
-    return _JOB_ENDS.search(message) is not None and not lost_nodes(message)
+    return _JOB_ENDS.search(message) is not None
 
 
 def _first(known: Mapping[str, str], message: str) -> str:

@@ -21,6 +21,7 @@ from assay.run.ledger import Ledger, remaining_work
 from assay.run.leftovers import Cleanup, end_leftovers, find_stuck, require_clear
 from assay.run.levels import Levels, levels_restored
 from assay.run.merging import merge_hosts, switches_of
+from assay.run.process import signals_held
 from assay.run.quiet import shares, shares_elsewhere, wait_until_quiet
 from assay.run.records import (
     Answer,
@@ -36,8 +37,6 @@ from assay.store import RunDirectory, typed
 #: Seconds of sampling of the probe around a launch, and its time limit.
 _PROBE_S = 0.005
 _PROBE_LIMIT_S = 5.0
-#: A scheduler that ends a job asks all of its processes to end within this time.
-_REQUEST_S = 5.0
 #: A launch that takes longer than expected by this factor is assumed to hang, and is ended. The factor is large: a
 #: few iterations are made however short the sampling time is, and other users may take most of the cpus.
 _PATIENCE = 10.0
@@ -89,9 +88,10 @@ def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of, and wha
                 session.make(launch, watcher)
         except KeyboardInterrupt:
             interrupted = True
-        ending = session.ending(interrupted=interrupted)
-        took_s = executor.now() - began_s
-        directory.end(_grown_budget(before, ending.ended, took_s) if before else ending)
+        with signals_held():
+            ending = session.ending(interrupted=interrupted)
+            took_s = executor.now() - began_s
+            directory.end(_grown_budget(before, ending.ended, took_s) if before else ending)
     return ending
 
 
@@ -164,7 +164,6 @@ class _Session:
                 cases,
                 lambda: stuck.append(find_stuck(cases, self.starter, self.executor)),
             )
-            self._end_with_job(outcomes)
         except KeyboardInterrupt:
             end_leftovers(cases, self.starter, self.executor)
             raise
@@ -181,11 +180,14 @@ class _Session:
             outputs = {file: each.output for file, each in answered.items() if each.output}
         outcome = merge_hosts(outcomes, launch.cases)
         swept = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else Cleanup()
+        failed = program_message(outcome.stderr) if outcome.exit_code != 0 else ""
+        if is_of_ending_job(failed) and not swept.down and not lost_nodes(failed):
+            self.directory.log(f"{_name(launch.id, attempt)}.err", outcome.stderr)
+            raise KeyboardInterrupt  # as at the user's request, which may come later than the end of the program
         answer = read_answer(outcome.stdout, cases)
         if bracket.foreign is None:
             steal, foreign = shares_elsewhere(answer.cases)
             bracket = msgspec.structs.replace(bracket, steal=steal, foreign=foreign)
-        failed = program_message(outcome.stderr) if outcome.exit_code != 0 else ""
         lost = tuple(swept.unreached) or lost_nodes(failed)
         found = f"node failure: {', '.join(lost)}" if lost else "".join(stuck)
         record = Launch(
@@ -229,12 +231,6 @@ class _Session:
         steal, foreign = shares(times, self.executor.cpu_times(), elapsed) if here else (None, None)
         after = self._probe()
         return outcomes, Bracket(before, after, elapsed, steal, foreign, switches_of(outcomes), times.load)
-
-    def _end_with_job(self, outcomes: Sequence[Outcome]) -> None:
-        """End as at the user's request if the scheduler ends the job: it may ask later than its programs end."""
-        if any(is_of_ending_job(each.stderr.decode(errors="replace")) for each in outcomes if each.exit_code):
-            self.executor.sleep(_REQUEST_S)
-            raise KeyboardInterrupt
 
     def ending(self, *, interrupted: bool) -> Ending:
         """How the run ends now."""

@@ -31,10 +31,12 @@ class Cleanup(NamedTuple):
     Attributes:
         sentences: one for each host where something was left, or that could not be searched.
         unreached: host -> why it does not answer any more.
+        down: those of them that the scheduler gave up.
     """
 
     sentences: tuple[str, ...] = ()
     unreached: Mapping[str, str] = MappingProxyType({})
+    down: tuple[str, ...] = ()
 
 
 def end_leftovers(cases: tuple[Case, ...], starter: Starter, executor: Executor) -> Cleanup:
@@ -44,18 +46,19 @@ def end_leftovers(cases: tuple[Case, ...], starter: Starter, executor: Executor)
     unreached = {
         host: _last_output_line(outcome) for host, outcome in found.items() if _unreached(host, outcome, starter)
     }
-    return Cleanup(
-        tuple(f"assay: {sentence}" for sentence in sentences if sentence), _lost(unreached, starter, executor)
-    )
+    down = _down(tuple(unreached), starter, executor)
+    # When a Slurm job loses a node, it ends, and all of its nodes become unreachable.
+    lost = {host: why for host, why in unreached.items() if host in down} or unreached
+    return Cleanup(tuple(f"assay: {sentence}" for sentence in sentences if sentence), lost, down)
 
 
-def _lost(unreached: Mapping[str, str], starter: Starter, executor: Executor) -> Mapping[str, str]:
-    """The hosts that are down: when a Slurm job loses a node, it ends, and all of its nodes become unreachable."""
+def _down(unreached: tuple[str, ...], starter: Starter, executor: Executor) -> tuple[str, ...]:
+    """The hosts that Slurm gave up; none if another scheduler is used."""
     if starter.site.scheduler != "slurm" or not unreached:
-        return unreached
+        return ()
     words = ("sinfo", "--noheader", "--Node", "--states=down", f"--nodes={','.join(unreached)}", "--format=%N")
-    down = executor.execute(Command(words, {}), _LOOK_LIMIT_S).stdout.decode(errors="replace").split()
-    return {host: why for host, why in unreached.items() if host in down} or unreached
+    named = executor.execute(Command(words, {}), _LOOK_LIMIT_S).stdout.decode(errors="replace").split()
+    return tuple(host for host in unreached if host in named)
 
 
 def find_stuck(cases: tuple[Case, ...], starter: Starter, executor: Executor) -> str:

@@ -1,7 +1,6 @@
 """Levels that a command sets: on every node before a launch; the usual state is restored when the run stops."""
 
 import shlex
-import signal
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -9,6 +8,7 @@ from assay.launch.command import Executor, Outcome
 from assay.launch.starter import Starter
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.plan import Case, Plan
+from assay.run.process import signals_held
 from assay.store import RunDirectory
 
 _LIMIT_S = 60.0
@@ -70,7 +70,7 @@ class Levels:
         """
         touched, self._touched = tuple(self._touched), {}
         failed: dict[str, UnfitEnvironmentError] = {}
-        with _signals_ignored():
+        with signals_held():
             for factor in (factor for factor in self._plan.factors if factor.commands and touched):
                 usual = tuple(shlex.split(next(iter(factor.commands.values()))))
                 what = f"'{factor.name}' was not put back to its usual state"
@@ -126,13 +126,3 @@ def _last(outcome: Outcome) -> str:
     """How a command ended, and the last line of its output."""
     lines = (outcome.stdout + outcome.stderr).decode(errors="replace").strip().splitlines()
     return ": ".join([_ended(outcome), *lines[-1:]])
-
-
-@contextmanager
-def _signals_ignored() -> Iterator[None]:
-    """Delay a second Ctrl-C, or another request to end, until the machine is restored."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -144,6 +144,16 @@ def _ask_to_end(processes: Iterable[subprocess.Popen[bytes]]) -> None:
                 os.killpg(process.pid, signal.SIGTERM)
 
 
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """Delay requests to end (Ctrl-C, SIGTERM, SIGHUP) until the block is done."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def written(command: Command, ended: contextlib.ExitStack) -> dict[str, str]:
     """Write the files that a command reads: variable -> path, which exists until the stack is closed."""
     paths = {}

@@ -18,7 +18,7 @@ _STATES: dict[str, State] = {
     **dict.fromkeys(("SUSPENDED", "STOPPED"), "running"),
     "COMPLETED": "complete",
     "CANCELLED": "cancelled",
-    **dict.fromkeys(("TIMEOUT", "DEADLINE"), "timed-out"),
+    **dict.fromkeys(("TIMEOUT", "DEADLINE", "PREEMPTED"), "timed-out"),
 }
 
 

@@ -18,11 +18,12 @@ _NEAR = 0.05
 
 
 class Units(NamedTuple):
-    """Units of a core and their width; `why` is the source of both."""
+    """Units of a core and their width; `why` is the source of both, `known` whether the microarchitecture is."""
 
     of_core: int
     bits: int
     why: str
+    known: bool = False
 
 
 class Rate(NamedTuple):
@@ -36,7 +37,7 @@ def _assumed(machine: Machine) -> Units:
     """Return the units of the microarchitecture, else those that most have: both are assumptions."""
     found = units(machine)
     if found.of:
-        return Units(found.of_core, found.bits, text("assumed for {name}", name=found.of))
+        return Units(found.of_core, found.bits, text("assumed for {name}", name=found.of), known=True)
     name = machine.fact("processor", "microarchitecture").value
     unknown = str(name) if name else text("this microarchitecture")
     return Units(found.of_core, found.bits, text("assumed: {name} is not in the table", name=unknown))
@@ -45,11 +46,10 @@ def _assumed(machine: Machine) -> Units:
 def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
     """Return the flops that the cores of an estimate can do in one cycle; None for mixes, divisions and roots.
 
-    The best measured rate of these cores proves the number of units that it needs at their clock under load: those
-    that it keeps busy, or the assumed ones where one unit less could not give it. The proven number counts if it
-    is not smaller than that of the microarchitecture: a rate can be low for other reasons. Of an unknown
-    microarchitecture only the measured rate tells the number: many processors do half as many operations of 512
-    bits.
+    The best measured rate of cores of this kind shows the number of units that it needs at their clock under load:
+    those that it keeps busy, or those of the microarchitecture where one unit less could not give it. Of a known
+    microarchitecture fewer units are not believed: a rate can be low for other reasons. Of an unknown one only the
+    measured rate tells the number: many processors do half as many operations of 512 bits.
     """
     flops = _FLOPS.get(str(estimate.params.get("mix")))
     bits = _BITS.get(str(estimate.params.get("format")))
@@ -60,10 +60,9 @@ def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
     used = int(width) if width.isdecimal() else bits
     lanes = used // bits
     turns = max(1, used // found.bits)
-    used_cpus = set(estimate.placement.cpus[0])
-    cores = sum(1 for core in machine.topology.cores if used_cpus & set(core.cpus))
-    proven = _proven(estimate, bounds, cores * lanes, found.of_core / turns if units(machine).of else None)
-    if proven:
+    cores = _cores(estimate, machine)
+    a_cycle = _most_a_cycle(estimate, machine, bounds, lanes)
+    if a_cycle and (proven := _proven(a_cycle, found.of_core / turns) if found.known else _needed(a_cycle)):
         found, turns = proven, 1
     derivation = text(
         "{cores} x {units} ({why}) x {lanes} / {turns} (units of {bits} bits) x {operation}"
@@ -80,32 +79,40 @@ def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
     return Rate(cores * found.of_core * lanes / turns * flops, derivation)
 
 
-def _proven(estimate: Estimate, bounds: Bounds, lanes: int, known: float | None) -> Units | None:
-    """Return the units that the best rate of these cores, width and precision needs; None without a clock.
+def _cores(estimate: Estimate, machine: Machine) -> int:
+    used = set(estimate.placement.cpus[0])
+    return sum(1 for core in machine.topology.cores if used & set(core.cpus))
 
-    Args:
-        estimate: of these cores.
-        bounds: best rates and clocks.
-        lanes: of all cores.
-        known: operations in a cycle and core by the microarchitecture, None if it is unknown; fewer are not
-            proven.
-    """
-    best, clock = bounds.best_flops(estimate), bounds.loaded_clock(estimate)
-    flops = _FLOPS.get(str(best.params.get("mix"))) if best else None
-    if best is None or not best.median or clock is None or flops is None or not lanes:
-        return None
-    a_cycle = best.median / (clock[0] * lanes * flops)
+
+def _most_a_cycle(estimate: Estimate, machine: Machine, bounds: Bounds, lanes: int) -> float:
+    """Return the most operations in a cycle and core, of all cores of its kind; 0 where no clock was measured."""
+    most = 0.0
+    for best in bounds.best_flops_each(estimate):
+        clock, flops = bounds.loaded_clock(best), _FLOPS.get(str(best.params.get("mix")))
+        if clock and flops and (cores := _cores(best, machine)):
+            most = max(most, (best.median or 0.0) / (clock[0] * cores * lanes * flops))
+    return most
+
+
+def _proven(a_cycle: float, known: float) -> Units | None:
+    """Return the units of a known microarchitecture that a rate proves; None if it proves fewer than those."""
     count = round(a_cycle)
-    is_whole = math.isclose(a_cycle, count, rel_tol=_NEAR)
-    if not is_whole:
+    if not math.isclose(a_cycle, count, rel_tol=_NEAR):
         count = math.ceil(a_cycle)
-        if known is not None and (count != known or a_cycle < (1 + 2 * _NEAR) * (count - 1)):
+        if count != known or a_cycle < (1 + 2 * _NEAR) * (count - 1):
             return None
-    if known is not None and count < known:
+    if count < known:
         return None
-    proven = text("proven by {measured} operations per cycle and core", measured=f"{a_cycle:.2f}")
-    needed = text("as many as {measured} operations per cycle and core need", measured=f"{a_cycle:.2f}")
-    return Units(count, 0, proven if is_whole or known is not None else needed)
+    return Units(count, 0, text("proven by {measured} operations per cycle and core", measured=f"{a_cycle:.2f}"))
+
+
+def _needed(a_cycle: float) -> Units:
+    """Return as many units as a rate needs."""
+    count = math.ceil(a_cycle)
+    if a_cycle < (1 + 2 * _NEAR) * (count - 1):  # clock and rate are not of the same moment
+        count -= 1
+    why = text("as many as {measured} operations per cycle and core need", measured=f"{a_cycle:.2f}")
+    return Units(max(1, count), 0, why)
 
 
 def nominal(machine: Machine) -> tuple[float, str] | None:

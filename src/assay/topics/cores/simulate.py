@@ -12,6 +12,7 @@ from assay.simulation.rates import (
     separation,
 )
 from assay.simulation.request import CaseRequest, Request
+from assay.topics.cores.benchmarks.flops import OF_OWN_UNIT
 
 #: One iteration of the programs: dependent adds; operations on a lane; flops of plain loops on a cpu.
 _CYCLES = 2.0**18
@@ -28,7 +29,7 @@ def flops(topology: Topology, law: Law, request: Request, case: CaseRequest) -> 
     bits = 0 if params["width"] == "scalar" else int(params["width"])
     each = 2 if params["mix"] == "fma" else 1
     lanes_rate = lanes_per_s(topology, law, request, str(params["format"]), bits)
-    turns = _DIVISION if params["mix"] in {"divide", "sqrt"} else 1
+    turns = _DIVISION if params["mix"] in OF_OWN_UNIT else 1
     seconds = {
         "clock": _CYCLES / law.clock_hz,
         "loaded-clock": _CYCLES / clock,

@@ -6,18 +6,17 @@ from assay.model.machine import Machine
 from assay.model.result import Estimate, Limit, Scope
 from assay.model.text import joined, text
 from assay.model.units import format_quantity
+from assay.topics.cores.benchmarks.flops import OF_OWN_UNIT
 from assay.topics.cores.peak import nominal, rate
 
 #: A figure that exceeds the peak at the nominal clock by more disproves the number of units: turbo is less.
 _MOST_TURBO = 1.6
-#: Operations of a unit of their own, which is slower by an amount that only a measurement shows.
-_OF_OWN_UNIT = frozenset({"divide", "sqrt"})
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     """Return flops per cycle x the nominal clock, else x the clock under load, else the best rate of this run.
 
-    Divisions and roots are compared with the best of their own kind.
+    Divisions and roots are compared with the best of their own kind, of any width.
 
     The peak at the nominal clock is a reference, since turbo may exceed it. A peak that the figure exceeds by more
     is not used, and the limit says so.
@@ -40,7 +39,7 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
                 peak=format_quantity(peak.value, estimate.unit),
                 of=peak.of,
             )
-    own = estimate.params.get("mix") in _OF_OWN_UNIT
+    own = estimate.params.get("mix") in OF_OWN_UNIT
     best = bounds.best_of_mix(estimate) if own else bounds.best_flops(estimate)
     if best is None or best.median is None:
         return None

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 import msgspec
+import numpy as np
 
 from assay.analyse.curves import Curve, RunEstimates, curves, figure, point, replicates, spread, with_ends
 from assay.analyse.estimates import Measured
@@ -31,8 +32,8 @@ class PairClass(msgspec.Struct, frozen=True):
 
     Attributes:
         name: what they share, e.g. `same L3`.
-        time: of a transfer, in s: median over the pairs, with the least and the largest.
-        median: the same median with the interval that launches give it.
+        time: of a transfer, in s: median over the pairs, with the fastest and the slowest pair.
+        median: the same median, with the ends that launches give it.
     """
 
     name: str
@@ -66,36 +67,31 @@ def fit(known: RunEstimates) -> Iterable[Model]:
 
 def _model(curve: Curve, machine: Machine) -> Model:
     cores = {cpu: core for core in machine.topology.cores for cpu in core.cpus}
-    of_pair = [(each.estimate, _class(each.estimate, cores)) for each in curve.members]
-    of_kind = grouped(curve.members, lambda each: _class(each.estimate, cores))
+    kinds = {each.estimate.id: _class(each.estimate, cores) for each in curve.members}
+    of_kind = grouped(curve.members, lambda each: kinds[each.estimate.id])
     order: list[str] = [*(name for _, name in _SHARED), _FAR]
-    times = {
-        kind: spread([each.estimate.median or 0.0 for each in of_kind[kind]], "s")
-        for kind in sorted(of_kind, key=order.index)
-    }
+    classes = {kind: _pairs(kind, of_kind[kind]) for kind in sorted(of_kind, key=order.index)}
     points = tuple(
         point(
-            estimate,
-            {"a": estimate.placement.cpus[0][0], "b": estimate.placement.cpus[0][1], "class": kind},
-            (estimate.median or 0.0) / times[kind].value,
+            each.estimate,
+            {"a": each.estimate.placement.cpus[0][0], "b": each.estimate.placement.cpus[0][1], "class": kind},
+            (each.estimate.median or 0.0) / classes[kind].time.value,
         )
-        for estimate, kind in of_pair
+        for each in curve.members
+        for kind in [kinds[each.estimate.id]]
     )
     residual = max(abs(each.ratio - 1) for each in points if each.ratio is not None)
-    return CoreToCore(
-        **curve.identity(LAW),
-        residual=residual,
-        points=points,
-        classes=tuple(PairClass(kind, time, _median(of_kind[kind], time)) for kind, time in times.items()),
-    )
+    return CoreToCore(**curve.identity(LAW), residual=residual, points=points, classes=tuple(classes.values()))
 
 
-def _median(pairs: Sequence[Measured], time: Quantity) -> Quantity:
-    """Return the median of pairs with the interval of their launches; that of a single pair is its own."""
-    if len(pairs) == 1:
-        return figure(pairs[0].estimate)
-    draws, basis = replicates(pairs)
-    return with_ends(time.value, medians(draws), basis, "s")
+def _pairs(kind: str, members: Sequence[Measured]) -> PairClass:
+    """Return the class of these pairs; the ends of a single pair are its own."""
+    time = spread([each.estimate.median or 0.0 for each in members], "s")
+    if len(members) == 1:
+        return PairClass(kind, time, figure(members[0].estimate))
+    draws, basis = replicates(members)
+    # The median pair of each of a few launches may be another one, all beyond the median of the medians.
+    return PairClass(kind, time, with_ends(time.value, np.append(medians(draws), time.value), basis, "s"))
 
 
 def _class(estimate: Estimate, cores: dict[int, Core]) -> str:

@@ -38,11 +38,14 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
             text("of {time} of fixed work in small pieces", time=formatting.quantity(noise.probed_s, "s")),
         ),
         (
-            text("Longest stop"),
+            text("Most that a piece lost"),
             text("not measured")
             if noise.longest_stop_s is None
             else formatting.quantity(noise.longest_stop_s, "s"),
-            text("{count} pieces a second took 10 % longer", count=f"{noise.stops_per_s or 0.0:.3g}"),
+            text(
+                "{count} pieces a second took more than 10 % longer than usual",
+                count=f"{noise.stops_per_s or 0.0:.3g}",
+            ),
         ),
         (
             text("Drift over the run"),

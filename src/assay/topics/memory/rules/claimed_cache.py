@@ -32,11 +32,10 @@ def _of_walk(model: LatencyLevels, evidence: Evidence) -> Iterable[Finding]:
     ends = [level.end.size for level in model.levels if level.end and level.end.cause == model.last_cache]
     launches = min(evidence.estimates[name].launches for name in model.of)
     memory = format_size(model.memory_from)
-    gets = (
-        text("{least} to {most}", least=format_size(ends[-1].lo), most=format_size(ends[-1].hi))
-        if ends
-        else memory
-    )
+    gets = memory
+    if ends and ends[-1].lo < model.memory_from:  # the twin over huge pages may show where memory begins
+        most = min(ends[-1].hi, model.memory_from)
+        gets = text("{least} to {most}", least=format_size(ends[-1].lo), most=format_size(most))
     claim = text(
         "{cache}: the system reports {claimed}; a core gets about {gets} of it. From {memory} on, loads come from "
         "memory.",

@@ -3,7 +3,7 @@
 from assay.analyse.comparisons import Pair
 from assay.analyse.paired import Claim, PairedRatio, Tested
 from assay.model.text import Rooted, Text, cli, text
-from assay.model.units import format_size
+from assay.model.units import format_ratio_with_ends, format_size
 
 _FACTOR = 1.03
 
@@ -43,7 +43,7 @@ rule = PairedRatio(
     rivals=(text("huge pages are contiguous: their lines use other cache sets"),),
     words=lambda tested: {
         "size": format_size(_size(tested.pair)),
-        "gain": f"{tested.ratio.value:.2f}",
+        "gain": format_ratio_with_ends(tested.ratio),
         "command": Rooted("echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"),
     },
     missing=text("Nothing was measured with both small and huge pages"),

@@ -5,12 +5,13 @@ from functools import partial
 
 import msgspec
 
-from assay.analyse.evidence import Evidence, Rule, digits
+from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.messages import place
 from assay.analyse.paired import Claim, PairedRatio, Tested
 from assay.model import roles
 from assay.model.result import Finding
 from assay.model.text import Rooted, cli, text
+from assay.model.units import format_ratio_with_ends
 
 #: A published effect of idle states is 2 to 9 % (AMD EPYC, 2018): it is reported if the run resolves it.
 _LEAST = 1.02
@@ -30,7 +31,7 @@ def _words(tested: Tested) -> dict[str, str]:
     slow, fast = tested.levels
     factor = next(each for each in tested.evidence.run.plan.factors if each.name == _FACTOR_NAME)
     return {
-        "ratio": digits(tested.ratio.value),
+        "ratio": format_ratio_with_ends(tested.ratio),
         "slow": f"{_FACTOR_NAME}={slow}",
         "fast": f"{_FACTOR_NAME}={fast}",
         "level": f"{_FACTOR_NAME}={fast}",
@@ -58,7 +59,7 @@ _levels = _ratio(
 def _after(tested: Tested) -> dict[str, str]:
     gap_us = int(tested.pair.level)
     return {
-        "ratio": digits(tested.ratio.value),
+        "ratio": format_ratio_with_ends(tested.ratio),
         "gap": f"{gap_us / 1000:g} ms" if gap_us >= 1000 else f"{gap_us} µs",  # noqa: PLR2004 (a millisecond)
         "case": place.way(tested.pair.a),
     }
