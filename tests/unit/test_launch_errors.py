@@ -130,6 +130,10 @@ def test_a_job_that_its_scheduler_ends_is_known(printed: str) -> None:
         "slurmstepd: error: *** STEP 4.0 ON node01 CANCELLED AT 2026-11-27T08:13:40 ***",
         "scancel: error: Kill job error on job id 7: Job/step already completing or completed",
         "srun: error: Node failure on node02",
+        (
+            "srun: Cancelled pending job step with signal 15\n"
+            "srun: error: Unable to create step for job 7: Job/step already completing or completed"
+        ),
     ],
 )
 def test_a_rank_that_failed_and_a_lost_node_are_no_end_of_a_job(printed: str) -> None:

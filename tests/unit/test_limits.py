@@ -208,6 +208,9 @@ def test_an_unknown_processor_has_as_many_units_as_its_best_rate_needs(run: Run)
     ):
         slower = _slowed(unknown, factor, lambda _launch, _case, each: each.kernel == "arithmetic")
         assert f"{count} (as many as {measured} operations per cycle and core need" in _claim(slower)
+        limit = _rate(analyse(slower)).limit
+        assert limit is not None
+        assert limit.source == ("simulated" if factor < 1 else "derived")  # a peak that is exceeded is not used
 
 
 def test_cores_of_an_unknown_processor_that_are_slower_together_have_the_units_of_one(run: Run) -> None:

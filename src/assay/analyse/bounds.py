@@ -150,7 +150,7 @@ class Bounds:
         return self._best.get((role, roles.precision(estimate), *((width,) if width else ()), *place))
 
     def best_flops_each(self, estimate: Estimate) -> Iterable[Estimate]:
-        """Return the same of every set of cores of its kind, on its hosts."""
+        """Return the highest rate in registers, in its width and precision, of every set of cores of its kind."""
         return self._fastest_flops.get(self._flops_kind(estimate), {}).values()
 
     def _flops_kind(self, estimate: Estimate) -> Hashable:

@@ -85,7 +85,13 @@ class OpenRun:
         before = run.ending if part.experiments else None
         with progress.shown(part) as watcher:
             starter = Starter(msgspec.structs.replace(self._site, run=directory.info.id))
-            ending = execute(part, directory, starter, Processes(), directory.info.builds, watcher, before)
+            try:
+                ending = execute(part, directory, starter, Processes(), directory.info.builds, watcher, before)
+            except KeyboardInterrupt:  # it came while the ending was written
+                written = directory.run.ending
+                if written is None or written.status != "interrupted":
+                    raise
+                ending = written
         if ending.status == "interrupted":
             path, fewer = directory.path, sum(case.id in ending.cut for case in part.studied)
             raise InterruptedRunError(

@@ -58,8 +58,8 @@ class JobStatus(msgspec.Struct, frozen=True):
         name: name of its files.
         scheduler: its scheduler.
         study: name of the study.
-        state: `timed-out` if the time limit ended it; `ended` if the scheduler has forgotten it and its run does
-            not show how it ended; `unknown` if the scheduler does not answer.
+        state: `timed-out` if its scheduler ended it (time limit, deadline, preemption); `ended` if the scheduler
+            has forgotten it and its run does not show how it ended; `unknown` if the scheduler does not answer.
         reason: reason for the state, if known.
         run: id; None if it has not begun.
         made: launches that are complete.

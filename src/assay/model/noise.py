@@ -25,7 +25,7 @@ class Noise(msgspec.Struct, frozen=True):
             launches.
         longest_stop_s: largest such excess.
         stops_per_s: quanta per second that took 10 % longer.
-        figures_drift: Theil-Sen slope x duration of the mean slowness of all figures, block by block; None with
+        figures_drift: Theil-Sen slope x duration of the median slowness of all figures, block by block; None with
             fewer than 4 blocks.
         figures_drift_p: Kendall's p of that.
         made: launches of the plan that were made, repeats not counted.

@@ -29,6 +29,8 @@ _JOB_ENDS = re.compile(
     r"CANCELLED AT \S+ DUE TO (?:TIME LIMIT|PREEMPTION|JOB REQUEUE)"
     r"|Unable to create (?:job )?step for job \d+: Job/step already completing or completed"
 )
+#: srun that is asked to end, by Assay or a user, while its step waits for resources says that it is completing.
+_STEP_CANCELLED = "Cancelled pending job step with signal"
 #: Message of a launcher (Open MPI, Hydra, srun) that a rank was ended -> a text with its place.
 _DEATHS: Mapping[str, str] = MappingProxyType(
     {
@@ -56,7 +58,7 @@ def lost_nodes(message: str) -> tuple[str, ...]:
 
 def is_of_ending_job(message: str) -> bool:
     """Whether a launcher could not start or keep its program because the scheduler ends the whole job."""
-    return _JOB_ENDS.search(message) is not None
+    return _JOB_ENDS.search(message) is not None and _STEP_CANCELLED not in message
 
 
 def _first(known: Mapping[str, str], message: str) -> str:

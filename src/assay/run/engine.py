@@ -181,7 +181,8 @@ class _Session:
         outcome = merge_hosts(outcomes, launch.cases)
         swept = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else Cleanup()
         failed = program_message(outcome.stderr) if outcome.exit_code != 0 else ""
-        if is_of_ending_job(failed) and not swept.down and not lost_nodes(failed):
+        ended_with_job = outcome.exit_code is not None and is_of_ending_job(failed)  # None: at its own time limit
+        if ended_with_job and not swept.down and not lost_nodes(failed):
             self.directory.log(f"{_name(launch.id, attempt)}.err", outcome.stderr)
             raise KeyboardInterrupt  # as at the user's request, which may come later than the end of the program
         answer = read_answer(outcome.stdout, cases)

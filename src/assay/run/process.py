@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -146,12 +147,26 @@ def _ask_to_end(processes: Iterable[subprocess.Popen[bytes]]) -> None:
 
 @contextlib.contextmanager
 def signals_held() -> Iterator[None]:
-    """Delay requests to end (Ctrl-C, SIGTERM, SIGHUP) until the block is done."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    """Delay requests to end (Ctrl-C, SIGTERM, SIGHUP) until the block is done.
+
+    Handlers note them: a mask is of one thread, and the kernel gives the signal to another, such as one of a BLAS.
+    """
+    if threading.current_thread() is not threading.main_thread():  # handlers run in the main thread only
+        yield
+        return
+    noted: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    held = [number for number, handler in before.items() if handler not in {signal.SIG_IGN, None}]
+    for number in held:
+        signal.signal(number, lambda found, _frame: noted.append(found))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number in held:
+            signal.signal(number, before[number])
+        if noted:
+            signal.raise_signal(noted[0])
 
 
 def written(command: Command, ended: contextlib.ExitStack) -> dict[str, str]:

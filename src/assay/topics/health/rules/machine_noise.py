@@ -110,7 +110,7 @@ def _lost(noise: Noise, repeat: str) -> Iterable[Finding]:
             "lost",
             claim=text(
                 "The machine was not steady: work of fixed length lost {share} % of its time to stops and slower "
-                "moments, a piece {longest} at most.",
+                "moments, at most {longest} at once.",
                 share=_lost_share(noise),
                 longest=format_quantity(noise.longest_stop_s or 0.0, "s"),
             ),
@@ -184,7 +184,7 @@ def _figures(noise: Noise) -> str:
         share, longest = _lost_share(noise), format_quantity(noise.longest_stop_s or 0.0, "s")
         figures.append(
             text(
-                "{share} % of the time lost to stops and slower moments, a piece {time} at most",
+                "{share} % of the time lost to stops and slower moments, at most {time} at once",
                 share=share,
                 time=longest,
             )

@@ -57,7 +57,7 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
             _drift(noise.figures_drift),
             text("the same for the median slowness of all figures, block by block"),
         ),
-        (text("Steal time of the hypervisor"), _share(noise.steal), _OF_LAUNCH),
+        (text("Steal time of the hypervisor"), _share(noise.steal), text("share of cpu time over all launches")),
         (text("Used by other processes"), _share(noise.foreign), _OF_LAUNCH),
         (
             text("Resolution"),

@@ -79,8 +79,8 @@ def _flight(evidence: Evidence, one: Estimate) -> LinesInFlight | None:
 def _in_flight(model: LinesInFlight) -> str:
     lines, low, high = (f"{number:.1f}" for number in model.lines)
     return text(
-        "The core moves {bandwidth} at most and waits {latency} for a line of {line} B: at least {lines} lines "
-        "are in flight ({low} to {high}).",
+        "The core moves {bandwidth} at most and waits {latency} for a line of {line} B in a random walk: if a "
+        "line of a stream takes as long, {lines} lines are in flight ({low} to {high}).",
         bandwidth=format_quantity(model.bandwidth.value, "B/s"),
         latency=format_quantity(model.latency.value, "s"),
         line=str(model.line_bytes),

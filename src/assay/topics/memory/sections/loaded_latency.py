@@ -100,8 +100,8 @@ declared = Declared(
     title=text("Memory latency under load"),
     introduction=text(
         "Memory latency grows under load. One core chases pointers through memory while the others read with "
-        "increasing bandwidth. The curve is flat while requests do not queue; where it rises, memory is "
-        "saturated."
+        "increasing bandwidth. The curve is flat while requests do not queue; where it rises, they wait for each "
+        "other."
     ),
     benchmark="loaded_latency",
     law=LoadedLatency,
