@@ -1,12 +1,11 @@
 """What figures stand against: published peaks, and the order of sources."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
 from tests.simulation import simulated_run
+from tests.unit.limited_runs import MACHINE, slowed, knowing
 
 from assay import store
 from assay.analyse import analyse
@@ -14,15 +13,12 @@ from assay.analyse.limits import laws
 from assay.compare.runs import between
 from assay.model.benchmark import ParamValue
 from assay.model.facts import Fact
-from assay.model.law import Model, Unfitted
 from assay.model.plan import Measure, Study
 from assay.model.record import Series
 from assay.model.result import Analysis, Estimate
-from assay.model.run import CaseRecords, LaunchRecords, Run
+from assay.model.run import CaseRecords, Run
 from assay.simulation import Law
-from assay.topics.cores.models.roofline import Roofline
 
-MACHINE = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:4(size=1MB) l1:1(size=32kB) core:1 pu:2"
 AXES: dict[str, tuple[ParamValue, ...] | ParamValue] = {
     "format": ("fp64", "fp32"),
     "width": ("scalar", "512"),
@@ -36,18 +32,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return store.load(
         simulated_run(tmp_path_factory.mktemp("flops"), Law(clock_hz=3e9), description=MACHINE, study=FLOPS)
     )
-
-
-def _with(run: Run, **facts: Fact) -> Run:
-    """The run on machines with facts of the processor; names have `_` for spaces."""
-    named = {name.replace("_", " "): fact for name, fact in facts.items()}
-    machines = {
-        host: msgspec.structs.replace(
-            machine, facts=machine.facts | {"processor": machine.facts.get("processor", {}) | named}
-        )
-        for host, machine in run.machines.items()
-    }
-    return msgspec.structs.replace(run, machines=machines)
 
 
 def _rate(analysis: Analysis, label: str = "all", **params: str) -> Estimate:
@@ -65,7 +49,9 @@ def test_laws_are_found_by_the_name_that_metrics_use() -> None:
 
 
 def test_the_peak_is_cores_clock_units_lanes_and_two_flops_and_says_each(run: Run) -> None:
-    known = _with(run, nominal_frequency=Fact(2.5e9, "Hz", "test"), microarchitecture=Fact("zen5", source="test"))
+    known = knowing(
+        run, nominal_frequency=Fact(2.5e9, "Hz", "test"), microarchitecture=Fact("zen5", source="test")
+    )
     limit = _rate(analyse(known)).limit
     assert limit is not None
     assert (limit.source, limit.kind, limit.value) == ("derived", "flop-rate", 4 * 2.5e9 * 2 * 8 * 2)
@@ -97,7 +83,7 @@ def test_peaks_are_those_that_vendors_publish(
         "microarchitecture": Fact(microarchitecture, source="test"),
     }
     slow = _rate(
-        analyse(_with(_slowed(run, 4, lambda _launch, _case, each: each.kernel != "loaded-clock"), **facts))
+        analyse(knowing(slowed(run, 4, lambda _launch, _case, each: each.kernel != "loaded-clock"), **facts))
     )
     assert slow.limit is not None
     assert slow.limit.value == pytest.approx(4 * per_core)
@@ -115,33 +101,8 @@ def test_divisions_and_roots_are_compared_with_their_own_kind(run: Run, mix: str
         assert mix in each.limit.of
 
 
-def _slowed(
-    run: Run, factor: float, where: Callable[[LaunchRecords, CaseRecords, Series], bool] = lambda *_: True
-) -> Run:
-    """The same run with samples that took `factor` times as long."""
-    launches = tuple(
-        msgspec.structs.replace(
-            launch,
-            cases=tuple(
-                msgspec.structs.replace(
-                    case,
-                    series=tuple(
-                        msgspec.structs.replace(each, seconds=[value * factor for value in each.seconds])
-                        if where(launch, case, each)
-                        else each
-                        for each in case.series
-                    ),
-                )
-                for case in launch.cases
-            ),
-        )
-        for launch in run.launches
-    )
-    return msgspec.structs.replace(run, launches=launches)
-
-
 def test_without_a_nominal_clock_the_loaded_one_counts_and_is_said_to_be_measured(run: Run) -> None:
-    limit = _rate(analyse(_with(run, microarchitecture=Fact("zen5", source="test"))), width="scalar").limit
+    limit = _rate(analyse(knowing(run, microarchitecture=Fact("zen5", source="test"))), width="scalar").limit
     assert limit is not None
     assert limit.value == pytest.approx(4 * 3e9 * 2 * 1 * 2, rel=0.02)
     assert "best sample of this run" in limit.of
@@ -150,35 +111,37 @@ def test_without_a_nominal_clock_the_loaded_one_counts_and_is_said_to_be_measure
 def test_units_that_the_measured_rate_proves_count_more_than_an_assumption(run: Run) -> None:
     # Two units of 512 bits do 8 times what two of 128 bits do at half of the lanes.
     facts = {"nominal_frequency": Fact(2.5e9, "Hz", "test"), "microarchitecture": Fact("zen", source="test")}
-    limit = _rate(analyse(_with(run, **facts))).limit
+    limit = _rate(analyse(knowing(run, **facts))).limit
     assert limit is not None
     assert (limit.source, limit.value, limit.reference) == ("derived", 4 * 2.5e9 * 2 * 8 * 2, True)
 
 
 def test_units_that_are_not_used_are_no_proof_of_fewer(run: Run) -> None:
-    known = _with(run, microarchitecture=Fact("zen5", source="test"))
-    half = _rate(analyse(_slowed(known, 2, lambda _launch, _case, each: each.kernel != "loaded-clock")))
+    known = knowing(run, microarchitecture=Fact("zen5", source="test"))
+    half = _rate(analyse(slowed(known, 2, lambda _launch, _case, each: each.kernel != "loaded-clock")))
     assert half.limit is not None
     assert (half.median or 0) / half.limit.value == pytest.approx(0.5, rel=0.02)
 
 
 def test_an_assumption_that_a_figure_exceeds_and_no_unit_explains_is_not_used(run: Run) -> None:
     facts = {"nominal_frequency": Fact(2.5e9, "Hz", "test"), "microarchitecture": Fact("zen", source="test")}
-    slow = _slowed(_with(run, **facts), 1.1, lambda _launch, _case, each: each.kernel != "loaded-clock")
+    slow = slowed(knowing(run, **facts), 1.1, lambda _launch, _case, each: each.kernel != "loaded-clock")
     limit = _rate(analyse(slow)).limit
     assert limit is not None
     assert limit.source == "simulated"
 
 
 def test_a_peak_that_the_user_gives_counts_more_than_what_is_derived(run: Run) -> None:
-    known = _with(run, nominal_frequency=Fact(2.5e9, "Hz", "test"))
+    known = knowing(run, nominal_frequency=Fact(2.5e9, "Hz", "test"))
     limit = _rate(analyse(known, {"flops-peak": 1e12})).limit
     assert limit is not None
     assert (limit.source, limit.value) == ("given", 1e12)
 
 
 def test_efficiency_is_told_at_the_nominal_and_the_loaded_clock_and_beyond_it_is_turbo(run: Run) -> None:
-    known = _with(run, nominal_frequency=Fact(2.5e9, "Hz", "test"), microarchitecture=Fact("zen5", source="test"))
+    known = knowing(
+        run, nominal_frequency=Fact(2.5e9, "Hz", "test"), microarchitecture=Fact("zen5", source="test")
+    )
     found = {each.id: each for each in analyse(known).findings}
     claim = found["flops_peak:fp64"].claim
     assert "120 % at 2.50 GHz nominal" in claim
@@ -190,15 +153,15 @@ def test_efficiency_is_told_at_the_nominal_and_the_loaded_clock_and_beyond_it_is
 
 
 def test_a_rate_that_one_unit_fewer_could_not_give_proves_those_that_are_assumed(run: Run) -> None:
-    known = _with(run, microarchitecture=Fact("zen5", source="test"))
+    known = knowing(run, microarchitecture=Fact("zen5", source="test"))
     for factor, basis in ((1.0, "proven by 1.98"), (1.2, "proven by 1.6"), (1.9, "assumed for zen5")):
-        claim = _claim(_slowed(known, factor, lambda _launch, _case, each: each.kernel == "arithmetic"))
+        claim = _claim(slowed(known, factor, lambda _launch, _case, each: each.kernel == "arithmetic"))
         assert f"2 units ({basis}" in claim
 
 
 def test_an_unknown_processor_has_as_many_units_as_its_best_rate_needs(run: Run) -> None:
     """A guest hid instructions of a processor that does 512 bits as two halves: half of its peak seemed lost."""
-    unknown = _with(run, microarchitecture=Fact("x86_64_v4", source="test"))
+    unknown = knowing(run, microarchitecture=Fact("x86_64_v4", source="test"))
     for factor, count, measured in (
         (1.0, "2 units", "1.98"),
         (2.0, "1 unit", "0.99"),
@@ -206,7 +169,7 @@ def test_an_unknown_processor_has_as_many_units_as_its_best_rate_needs(run: Run)
         (1.5, "2 units", "1.32"),
         (0.94, "2 units", "2.11"),  # a clock of another moment proves no third unit
     ):
-        slower = _slowed(unknown, factor, lambda _launch, _case, each: each.kernel == "arithmetic")
+        slower = slowed(unknown, factor, lambda _launch, _case, each: each.kernel == "arithmetic")
         assert f"{count} (as many as {measured} operations per cycle and core need" in _claim(slower)
         limit = _rate(analyse(slower)).limit
         assert limit is not None
@@ -214,10 +177,10 @@ def test_an_unknown_processor_has_as_many_units_as_its_best_rate_needs(run: Run)
 
 
 def test_cores_of_an_unknown_processor_that_are_slower_together_have_the_units_of_one(run: Run) -> None:
-    unknown = _with(run, microarchitecture=Fact("x86_64_v4", source="test"))
+    unknown = knowing(run, microarchitecture=Fact("x86_64_v4", source="test"))
     all_cores = _rate(analyse(unknown)).placement.cpus
     together = {case.id for case in run.plan.cases if case.placement.cpus == all_cores[0]}
-    slower = _slowed(
+    slower = slowed(
         unknown, 2.3, lambda _, case, each: each.kernel == "arithmetic" and case.header.case in together
     )
     limit = _rate(analyse(slower)).limit
@@ -227,40 +190,40 @@ def test_cores_of_an_unknown_processor_that_are_slower_together_have_the_units_o
 
 
 def test_a_share_of_the_loaded_clock_above_all_of_it_is_not_told(run: Run) -> None:
-    known = _with(run, microarchitecture=Fact("zen5", source="test"))
+    known = knowing(run, microarchitecture=Fact("zen5", source="test"))
     shares = re.compile(
         r"(?:99|100) % at 3\.0\d GHz under load \([\d.]+ to [\d.]+ %, 95 % interval of 6 launches\)"
     )
     assert shares.search(_claim(known))
-    wrong = _claim(_slowed(known, 1.08, lambda _launch, case, series: _is_clock(case, series)))
+    wrong = _claim(slowed(known, 1.08, lambda _launch, case, series: _is_clock(case, series)))
     assert "% at" not in wrong
     assert "share is unknown: clock and rate were not measured in the same state" in wrong
-    limit = _rate(analyse(_slowed(known, 1.08, lambda _launch, _case, each: each.kernel == "loaded-clock"))).limit
+    limit = _rate(analyse(slowed(known, 1.08, lambda _launch, _case, each: each.kernel == "loaded-clock"))).limit
     assert limit is not None
     assert limit.source == "simulated"
     assert "so this limit is not used" in limit.of
 
 
 def test_a_clock_of_one_disturbed_launch_leaves_the_share_as_it_is(run: Run) -> None:
-    known = _with(run, microarchitecture=Fact("zen5", source="test"))
+    known = knowing(run, microarchitecture=Fact("zen5", source="test"))
     first = known.launches[0].launch.block
     claim = _claim(
-        _slowed(known, 1.3, lambda launch, case, each: launch.launch.block == first and _is_clock(case, each))
+        slowed(known, 1.3, lambda launch, case, each: launch.launch.block == first and _is_clock(case, each))
     )
     assert re.search(r"(9\d|100) % at 3\.\d\d GHz under load \(", claim)
 
 
 def test_a_share_that_differs_from_launch_to_launch_by_more_than_itself_has_no_ends(run: Run) -> None:
-    known = _with(run, microarchitecture=Fact("zen5", source="test"))
+    known = knowing(run, microarchitecture=Fact("zen5", source="test"))
     taken = {launch.launch.id for launch in known.launches if launch.launch.block % 2}
-    slowed = _slowed(known, 50, lambda launch, _, each: launch.launch.id in taken and each.kernel == "arithmetic")
-    claim = _claim(slowed)
+    slow = slowed(known, 50, lambda launch, _, each: launch.launch.id in taken and each.kernel == "arithmetic")
+    claim = _claim(slow)
     assert "the share is unknown: it differs too much from launch to launch" in claim
     assert "interval of" not in claim
 
 
 def test_a_clock_that_was_refused_is_not_compared(run: Run) -> None:
-    slow = _slowed(run, 50, lambda _launch, case, series: _is_clock(case, series))
+    slow = slowed(run, 50, lambda _launch, case, series: _is_clock(case, series))
     refused = {each for found in analyse(slow).findings if found.id == "clock:refused" for each in found.evidence}
     assert refused
     compared = between(slow, run)
@@ -277,18 +240,18 @@ def _claim(run: Run) -> str:
 
 def test_a_clock_below_what_is_allowed_is_a_problem_and_the_nominal_one_is_not(tmp_path: Path, run: Run) -> None:
     nominal = Fact(3e9, "Hz", "test")
-    assert not [each for each in analyse(_with(run, nominal_frequency=nominal)).findings if each.rule == "clock"]
+    assert not [each for each in analyse(knowing(run, nominal_frequency=nominal)).findings if each.rule == "clock"]
     path = simulated_run(
         tmp_path, Law(clock_hz=3e9, loaded_clock_hz=2e9), description=MACHINE, study=FLOPS
     )  # fmt: skip
-    slow = analyse(_with(store.load(path), nominal_frequency=nominal))
+    slow = analyse(knowing(store.load(path), nominal_frequency=nominal))
     (problem,) = [each for each in slow.findings if each.rule == "clock"]
     assert (problem.severity, problem.status) == ("problem", "observed")
     assert "67 %" in problem.claim
 
 
 def test_both_precisions_stand_against_one_clock(run: Run) -> None:
-    analysis = analyse(_with(run, microarchitecture=Fact("zen5", source="test")))
+    analysis = analyse(knowing(run, microarchitecture=Fact("zen5", source="test")))
     double, single = (_rate(analysis, format=precision).limit for precision in ("fp64", "fp32"))
     assert double is not None
     assert single is not None
@@ -302,9 +265,9 @@ def _is_clock(case: CaseRecords, series: Series) -> bool:
 
 
 def test_a_launch_whose_cores_were_taken_away_sets_no_clock(run: Run) -> None:
-    known = _with(run, microarchitecture=Fact("zen5", source="test"))
+    known = knowing(run, microarchitecture=Fact("zen5", source="test"))
     taken = {launch.launch.id for launch in known.launches if launch.launch.block == 0}
-    slow = _slowed(known, 50, lambda launch, case, series: launch.launch.id in taken and _is_clock(case, series))
+    slow = slowed(known, 50, lambda launch, case, series: launch.launch.id in taken and _is_clock(case, series))
     limit, undisturbed = _rate(analyse(slow)).limit, _rate(analyse(known)).limit
     assert limit is not None
     assert undisturbed is not None
@@ -312,8 +275,8 @@ def test_a_launch_whose_cores_were_taken_away_sets_no_clock(run: Run) -> None:
 
 
 def test_clocks_below_half_of_the_runs_own_are_refused_and_no_problem(run: Run) -> None:
-    known = _with(run, microarchitecture=Fact("zen5", source="test"), nominal_frequency=Fact(3e9, "Hz", "test"))
-    analysis = analyse(_slowed(known, 50, lambda _, case, series: _is_clock(case, series)))
+    known = knowing(run, microarchitecture=Fact("zen5", source="test"), nominal_frequency=Fact(3e9, "Hz", "test"))
+    analysis = analyse(slowed(known, 50, lambda _, case, series: _is_clock(case, series)))
     (refused,) = [each for each in analysis.findings if each.id == "clock:refused"]
     assert "not clocks of a core" in refused.claim
     assert len(refused.evidence) == 4  # two precisions on two placements
@@ -321,7 +284,7 @@ def test_clocks_below_half_of_the_runs_own_are_refused_and_no_problem(run: Run) 
     assert all(59e6 < (estimates[name].median or 0) < 61e6 for name in refused.evidence)
     assert all(estimates[name].limit is None for name in refused.evidence)
     assert not [each for each in analysis.findings if each.rule == "clock" and each.severity == "problem"]
-    without = _rate(analyse(_with(_slowed(run, 50, lambda _, case, series: _is_clock(case, series))))).limit
+    without = _rate(analyse(knowing(slowed(run, 50, lambda _, case, series: _is_clock(case, series))))).limit
     assert without is not None
     assert without.value == pytest.approx(4 * 3e9 * 2 * 8 * 2, rel=0.03)
     assert "beside 512 fma" not in without.of
@@ -334,119 +297,3 @@ def test_the_clocks_of_a_healthy_run_are_all_accepted(run: Run) -> None:
 def test_without_facts_the_clock_is_not_assessed(run: Run) -> None:
     (finding,) = [each for each in analyse(run).findings if each.rule == "clock"]
     assert finding.status == "not assessed"
-
-
-MEMORY = Study(
-    "Memory",
-    "Who knows the highest rate?",
-    (
-        Measure("stream", ("all", "one-core"), axes={"stores": ("ordinary", "non-temporal")}),
-        Measure("loaded_latency", ("all",), axes={"delay": 0}),
-        Measure("flops", ("all",), axes={"format": "fp64", "width": "512", "mix": "fma"}),
-        Measure("himeno", ("all",), axes={"size": "L"}),
-    ),
-    launches=6,
-)
-
-
-@pytest.mark.parametrize(
-    ("slow", "benchmark"),
-    [((), "stream"), (("stream", "himeno"), "loaded_latency"), (("stream", "loaded_latency"), "himeno")],
-)
-def test_the_measured_limit_of_memory_is_the_highest_rate_that_any_benchmark_saw(
-    tmp_path: Path, slow: tuple[str, ...], benchmark: str
-) -> None:
-    run = store.load(simulated_run(tmp_path, description=MACHINE, study=MEMORY))
-    analysis = analyse(_slowed(run, 2, lambda _launch, case, _series: case.header.benchmark in slow))
-    rates = {("stream", "traffic"), ("loaded_latency", "bandwidth"), ("himeno", "traffic")}
-    known = [each for each in analysis.estimates if (each.benchmark, each.metric) in rates]
-    best = max(known, key=lambda each: each.median or 0)
-    assert best.benchmark == benchmark
-    of_one_core = max(each.median or 0 for each in known if each.placement.label == "one-core")
-    for each in analysis.estimates:
-        if each.benchmark == "stream" or (each.benchmark, each.metric) == ("himeno", "traffic"):
-            one = each.placement.label == "one-core"
-            assert each.limit is not None
-            # Bytes counted stand against bytes counted, so that both metrics of a kernel have one share.
-            (moved,) = [
-                other
-                for other in known
-                if (other.case, other.kernel) == (each.case, each.kernel) and other.metric == "traffic"
-            ]
-            share = (moved.median or 0) / (of_one_core if one else best.median or 0)
-            assert each.limit.source == "simulated"
-            assert (each.median or 0) / each.limit.value == pytest.approx(share)
-            assert each.limit.scope == ("core" if one else "machine")
-            whose = "rate of this core in this run: stream " if one else f"rate of this run: {benchmark} "
-            assert f"the best measured memory {whose}" in each.limit.of
-            assert (each.median or 0) <= each.limit.value
-    (roof,) = [each for each in analysis.models if each.law == "roofline"]
-    assert best.id in roof.of
-    assert isinstance(roof, Roofline)
-    assert roof.roofs[0].bandwidth.value == best.median
-
-
-def _roofs(run: Run) -> list[Model]:
-    return [each for each in analyse(run).models if each.law == "roofline"]
-
-
-def _measuring(folder: Path, *measures: Measure) -> Run:
-    study = msgspec.structs.replace(MEMORY, measure=measures, launches=3)
-    return store.load(simulated_run(folder, description=MACHINE, study=study))
-
-
-def test_what_cores_draw_that_pause_is_no_roof_and_without_stream_there_is_none(tmp_path: Path) -> None:
-    stream, _, flops, himeno = MEMORY.measure
-    waiting = Measure("loaded_latency", ("all",), axes={"delay": 15})
-    (none,) = _roofs(_measuring(tmp_path / "none", waiting, flops, himeno))
-    assert isinstance(none, Unfitted)
-    assert "STREAM" in none.reason
-    slow = _slowed(
-        _measuring(tmp_path / "slow", stream, waiting, flops),
-        4,
-        lambda _launch, case, _series: case.header.benchmark == "stream",
-    )
-    (roof,) = _roofs(slow)
-    assert roof.of[1].startswith("stream/")
-
-
-def test_a_roofline_without_kernels_is_left_out(tmp_path: Path) -> None:
-    _, loaded, flops, _ = MEMORY.measure
-    assert not _roofs(_measuring(tmp_path, loaded, flops))
-
-
-def test_a_figure_that_caches_may_help_sets_no_limit_and_has_no_share_of_one_that_it_exceeds(
-    tmp_path: Path,
-) -> None:
-    half = msgspec.structs.replace(MEMORY.measure[-1], axes={"size": "M"})  # 235 MB beside 100 MB of cache
-    study = msgspec.structs.replace(MEMORY, measure=(*MEMORY.measure[:-1], half))
-    run = store.load(simulated_run(tmp_path, description=MACHINE.replace("32MB", "100MB"), study=study))
-    slow = analyse(_slowed(run, 2, lambda _launch, case, _series: case.header.benchmark != "himeno"))
-    (traffic,) = [each for each in slow.estimates if (each.benchmark, each.metric) == ("himeno", "traffic")]
-    assert traffic.limit is None
-    assert traffic.exceeds is not None
-    assert (traffic.median or 0) > 1.02 * traffic.exceeds.value
-    (found,) = [each for each in slow.findings if each.id == "wrong_limit:himeno:memory"]
-    assert traffic.id in found.evidence
-    assert found.numbers["statistic"].value > found.numbers["threshold"].value == 1.02
-
-
-def test_copies_in_the_first_cache_stand_against_what_a_core_stores_and_others_do_not(tmp_path: Path) -> None:
-    study = Study(
-        "Copies",
-        "How fast?",
-        (
-            Measure("memcpy", ("one-core",), axes={"bytes": (8192, 262144)}),
-            Measure("flops", ("one-core",), axes={"format": "fp64", "width": "512", "mix": "fma"}),
-        ),
-        launches=6,
-    )
-    run = store.load(simulated_run(tmp_path, Law(clock_hz=2e9), description=MACHINE, study=study))
-    analysis = analyse(_with(run, microarchitecture=Fact("zen5", source="test")))
-    first, second = (each.limit for each in analysis.estimates if each.metric == "bandwidth")
-    assert first is not None
-    assert second is not None
-    # Software Optimization Guide for the AMD Zen5 Microarchitecture: one store of 512 bits a cycle.
-    assert first.source == "derived"
-    assert first.value == pytest.approx(64 * 2e9, rel=0.02)
-    assert second.source == "simulated"
