@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.simulation import simulated_run
-from tests.unit.limited_runs import MACHINE, slowed, knowing
+from tests.unit.limited_runs import MACHINE, knowing, slowed
 
 from assay import store
 from assay.analyse import analyse
