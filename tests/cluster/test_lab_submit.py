@@ -87,6 +87,15 @@ def wait_for(
     return one
 
 
+def begun(lab: Lab, assay: Assay, mpi: str, time_limit: str) -> str:
+    """A job longer than its limit of time, once it has made some launches."""
+    path = lab.shared / "longer.toml"
+    path.write_text(LONGER_THAN_A_JOB)
+    job = assay("submit", path, "-N2", "--time", time_limit, "--mpi", mpi, "--network", "gbe0").stdout.strip()
+    wait_for(assay, job, lambda one: one["made"] > 1)
+    return job
+
+
 def nothing_is_left(lab: Lab) -> None:
     """Of the job's processes at once; Slurm's own, one a step, may outlive the job by a moment."""
     left = [words for node in lab.nodes for words in lab.foreign_processes(node)]
@@ -150,10 +159,7 @@ def test_a_job_whose_time_is_up_is_resumed_by_another_and_may_be_cancelled(
 def test_a_job_that_reaches_its_own_time_limit_keeps_what_it_has_and_another_completes_it(
     lab: Lab, assay: Assay, mpi: str
 ) -> None:
-    path = lab.shared / "longer.toml"
-    path.write_text(LONGER_THAN_A_JOB)
-    job = assay("submit", path, "-N2", "--time", "2m", "--mpi", mpi, "--network", "gbe0").stdout.strip()
-    wait_for(assay, job, lambda one: one["made"] > 1)
+    job = begun(lab, assay, mpi, "2m")
     # The last minute begins now, and Slurm asks to end by itself, as the script of the job wants it.
     lab.output("head", "scontrol", "update", f"JobId={job}", "TimeLimit=1")
     ended = wait_for(assay, job, lambda one: one["state"] not in {"queued", "running"})
@@ -182,10 +188,7 @@ def test_a_job_that_is_ended_at_once_at_its_limit_has_no_failed_launch_and_no_lo
     lab: Lab, assay: Assay, mpi: str
 ) -> None:
     """The limit is lowered below the time that has passed: Slurm ends the steps as it warns."""
-    path = lab.shared / "ended.toml"
-    path.write_text(LONGER_THAN_A_JOB)
-    job = assay("submit", path, "-N2", "--time", "4m", "--mpi", mpi, "--network", "gbe0").stdout.strip()
-    wait_for(assay, job, lambda one: one["made"] > 1)
+    job = begun(lab, assay, mpi, "4m")
     time.sleep(61)
     lab.output("head", "scontrol", "update", f"JobId={job}", "TimeLimit=1")
     ended = wait_for(assay, job, lambda one: one["state"] not in {"queued", "running"})

@@ -1,4 +1,4 @@
-"""A machine for tests of limits, and runs on it with other facts or slower samples."""
+"""A machine for tests of limits, and runs with other facts or slower samples."""
 
 from collections.abc import Callable
 

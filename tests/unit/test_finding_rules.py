@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from tests.simulation import described, simulated_run
+from tests.unit.limited_runs import slowed
 
 from assay import store
 from assay.analyse import analyse, examine
@@ -135,27 +136,11 @@ def test_write_allocate_is_recognised_by_its_four_thirds(healthy: Analysis) -> N
 
 
 def test_non_temporal_stores_without_gain_are_no_advice(healthy: Analysis, tmp_path: Path) -> None:
-    run = _run(tmp_path)
-    launches = tuple(
-        msgspec.structs.replace(
-            launch,
-            cases=tuple(
-                msgspec.structs.replace(
-                    case,
-                    series=tuple(
-                        msgspec.structs.replace(series, seconds=[value * 4 / 3 for value in series.seconds])
-                        for series in case.series
-                    ),
-                )
-                if case.header.params.get("stores") == "non-temporal"
-                else case
-                for case in launch.cases
-            ),
-        )
-        for launch in run.launches
+    no_gain = slowed(
+        _run(tmp_path), 4 / 3, lambda _launch, case, _series: case.header.params.get("stores") == "non-temporal"
     )
     assert _found(healthy, "write_allocate")
-    assert not _found(analyse(msgspec.structs.replace(run, launches=launches)), "write_allocate")
+    assert not _found(analyse(no_gain), "write_allocate")
 
 
 def test_first_touch_and_remote_memory_are_heard_where_they_cost(tmp_path: Path) -> None:

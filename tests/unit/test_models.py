@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy
 from tests.simulation import described, simulated_run
+from tests.unit.limited_runs import slowed
 
 from assay import store
 from assay.analyse import analyse
@@ -328,28 +329,8 @@ def test_a_figure_that_pools_the_states_is_predicted_from_all_of_them(tmp_path: 
 
 
 def test_the_prediction_does_not_look_at_himeno(himeno: Run) -> None:
-    def slowed(factor: float) -> Analysis:
-        launches = tuple(
-            msgspec.structs.replace(
-                launch,
-                cases=tuple(
-                    msgspec.structs.replace(
-                        case,
-                        series=tuple(
-                            msgspec.structs.replace(each, seconds=[value * factor for value in each.seconds])
-                            for each in case.series
-                        ),
-                    )
-                    if case.header.benchmark == "himeno"
-                    else case
-                    for case in launch.cases
-                ),
-            )
-            for launch in himeno.launches
-        )
-        return analyse(msgspec.structs.replace(himeno, launches=launches))
-
-    (plain,), (slow,) = slowed(1.0).predictions, slowed(2.0).predictions
+    twice = slowed(himeno, 2, lambda _launch, case, _series: case.header.benchmark == "himeno")
+    (plain,), (slow,) = analyse(himeno).predictions, analyse(twice).predictions
     assert (slow.predicted.lo, slow.predicted.hi) == (plain.predicted.lo, plain.predicted.hi)
     assert slow.error == pytest.approx(34 / 74 / 2 * 80 / 34 - 1, abs=0.02)  # half of 34/74, against 34/80
 

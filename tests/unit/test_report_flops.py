@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 from tests.simulation import simulated_run
+from tests.unit.limited_runs import slowed
 
 from assay import store
 from assay.analyse import analyse
@@ -47,29 +48,10 @@ def test_a_nominal_clock_that_nobody_knows_is_said_with_the_reason(run: Run) -> 
 
 
 def test_clocks_that_cannot_be_any_are_counted_and_not_shown(run: Run) -> None:
-    def slowed(kernel: str, params: object) -> float:
-        return 50.0 if kernel == "loaded-clock" and "add" in str(params) else 1.0
-
-    launches = tuple(
-        msgspec.structs.replace(
-            launch,
-            cases=tuple(
-                msgspec.structs.replace(
-                    case,
-                    series=tuple(
-                        msgspec.structs.replace(
-                            each,
-                            seconds=[slowed(each.kernel, case.header.params) * value for value in each.seconds],
-                        )
-                        for each in case.series
-                    ),
-                )
-                for case in launch.cases
-            ),
-        )
-        for launch in run.launches
+    interrupted = slowed(
+        run, 50, lambda _, case, each: each.kernel == "loaded-clock" and "add" in str(case.header.params)
     )
-    section = _section(msgspec.structs.replace(run, launches=launches))
+    section = _section(interrupted)
     assert "2 clocks are impossibly low and not shown" in section.meaning[0]
     (clocks,) = (table for table in section.tables if table.caption.startswith("Clock"))
     assert not any("MHz" in cell for row in clocks.rows for cell in row)

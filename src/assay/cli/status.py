@@ -142,7 +142,7 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
         state = "complete" if ended in {"complete", "cut"} else "ended" if ended else "unknown"
         reason = {"complete": "", "ended": ended}.get(state, why)
     elif status.state == "failed" and status.exit_code == InterruptedRunError.exit_code:
-        # It was not cancelled, so only the scheduler can have sent SIGTERM.
+        # It was not cancelled, so only its scheduler can have ended it.
         state, reason = "timed-out", "asked to end by the scheduler"
     else:
         state, reason = status.state, status.reason
