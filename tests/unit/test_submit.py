@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -285,6 +286,18 @@ def test_how_a_job_stands_and_how_far_its_run_is(  # noqa: PLR0913, PLR0917 (a t
     assert type(result.exception) is (error or type(None))
     if error is PartialRunError:
         assert failure(result).remedy == f"assay submit --resume {path.name}"
+
+
+def test_records_of_a_job_are_read_after_its_scheduler_has_said_that_it_ended(
+    site: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last launch is written, and the job ends, while the scheduler is asked."""
+    path = begin_run(submitted("tiny.toml"), monkeypatch)
+    shutil.copytree(path, "whole")
+    cut_short(path, None)
+    site("squeue", f"cp -r whole/. {path}; echo 'COMPLETED|None|0'")
+    (one,) = jobs_told()
+    assert (one["state"], one["made"], one["planned"]) == ("complete", 5, 5)
 
 
 def jobs_told() -> list[dict[str, Any]]:

@@ -89,14 +89,15 @@ def _look(chosen: Sequence[Submitted], folder: Path) -> tuple[JobStatus, ...]:
     from assay.model.errors import AssayError
     from assay.store.jobs import runs_of
 
+    # The schedulers are asked before the records are read: those of a job that has ended are then whole.
+    asked = [(job, *_ask(job)) for job in chosen]
     paths = runs_of(tuple(chosen), folder)
     found = []
-    for job in chosen:
+    for job, status, why in asked:
         try:
             run = store.load(paths[job.name]) if job.name in paths else None
         except AssayError:  # it is being written, or damaged, which assay list shows
             run = None
-        status, why = _ask(job)
         found.append(judged(job, status, why, run))
     return tuple(found)
 
