@@ -6,8 +6,8 @@ UNLIMITED_S = 2.0
 #: same load by chance.
 LEAST_S = 0.02
 #: Seconds of the sentinel's fixed work in a run, at most a fifth of it warm-up, over so many launches or fewer.
-#: The time that it loses to stops and slower moments shows how quiet the machine is. At least 1 s are pieces of work
-#: also where stops take half of the time: those between two pieces are part of none.
+#: The time that it loses to stops and slower moments shows how quiet the machine is. Where they take half of it,
+#: pieces of work still have 1 s: a stop between two pieces is part of none.
 _PROBED_S, _PROBES = 1.5, 7
 
 

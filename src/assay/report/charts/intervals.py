@@ -116,7 +116,7 @@ def intervals(points: list[Point], title: str, band: str = "", reference: float 
         mark(
             "text", {"align": "left", "dx": 10, "color": INK if band else MUTED}, x={"value": "width"}, text=SHORT
         ),
-        {"transform": in_lines(), **row_names},
+        {"transform": in_lines(room), **row_names},
         mark("rule", {"color": GRID}, labels[1:], y={**y, "field": "line"}),
     ]
     return chart(values, layer, width=width, height=_STEP * steps, encoding={"y": y}, usermeta={"narrow": narrow})

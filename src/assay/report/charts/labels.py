@@ -16,7 +16,8 @@ Boxes = npt.NDArray[np.float64]
 LINE, _FREE = 13.0, 3.0
 #: Widths of letters of 11 px in the figures' font: thin ones, capitals and the like, ideographs, all others.
 _THIN, _BROAD = frozenset(" .,:;|!'()[]ijlt"), frozenset("mwMW=\u00d7")
-_WIDTHS = 3.2, 7.7, 11.0, 6.1
+_OTHER = 6.1
+_WIDTHS = 3.2, 7.7, 11.0, _OTHER
 _IDEOGRAPHS = "\u2e80"
 #: Largest distance of a label from its mark in lines; distance in pixels from which a thin line leads to it.
 _FARTHEST, _LEADER = 9, 11.0
@@ -29,7 +30,7 @@ _ENDS = ("from_x", "from_y", "to_x", "to_y")
 _STEP = 3.0
 
 
-#: A longer name has two lines on a phone.
+#: A name of more letters has two lines on a phone.
 _LONG = 16
 #: Splits a name at its commas; Japanese has other ones.
 _PARTS = "split(replace(datum.row, regexp('\u3001', 'g'), ', '), ', ')"
@@ -37,8 +38,12 @@ _PARTS = "split(replace(datum.row, regexp('\u3001', 'g'), ', '), ', ')"
 TWO_LINES: Spec = {"lineHeight": 12, "dy": {"expr": "isArray(datum.lines) ? -6 : 0"}}
 
 
-def in_lines() -> list[Spec]:
-    """Return transforms that split the `row` of a datum to `lines`: two short ones for a long name on a phone."""
+def in_lines(room: int) -> list[Spec]:
+    """Return transforms that split the `row` of a datum to `lines`: two short ones for a long name.
+
+    Args:
+        room: pixels for a name on a page.
+    """
 
     def parted(at: str) -> str:
         return ", ".join(f"join(slice(datum.parts, {span}), ', ')" for span in (f"0, {at}", at))
@@ -48,7 +53,7 @@ def in_lines() -> list[Spec]:
 
     middle = "length(datum.parts) / 2"
     shorter = f"{longest('early')} < {longest('late')} ? datum.early : datum.late"
-    is_long = f"narrow && length(datum.row) > {_LONG} && length(datum.parts) > 1"
+    is_long = f"length(datum.row) > (narrow ? {_LONG} : {room / _OTHER:.0f}) && length(datum.parts) > 1"
     return [
         {"calculate": _PARTS, "as": "parts"},
         {"calculate": f"[{parted(f'floor({middle})')}]", "as": "early"},

@@ -7,6 +7,8 @@ from assay.report.charts.labels import TWO_LINES, in_lines
 from assay.report.charts.theme import INK, PAPER, Spec, chart, mark, numeric, series_scales, slots, tooltip
 
 _STEP = 26
+#: Pixels for the name of a row on a page.
+_ROOM = 250
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,11 @@ def shares(parts: list[Share], title: str) -> Spec:
     ends: Spec = {"x": x, "x2": {"field": "end"}, "y": {**y, "field": "top"}, "y2": {"field": "bottom"}}
     hover = tooltip(row=text("what"), series=text("part"), text=text("figure"))
     names = [{"row": row, "slot": at + 0.5} for at, row in enumerate(rows)]
-    room = {"expr": "narrow ? 108 : 250"}
-    label = {**TWO_LINES, "align": "right", "dx": -10, "color": INK, "limit": room}
+    limit = {"expr": f"narrow ? 108 : {_ROOM}"}
+    label = {**TWO_LINES, "align": "right", "dx": -10, "color": INK, "limit": limit}
     row_names = mark("text", label, names, x={"value": 0}, y=y, text={"field": "lines"})
     layer = [
         mark("rect", {"stroke": PAPER, "strokeWidth": 1.5}, **ends, color=colour, tooltip=hover),
-        {"transform": in_lines(), **row_names},
+        {"transform": in_lines(_ROOM), **row_names},
     ]
     return chart(values, layer, width=560, height=_STEP * len(rows), usermeta={"narrow": 170})
