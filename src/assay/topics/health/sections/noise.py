@@ -116,7 +116,7 @@ def _sentences(scene: Scene) -> str:
             )
         )
     elif noise.states:
-        sentences.append(text("The probe found one state in the whole run."))
+        sentences.append(text("The probe found one state: no other one lasted for two launches."))
     launches = formatting.count(noise.launches, "launch", "launches")
     sentences.append(
         text("{disturbed} of {launches} were disturbed.", disturbed=noise.disturbed, launches=launches)
