@@ -1,18 +1,21 @@
 /* A plain version of ping-pong, window bandwidth and message rate as defined by the OSU Micro-Benchmarks. Peer of
  * bench/pt2pt_ratio.py; written for comparison only.
  *
- *     mpiexec -n 2 pt2pt_reference latency|bandwidth FIRST LAST [CPU CPU]
+ *     mpiexec -n 2 pt2pt_reference latency|bandwidth FIRST LAST [CPU CPU [EARLIER]]
  *
  * prints, for sizes FIRST, twice FIRST ... LAST, the size and the seconds of one message one way (of one message of a
- * window). 1000 iterations after 100 of warm-up, 100 after 10 above 8 KiB; the clock is read twice for each size. */
+ * window). 1000 iterations after 100 of warm-up, 100 after 10 above 8 KiB; the clock is read twice for each size.
+ * EARLIER messages arrive before their receiver is ready, ahead of the first size: the library's buffers are then as
+ * in a program that has already worked. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { WINDOW = 64, LARGE = 8192, PAGE = 4096 };
+enum { WINDOW = 64, LARGE = 8192, PAGE = 4096, UNEXPECTED = 1600, LATE_US = 2000 };
 
 static void pin(int cpu) {
     cpu_set_t set;
@@ -73,6 +76,15 @@ int main(int argc, char **argv) {
     }
     if (argc > 5) {
         pin(atoi(argv[4 + rank]));
+    }
+    for (int i = argc > 6 ? atoi(argv[6]) : 0; i > 0; --i) {
+        static char message[UNEXPECTED];
+        if (rank == 0) {
+            MPI_Send(message, UNEXPECTED, MPI_CHAR, 1, 3, MPI_COMM_WORLD);
+        } else {
+            usleep(i == atoi(argv[6]) ? LATE_US : 0);
+            MPI_Recv(message, UNEXPECTED, MPI_CHAR, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
     }
     const int last = atoi(argv[3]);
     char *out = aligned_alloc(PAGE, ((size_t)last + PAGE) / PAGE * PAGE + PAGE);
