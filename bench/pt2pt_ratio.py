@@ -8,9 +8,9 @@ same. The peer prints means, like OSU's programs: other processes affect them, s
 virtual machine moves its cores between two states: single ratios may be far off.
 
 What a library did before counts, too. MPICH passes messages of a node through buffers of UCX; those that the
-receiver does not yet expect leave the buffers in another order. The plain program begins with fresh ones, ours after the
-messages of its harness. So windows of the plain program are also measured after such messages: its ratio to itself
-shows how much of a difference is the library's.
+receiver does not yet expect leave the buffers in another order. The plain program begins with fresh ones, ours
+after the messages of its harness. So windows of the plain program are also measured after such messages: its
+ratio to itself shows how much of a difference is the library's.
 """
 
 from __future__ import annotations
