@@ -101,6 +101,18 @@ def test_memory_is_called_so_whatever_cache_is_claimed(tmp_path: Path) -> None:
     )
 
 
+def test_a_step_within_memory_is_the_end_of_no_cache_whatever_size_it_claims(tmp_path: Path) -> None:
+    claims = FOUR_NODES.replace("l3:1(size=8MB)", "l3:1(size=64MB)")
+    study = _study(Measure("latency", ("one-core",), axes={"bytes": SIZES, "pages": ("small", "huge")}))
+    analysis = _analysis(tmp_path, study, Law(held={3: 2**23}, tlb_bytes=2**26, tlb_s=25e-9), claims)
+    (model,) = _models(analysis, "latency-levels", "pages=small")
+    of_memory = [each.end for each in model.levels if each.answered_by == "memory" and each.end]
+    assert [(each.cause, each.cache_bytes) for each in of_memory] == [("", None)]
+    assert of_memory[0].size.lo <= 2**26 < of_memory[0].size.hi
+    (end,) = (each.end for each in model.levels if each.end and each.end.cause == "L3")
+    assert end.size.lo <= 2**23 < end.size.hi
+
+
 def test_sizes_that_end_inside_a_cache_reach_no_memory(tmp_path: Path) -> None:
     sizes = tuple(size for size in SIZES if size <= 2**22)
     study = _study(Measure("latency", ("one-core",), axes={"bytes": sizes, "pages": "huge"}), launches=2)

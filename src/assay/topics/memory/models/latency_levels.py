@@ -293,12 +293,12 @@ def _named(
 ) -> list[_Cache | str | None]:
     """Return what each boundary is: a cache, the TLB, or None where nothing of its size is known.
 
-    Each cache takes the nearest knee that is not the TLB's. The last cache ends where memory begins, whatever size
-    it claims.
+    Each cache takes the nearest knee that is not the TLB's; no cache ends where memory already answers. The last
+    cache ends where memory begins, whatever size it claims.
     """
     names: list[_Cache | str | None] = [TLB if at in of_tlb else None for at in range(len(middles))]
     for cache in caches:
-        free = [at for at, name in enumerate(names) if name is None]
+        free = [at for at, name in enumerate(names) if name is None and not in_memory[at]]
         nearest = min(free, key=lambda at: _apart(middles[at], cache.size_bytes), default=None)
         if nearest is not None and _apart(middles[nearest], cache.size_bytes) <= math.log(_WITHIN):
             names[nearest] = cache

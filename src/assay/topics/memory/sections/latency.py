@@ -112,7 +112,12 @@ def _boundaries(
     sizes = {f"L{each.level}": float(each.size_bytes) for each in caches if 0 < each.size_bytes < largest}
     lines = [Boundary(size, f"{name} = {format_size(size)}", name) for name, size in sizes.items()]
     lines += [
-        Boundary(size, text("{level} holds {size}", level=cause, size=format_size(size)), cause, measured=True)
+        Boundary(
+            size,
+            text("{level} holds {size}", level=cause, size=format_size(size)),
+            text("{level} ends", level=cause),
+            measured=True,
+        )
         for cause, size in _knees(found)
     ]
     return tuple(sorted(lines, key=lambda line: line.x))
