@@ -144,8 +144,8 @@ def _sentences(scene: Scene) -> str:
         "caches; solid ones are measured: the working set at which a load leaves a cache or a TLB."
     )
     second = text(
-        "“Step 2” is a second level of a cache or of memory: a more distant part, a part that others use, or slower "
-        "translation of addresses."
+        "“Step 2” is a second level of a cache or of memory: a more distant part, a part that others use, or "
+        "slower translation of addresses."
     )
     levels = (level for each in scene.found for level in each.model.levels)
     steps = any(level.step > 1 and not level.beyond_tlb for level in levels)
