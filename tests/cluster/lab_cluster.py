@@ -259,7 +259,8 @@ class Lab:
     @contextmanager
     def no_sshd(self, node: str) -> Generator[None]:
         """A node that refuses ssh; sessions that are open stay so."""
-        self.output(node, "sh", "-c", f"kill $(cat {self.folder}/own/sshd.pid)")
+        told = f"{self.folder}/own/sshd.pid"  # sshd removes it when it has stopped listening
+        self.output(node, "sh", "-c", f"kill $(cat {told}); while [ -e {told} ]; do sleep .01; done")
         try:
             yield
         finally:
