@@ -36,7 +36,7 @@ _QUESTIONS = {
     "latency": ("blocking", (1, 8, 64, 4096)),
     "bandwidth": ("nonblocking", (8, 4096, 65536, 1 << 20)),
 }
-#: Unexpected messages before the first window: half of the 64 that a ring of UCX holds.
+#: Unexpected messages before the first window: half of a window.
 _EARLIER = 32
 _CURVE = tuple(2**power for power in range(23))
 _CURVE_S = 0.1  #: most seconds of a point of the curve

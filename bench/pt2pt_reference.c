@@ -77,6 +77,7 @@ int main(int argc, char **argv) {
     if (argc > 5) {
         pin(atoi(argv[4 + rank]));
     }
+    MPI_Barrier(MPI_COMM_WORLD);
     for (int i = argc > 6 ? atoi(argv[6]) : 0; i > 0; --i) {
         static char message[UNEXPECTED];
         if (rank == 0) {

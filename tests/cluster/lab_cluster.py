@@ -260,7 +260,8 @@ class Lab:
     def no_sshd(self, node: str) -> Generator[None]:
         """A node that refuses ssh; sessions that are open stay so."""
         told = f"{self.folder}/own/sshd.pid"  # sshd removes it when it has stopped listening
-        self.output(node, "sh", "-c", f"kill $(cat {told}); while [ -e {told} ]; do sleep .01; done")
+        gone = f"timeout 10 sh -c 'while [ -e {told} ]; do sleep .01; done'"
+        self.output(node, "sh", "-c", f"kill $(cat {told}); {gone}")
         try:
             yield
         finally:

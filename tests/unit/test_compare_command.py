@@ -53,6 +53,20 @@ def test_the_command_prints_two_runs_with_what_is_not_the_same(home: Path) -> No
     assert document["pairs"][0]["comparison"]["verdict"] == "faster"
 
 
+def test_runs_in_different_states_show_their_curves_and_why_no_figure_is_compared(home: Path) -> None:
+    sizes = tuple(2**power for power in range(12, 24))
+    study = Study("Curve", "A question?", (Measure("latency", ("one-core",), axes={"bytes": sizes}),), launches=3)
+    near = simulated_run(home, study=study, seed=1)
+    far = simulated_run(home, Law(handover={"far": 125e-9, "near": 28e-9}), study=study, seed=2)
+    result = invoke(near.name, far.name)
+    assert result.exit_code == 0, result.exception
+    assert "different states" in result.output
+    document = json.loads(invoke(near.name, far.name, "--json").stdout)
+    assert (document["pairs"], len(document["uncompared"])) == ([], len(sizes))
+    assert all("far against near" in why for why in document["uncompared"].values())
+    assert isinstance(invoke(near.name, far.name, "--fail-below", "5%").exception, UsageError)
+
+
 def test_a_regression_beyond_the_threshold_is_exit_3_and_a_smaller_one_is_not(home: Path) -> None:
     run, base = pair(home, -0.08)
     assert invoke(base.info.id, run.info.id, "--fail-below", "20%").exit_code == 0

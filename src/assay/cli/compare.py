@@ -162,12 +162,10 @@ def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], thresho
     It is an error if no figure can be compared, unless curves can be and there is no threshold.
     """
     from assay import store
-    from assay.compare.environment import GUARDED, differences
+    from assay.compare.environment import GUARDED
     from assay.compare.runs import NothingInCommonError, against
     from assay.compare.sides import only_compared, sides
-    from assay.model.compared import Compared
     from assay.model.errors import UsageError
-    from assay.model.result import RESULT_SCHEMA
 
     for name in allowed:
         if name not in GUARDED:
@@ -176,15 +174,11 @@ def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], thresho
     base, *others = found = [store.load(path) for path in paths]
     try:
         compared = against(others, base, across, allowed, _earlier(paths, found))
-    except NothingInCommonError:
+    except NothingInCommonError as error:
         shown = sides(found)
         if threshold is not None or not shown.have_common:
             raise
-        compared = [
-            Compared(RESULT_SCHEMA, run.info.id, base.info.id, across, tuple(allowed), differences(run, base), ())
-            for run in others
-        ]
-        return _Found(found, compared, shown)
+        return _Found(found, list(error.compared), shown)
     itself = {run.info.id for run in found} == {base.info.id}
     return _Found(found, compared, only_compared(sides([base] if itself else found), compared))
 

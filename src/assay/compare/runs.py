@@ -34,7 +34,9 @@ _SIZE = roles.usual_axis("message-size")
 
 
 class NothingInCommonError(UsageError):
-    """The runs share no figure that can be compared."""
+    """The runs share no figure that can be compared; `compared` has the reasons of each run's figures."""
+
+    compared: tuple[Compared, ...] = ()
 
 
 def within(run: Run, analysis: Analysis) -> Compared:
@@ -99,11 +101,13 @@ def against(
         found.append(_against(run, base, across, tuple(allowed), BetweenRuns(of_run, of_base, same_day)))
     if not any(each.pairs for each in found):
         first = next(iter(found[0].uncompared.items()), ("nothing", "neither run has a figure"))
-        raise NothingInCommonError(
+        error = NothingInCommonError(
             f"the {'two ' if len(runs) == 1 else ''}runs have nothing in common that could be compared",
             why=f"{first[0]}: {first[1]}",
             remedy=f"assay show {runs[0].info.id}; assay show {base.info.id}",
         )
+        error.compared = tuple(found)
+        raise error
     every = iter(adjusted([pair.comparison for each in found for pair in each.pairs], binding=True))
     return [
         msgspec.structs.replace(
