@@ -48,8 +48,8 @@ def _finding(evidence: Evidence, pair: Pair) -> Finding:
     cores = len(pair.b.placement.cpus[0])
     flight = _flight(evidence, pair.a)
     claim: str = text(
-        "One core reaches {one} in triad, {share} % of the {everyone} of all {cores} cores with the same "
-        "stores ({ratio}): {meaning}.",
+        "One core reaches {one} in triad, all {cores} cores reach {everyone} with the same stores; in the same "
+        "block one core has {share} % of it ({ratio}): {meaning}.",
         one=one,
         share=f"{100 * comparison.ratio:.0f}",
         everyone=everyone,
