@@ -273,8 +273,11 @@ def paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  #
 
 
 def spoiled(draw: st.DrawFn, text: str) -> str:
-    """The JSON with a value replaced, left out or doubled."""
-    value = json.loads(text)
+    """The JSON with a value replaced, left out or doubled; a line that was cut before stays as it is."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        return text
     places = list(paths(value))
     *above, last = draw(st.sampled_from(places)) if places else (None,)
     holder = value
