@@ -218,9 +218,13 @@ def _wished(path: Path, options: Options, budget_s: float | None = None) -> Run:
     import msgspec
 
     from assay import store
+    from assay.model import benchmarks
     from assay.model.errors import UsageError
 
     run = store.load(path)
+    for application in run.plan.applications:
+        if application.name not in benchmarks.names():
+            benchmarks.declare(application)
     wished = confirm_s(run, options)
     if run.imported and wished is not None:
         raise UsageError(
