@@ -172,7 +172,7 @@ def test_a_size_is_written_in_powers_of_1024(size: float, text: str) -> None:
     ],
 )
 def test_a_quantity_is_written_with_three_digits_and_a_prefix(value: float, unit: str, text: str) -> None:
-    assert units.units.format_quantity(value, unit) == text
+    assert units.format_quantity(value, unit) == text
 
 
 @pytest.mark.parametrize(
