@@ -29,6 +29,8 @@ ALLOWED = {
     ),
     "analyse/messages/": ({"tcp", "mtu"}, "what Open MPI calls its component; a fact of an interface"),
     "analyse/messages/steps.py": ({"message-law"}, "its own name: the law of messages is this room's"),
+    "analyse/plateaus.py": ({"cache-plateaus"}, "its own name: several topics read the results of this law"),
+    "analyse/overlap.py": ({"overlap"}, "its own name: several topics read the results of this law"),
     "plan/placement": ({"interleave"}, "a word of memory"),
     "simulation/rates.py": ({"interleave"}, "a word of memory"),
     "report/scores.py": ({"prediction"}, "the heading of a column"),
