@@ -18,7 +18,7 @@ from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.noise import Stops
 from assay.analyse.scores import scores, together
 from assay.cli import assay
-from assay.cli.plan_cost import order_and_cost
+from assay.cli.support.plan_cost import order_and_cost
 from assay.model import benchmarks
 from assay.model.declarations import INDEPENDENT
 from assay.model.errors import UnfitEnvironmentError, UsageError

@@ -13,18 +13,13 @@ from typing import TextIO
 import click
 
 from assay import __version__
-from assay.cli import settings
+from assay.cli.support import settings
 from assay.model.errors import AssayError, InterruptedRunError, UnfitEnvironmentError, UsageError
 
-#: The other modules of this package.
-_NOT_COMMANDS = {
-    *("__init__", "hosts", "measuring", "nodes", "output", "plan_cost", "prepare", "printed", "progress"),
-    *("settings", "sharing", "site", "together"),
-}
 _COMMANDS = {
     path.stem.rstrip("_"): f"assay.cli.{path.stem}"
     for path in sorted(Path(__file__).parent.glob("*.py"))
-    if path.stem not in _NOT_COMMANDS
+    if path.stem != "__init__"
 }
 #: Replacements of characters for terminals with ASCII only.
 _PLAIN = {"µ": "u", "·": "-", "≥": ">=", "≤": "<=", "…": "...", "“": '"', "”": '"', "½": "1/2"}
@@ -188,7 +183,7 @@ def _internal(error: BaseException) -> AssayError:
 
 
 def _tell(error: AssayError, arguments: list[str]) -> None:
-    from assay.cli.output import echo
+    from assay.cli.support.output import echo
 
     remedy = error.remedy
     if not remedy and isinstance(error, UsageError):

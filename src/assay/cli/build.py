@@ -2,7 +2,7 @@
 
 import click
 
-from assay.cli import hosts, output
+from assay.cli.support import hosts, output
 from assay.model.errors import UsageError
 
 
@@ -62,7 +62,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     them once. Hosts that already have them stay unchanged.
     """
     from assay import toolchain
-    from assay.cli import settings, site
+    from assay.cli.support import settings, site
     from assay.launch.remote import ssh_options
     from assay.model import application_files
 

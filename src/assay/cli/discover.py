@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output, site
+from assay.cli.support import output, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -99,7 +99,7 @@ def _show_nodes(hosts: tuple[str, ...], place: Site, *, as_json: bool) -> None:
 
 def _machine(xml_in: str | None, synthetic: str | None) -> tuple[Machine, str]:
     from assay import machine
-    from assay.cli import settings
+    from assay.cli.support import settings
     from assay.machine import given
     from assay.model.errors import UsageError
 

@@ -27,7 +27,7 @@ def command(what: str, runs: str | None, *, as_json: bool) -> None:
     The newest run comes last. References are published systems that come with Assay; placements are the words
     by which a study places a benchmark.
     """
-    from assay.cli import output
+    from assay.cli.support import output
 
     rows = {
         "runs": lambda: _runs(runs),
@@ -129,7 +129,7 @@ def _placements() -> list[dict[str, object]]:
 
 def _toolchains() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.cli import settings
+    from assay.cli.support import settings
 
     declared = settings.table("toolchain")
     mpis = settings.table("mpi")
@@ -142,7 +142,7 @@ def _toolchains() -> list[dict[str, object]]:
 
 def _mpis() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.cli import settings
+    from assay.cli.support import settings
 
     return [
         {"name": one.name, "kind": one.kind, "compiler": one.compiler, "launcher": one.launcher}
@@ -152,7 +152,7 @@ def _mpis() -> list[dict[str, object]]:
 
 def _blas() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.cli import settings
+    from assay.cli.support import settings
 
     found = toolchain.find_libraries("blas", settings.table("blas"))
     return [{"name": one.name, "file": one.file, "source": one.source} for one in found]
@@ -162,7 +162,7 @@ def _print(rows: Sequence[dict[str, object]], but: str = "") -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from assay.cli import output
+    from assay.cli.support import output
 
     if not rows:
         return

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import output, site
-from assay.cli.plan_cost import duration, order_and_cost
+from assay.cli.support import output, site
+from assay.cli.support.plan_cost import duration, order_and_cost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,8 +76,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 
     from assay import plan as planning
     from assay import studies
-    from assay.cli import settings
-    from assay.cli.prepare import on_nodes, options_of, plan
+    from assay.cli.support import settings
+    from assay.cli.support.prepare import on_nodes, options_of, plan
     from assay.launch.starter import Starter
 
     wish = studies.get(study, asked["sweeps"])
@@ -145,7 +145,7 @@ def _check_toolchains(plan: Plan) -> None:
     """UsageError or UnfitEnvironmentError for a toolchain that is not installed."""
     from assay import plan as planning
     from assay import toolchain
-    from assay.cli import settings
+    from assay.cli.support import settings
 
     declared = settings.table("toolchain")
     for name in dict.fromkeys(launch.toolchain for launch in plan.order):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output
+from assay.cli.support import opened, output
 
 if TYPE_CHECKING:
     from assay.analyse.curves import RunEstimates
@@ -45,7 +45,7 @@ def command(run: str, network: str | None, nodes: int | None, *, far: bool, as_j
             why="give either --network or --nodes",
             remedy=f"{_EXAMPLE}, or --nodes 32",
         )
-    known = examine(store.load(store.find(run)), output.given_limits(()))
+    known = examine(store.load(store.find(run)), opened.given_limits(()))
     found = _over(known, network) if network is not None else _on(known, nodes or 0, far=far)
     if as_json:
         output.print_json({"schema": 1, "predictions": found})

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import output
-from assay.cli import site as where
+from assay.cli.support import output
+from assay.cli.support import site as where
+from assay.cli.support.opened import without_collector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.cli.measuring import OpenRun
-    from assay.cli.prepare import Prepared
+    from assay.cli.support.measuring import OpenRun
+    from assay.cli.support.prepare import Prepared
     from assay.launch.command import Site
     from assay.launch.starter import Starter
     from assay.model.plan import Plan
@@ -86,7 +87,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     5 a case was not measured; 130 interrupted by a signal.
     """
     from assay import store
-    from assay.cli.prepare import options_of, prepare
+    from assay.cli.support.prepare import options_of, prepare
     from assay.launch.starter import Starter
     from assay.model.units import parse_duration
 
@@ -180,8 +181,8 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> OpenRun:
     import sys
 
     from assay import store
-    from assay.cli import measuring
-    from assay.cli.together import require_together
+    from assay.cli.support import measuring
+    from assay.cli.support.together import require_together
     from assay.launch.starter import Starter
     from assay.model.units import count_of
     from assay.run.dry_run import require_launchers
@@ -199,7 +200,7 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> OpenRun:
 
 def _resume(path: Path, budget_s: float | None, options: Options, site: Site) -> OpenRun:
     """Measure the missing part of a run and of its experiments; a complete run does not change."""
-    from assay.cli import measuring
+    from assay.cli.support import measuring
 
     run = _continued(_wished(path, options, budget_s), budget_s, site)
     with measuring.OpenRun(run, site, require=lambda: _require_same(run, site)) as opened:
@@ -302,7 +303,7 @@ def _require_same(run: Run, site: Site) -> None:
 
 def _print_experiments(path: Path, options: Options, starter: Starter) -> None:
     """Print the commands of the experiments of a run."""
-    from assay.cli import measuring, prepare
+    from assay.cli.support import measuring, prepare
     from assay.plan.stages import CONFIRM
 
     run = _wished(path, options)
@@ -340,10 +341,11 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -
 
 
 def _print_result(opened: OpenRun, site: Site) -> None:
-    from assay.cli import printed, show
+    from assay.cli import show
+    from assay.cli.support import printed
     from assay.report import html
 
-    output.without_collector()
+    without_collector()
     run, analysis = opened.run, opened.analysis()
     printed.tell(Path(run.path), ("text",), lambda console: show.page(run, analysis, console))
     _print_cut(run, site)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output, printed
+from assay.cli.support import opened, output, printed
 from assay.model import topics
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="hpl, osu: tables as HPL and the OSU Micro-Benchmarks print them.",
 )
-@output.limit_option
+@opened.limit_option
 def command(run: str, limits: tuple[str, ...], form: str, *, as_json: bool) -> None:
     """Show the figures and findings of a run.
 
@@ -39,14 +39,14 @@ def command(run: str, limits: tuple[str, ...], form: str, *, as_json: bool) -> N
         return
     form = "json" if as_json else form
     if form not in {"text", "json"}:
-        _print_tables(form, *output.load(run, limits), run)
+        _print_tables(form, *opened.load(run, limits), run)
         return
     from assay import store
 
     path = store.find(run)
 
     def make(console: Console) -> str:
-        found, analysis = output.analysed(path, limits)
+        found, analysis = opened.analysed(path, limits)
         return page(found, analysis, console) if form == "text" else f"{output.as_json(analysis)}\n"
 
     printed.tell(path, (form, *limits), make)
@@ -94,9 +94,9 @@ def _show_ledger(*, as_json: bool) -> None:
     from assay.analyse.scores import scores, together
     from assay.report import scores as table
 
-    output.without_collector()
+    opened.without_collector()
     runs = (store.load(path) for path in store.predicting(store.runs_folder()))
-    known = together(score for run in runs for score in scores(run, analyse(run, output.given_limits(()))))
+    known = together(score for run in runs for score in scores(run, analyse(run, opened.given_limits(()))))
     if as_json:
         output.print_json(known)
     else:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from assay.cli import output, prepare
 from assay.cli import run as running
-from assay.cli import site as where
+from assay.cli.support import output, prepare
+from assay.cli.support import site as where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

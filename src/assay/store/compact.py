@@ -30,7 +30,7 @@ from assay.model.run import CaseRecords, LaunchRecords
 from assay.model.samples import PHASES, STOPS, SampleTable, Tabled, starts_of, table_of
 from assay.store import columns
 from assay.store.columns import Column, Floats, SeriesColumns
-from assay.store.reading import COLUMNS, COLUMNS_FORM
+from assay.store.files import COLUMNS, COLUMNS_FORM
 
 
 class Compacted(NamedTuple):

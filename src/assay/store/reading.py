@@ -31,13 +31,12 @@ from assay.model.record import (
 )
 from assay.model.run import RUN_SCHEMA, CaseRecords, LaunchRecords, Run, RunInfo
 from assay.store import earlier, imported, packed
+from assay.store.files import COLUMNS, COLUMNS_FORM
 from assay.store.grouping import Grouping
 
 if TYPE_CHECKING:
     from assay.store.compact import Common
 
-#: See `assay.store.compact`, which needs numpy.
-COLUMNS, COLUMNS_FORM = "samples.columns", 1
 #: Largest number that programs accept.
 _LARGEST = 2**62
 

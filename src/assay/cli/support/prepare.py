@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.cli import output, settings
-from assay.cli import site as where
+from assay.cli.support import output, settings
+from assay.cli.support import site as where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.cli.site import Machines
+    from assay.cli.support.site import Machines
     from assay.launch.starter import Starter
     from assay.model.plan import Plan, Study
     from assay.model.toolchain import Build

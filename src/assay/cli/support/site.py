@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.hosts import hosts_option
-from assay.cli.output import say
+from assay.cli.support.hosts import hosts_option
+from assay.cli.support.output import say
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.node_sets import folded
 
@@ -147,7 +147,7 @@ def named_nodes(hosts: tuple[str, ...], hostfile: str | None) -> tuple[str, ...]
     """
     from pathlib import Path
 
-    from assay.cli.hosts import read
+    from assay.cli.support.hosts import read
 
     if hostfile is None:
         return hosts
@@ -209,7 +209,7 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
 
 def _granted(known: Machines, starter: Starter) -> Machines:
     """Hosts with the facts of the configuration, limited to the cpus of a job; a limit is printed."""
-    from assay.cli import settings
+    from assay.cli.support import settings
     from assay.machine import given, job_limits
 
     configured = given.facts(settings.table("given"))
