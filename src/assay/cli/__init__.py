@@ -13,7 +13,8 @@ from typing import TextIO
 import click
 
 from assay import __version__
-from assay.cli.support import settings
+from assay.cli.support import answers, opened, settings
+from assay.model.answers import Site
 from assay.model.errors import AssayError, InterruptedRunError, UnfitEnvironmentError, UsageError
 
 _COMMANDS = {
@@ -31,16 +32,17 @@ _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class _Commands(click.Group):
-    """The modules of this package, by name. A module defines `command`."""
+    """The modules of this package, and of `commands` in topics, by name. A module defines `command`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         """The names, sorted."""
-        return sorted(_COMMANDS)
+        return sorted({*_COMMANDS, *answers.commands()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import the module of a command and return the command."""
         if cmd_name not in _COMMANDS:
-            return None
+            module = answers.commands().get(cmd_name)
+            return answers.command(module) if module else None
         command: click.Command = importlib.import_module(_COMMANDS[cmd_name]).command
         return command
 
@@ -52,10 +54,13 @@ class _Commands(click.Group):
             return super().resolve_command(ctx, args)
         import difflib
 
-        near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
+        known = self.list_commands(ctx)
+        if args[0] in known:
+            return super().resolve_command(ctx, args)
+        near = difflib.get_close_matches(args[0], known, n=1)
         raise UsageError(
             f"there is no command '{args[0]}'",
-            why=f"known: {', '.join(sorted(_COMMANDS))}",
+            why=f"known: {', '.join(known)}",
             remedy=f"assay {near[0]} --help" if near else "assay --help",
         )
 
@@ -81,6 +86,7 @@ def assay(ctx: click.Context, color: str) -> None:
         os.environ["FORCE_COLOR" if color == "always" else "NO_COLOR"] = "1"
     ctx.color = {"always": True, "never": False}.get(color)
     ctx.default_map = settings.defaults(assay)
+    ctx.obj = Site(lambda: opened.given_limits(()))
 
 
 def main() -> None:
@@ -187,7 +193,7 @@ def _tell(error: AssayError, arguments: list[str]) -> None:
 
     remedy = error.remedy
     if not remedy and isinstance(error, UsageError):
-        named = next((word for word in arguments if word in _COMMANDS), "")
+        named = next((word for word in arguments if word in _COMMANDS or word in answers.commands()), "")
         remedy = " ".join(filter(None, ("assay", named, "--help")))
     echo(f"assay: {error.what}", err=True)
     if error.why:

@@ -146,7 +146,8 @@ def complete_run(_ctx: click.Context, _param: click.Parameter, begun: str) -> "l
 
 
 run_argument = click.argument("run", default="last", required=False, metavar="[RUN]", shell_complete=complete_run)
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+JSON: dict[str, Any] = {"is_flag": True, "help": "Print JSON."}
+json_option = click.option("--json", "as_json", **JSON)
 
 
 #: Characters that a terminal executes or hides: control characters, and those that change the direction of text,

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from assay.analyse.scores import Score, Scores
 from assay.report import formatting, selection
 from assay.report.screen import Screen
+from assay.topics.scaling.scores import Score, Scores
 
 _COLUMNS = (
     ("run", "left"),
