@@ -36,7 +36,6 @@ ALLOWED = {
     "cli/discover.py": ({"mtu", "threads"}, "a fact of an interface; a word of the machine's tree"),
     "cli/export.py": ({"size"}, "an option"),
     "cli/list_.py": ({"source"}, "a column"),
-    "cli/support/prepare.py": ({"seed"}, "an option"),
     "store/standins.py": ({"root"}, "a user, and the home of one"),
     "report/languages/": ({"n"}, "the number in gettext's rules of plurals"),
     "report/published.py": ({"pattern", "source"}, "fields of the data of a page"),

@@ -2,7 +2,7 @@
 
 import click
 
-from assay.cli.support import hosts, output
+from assay.cli.support import hosts, options, output
 from assay.model.errors import UsageError
 
 
@@ -12,7 +12,7 @@ from assay.model.errors import UsageError
     "names",
     metavar="NAME",
     multiple=True,
-    callback=output.each_once,
+    callback=options.each_once,
     help="Compiler: gcc, clang or a name in assay.toml; flags can be added, as gcc+O2. Can be given several "
     "times. Default: the first of `assay list toolchains`.",
 )
@@ -21,7 +21,7 @@ from assay.model.errors import UsageError
     "mpis",
     metavar="NAME",
     multiple=True,
-    callback=output.each_once,
+    callback=options.each_once,
     help="Build the MPI programs, too, with openmpi, mpich-4 or a name in assay.toml. Can be given several times.",
 )
 @click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.support import output, site
+from assay.cli.support import options, output, site
 from assay.cli.support.fitness import examine
 from assay.cli.support.nodes import UNFIT, addressed, merged, require_fit
 
@@ -30,9 +30,9 @@ _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "problem": ("
 
 
 @click.command()
-@site.options
-@output.mpis_option
-@output.networks_option
+@options.place_options
+@options.mpis_option
+@options.networks_option
 @click.option("--json", "as_json", is_flag=True, help="Print every check and its facts as JSON.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     nodes: tuple[str, ...],

@@ -4,7 +4,7 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,118 +20,6 @@ if TYPE_CHECKING:
 _WIDTH = 100
 #: Minimum width: narrower terminals wrap the lines themselves.
 _NARROWEST = 40
-#: Maximum launches of each case.
-_MOST_LAUNCHES = 1000
-
-
-def _whole(least: int, most: int) -> Callable[[click.Context, click.Parameter, str | None], int | None]:
-    """A callback that reads an option as a whole number within bounds, both included."""
-
-    def number(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
-        if text is None:
-            return None
-        try:
-            value = int(text)
-        except ValueError:  # also more digits than Python reads
-            value = least - 1
-        if not least <= value <= most:
-            shown = f"'{text}'" if len(text) <= _WIDTH else "this"
-            raise click.BadParameter(f"{shown} is not a whole number from {least} to {most}", ctx, param)
-        return value
-
-    return number
-
-
-def each_once(ctx: click.Context, param: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
-    """A callback that returns the names; none may be empty or repeated."""
-    for name in names:
-        if not name.strip():
-            raise click.BadParameter("a name is empty", ctx, param)
-        if names.count(name) > 1:
-            raise click.BadParameter(f"'{name}' is given twice", ctx, param)
-    return tuple(names)
-
-
-launches_option = click.option(
-    "--launches",
-    metavar="N",
-    callback=_whole(1, _MOST_LAUNCHES),
-    help=f"Launches of each case, at most {_MOST_LAUNCHES}.",
-)
-seed_option = click.option(
-    "--seed", metavar="N", callback=_whole(0, 2**63 - 1), help="Seed of the random order.  [default: random]"
-)
-toolchains_option = click.option(
-    "--toolchain",
-    "toolchains",
-    metavar="NAME",
-    multiple=True,
-    callback=each_once,
-    help="Toolchain of the programs; several become a factor.",
-)
-mpis_option = click.option(
-    "--mpi",
-    "mpis",
-    metavar="NAME",
-    multiple=True,
-    callback=each_once,
-    help="MPI of the MPI programs, by its name in assay list mpis; several become a factor.",
-)
-blas_option = click.option(
-    "--blas",
-    metavar="NAME,...",
-    help="BLAS that programs load: its name in assay list blas, or a path of a library. Several become a factor.",
-)
-networks_option = click.option(
-    "--network",
-    "networks",
-    metavar="NAME=DEVICE,...",
-    help="Network between nodes, by interface or port: gbe=eth0,ib=mlx5_0:1. Several become a factor.",
-)
-messages_option = click.option(
-    "-m", "--messages", metavar="FROM:TO", default="", help="Message sizes, instead of those of the study: 1:4M."
-)
-set_option = click.option(
-    "--set",
-    "values",
-    metavar="AXIS=VALUE,...",
-    multiple=True,
-    help="Values of an axis, instead of those of the study: hpl.n=8192, nb=256. Can be given several times.",
-)
-sweep_option = click.option(
-    "--sweep",
-    "sweeps",
-    metavar="WHAT=NUMBERS",
-    multiple=True,
-    help="For scale:BENCHMARK: ranks=1,2,4,all (of a node), threads=1,2,4 (of a rank), nodes=1,2,all.",
-)
-refine_option = click.option(
-    "--refine",
-    metavar="ROUNDS",
-    callback=_whole(0, 10),
-    help="Rounds that add sizes where curves have steps or go on; 0 for none.  [default: that of the study]",
-)
-full_option = click.option(
-    "--full",
-    is_flag=True,
-    help="After the study, solve the largest system that fits the memory, once, beyond the budget.",
-)
-nic_node_option = click.option(
-    "--nic-node",
-    metavar="N|NETWORK=N,...",
-    help="NUMA node of the network card, if the machine does not report it; one for each network: ib=1,gbe=0.",
-)
-confirm_option = click.option(
-    "--confirm",
-    is_flag=True,
-    help="After the study, run experiments that confirm or refute the candidate findings.",
-)
-confirm_budget_option = click.option(
-    "--confirm-budget",
-    metavar="DURATION",
-    help="Time for these experiments, in addition to the budget of the study; implies --confirm.  "
-    "[default: that of the study, else 5m]",
-)
 
 
 def complete_run(_ctx: click.Context, _param: click.Parameter, begun: str) -> "list[str | CompletionItem]":
