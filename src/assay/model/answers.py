@@ -2,8 +2,8 @@
 
 A module of a topic's `commands` defines `command`, a command of click: `assay NAME`. It returns an `Answer`, to
 which the command line adds `--json`; an argument `run` completes ids of runs, and click's object, which
-`click.pass_obj` passes, is a `Site`. A module of `views` defines `view`: `assay show NAME`. Both are found by place,
-and imported when they are called or explained: what is slow to load is imported inside their functions.
+`click.pass_obj` passes, is a `Site`. A module of `views` defines `view`: `assay show NAME`. Both are found by
+place, and imported when they are called or explained: what is slow to load is imported inside their functions.
 """
 
 from collections.abc import Callable, Iterable, Mapping
