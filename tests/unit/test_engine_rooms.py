@@ -27,7 +27,6 @@ ALLOWED = {
         {"width", "size", "format", "line", "offset", "round", "segment"},
         "properties and marks of Vega-Lite, and fields of charts' own data",
     ),
-    "analyse/messages/": ({"tcp", "mtu"}, "what Open MPI calls its component; a fact of an interface"),
     "analyse/messages/steps.py": ({"message-law"}, "its own name: the law of messages is this room's"),
     "analyse/plateaus.py": ({"cache-plateaus"}, "its own name: several topics read the results of this law"),
     "analyse/overlap.py": ({"overlap"}, "its own name: several topics read the results of this law"),
@@ -53,8 +52,6 @@ TAKES_APART = frozenset(
 #: The only modules outside the parsers of other people's files that do so, and whose text it is.
 READERS = {
     "analyse/joint.py": "the domain of a host's name",
-    "analyse/messages/configured.py": "a list of Open MPI's components, as its variable has it",
-    "analyse/messages/link.py": "width and generation of an InfiniBand port, as the kernel says them",
     "plan/cards.py": "words of placements and of `--nic-node`, as a user types them",
     "plan/chosen.py": "`--set` and `--vary`, as a user types them",
     "plan/factors.py": "`--vary`, as a user types it",

@@ -4,11 +4,11 @@ import msgspec
 
 from assay.analyse import limits
 from assay.analyse.bounds import Bounds, Law, cached_bytes, rank_memory_bytes
-from assay.analyse.messages import link
 from assay.analyse.messages.curves import PATTERN
 from assay.model.machine import Device
 from assay.model.result import Estimate, Limit
 from assay.model.text import joined, text
+from assay.topics.messages import link
 
 _PAIR = 2
 #: Memory moves each byte of a message at least twice: it is read, and written where it is received.
