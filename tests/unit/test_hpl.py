@@ -18,10 +18,10 @@ from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Plan, Study
 from assay.model.record import FigureOfMerit
 from assay.model.result import Analysis, Estimate
-from assay.model.run import Run
+from assay.model.run import CaseRecords, Run
 from assay.plan import Options
 from assay.report import html
-from assay.report.formatting import percent
+from assay.report.formatting import percent, seconds
 from assay.report.section import Section
 from assay.report.sections import sections
 from assay.simulation import Fault, Law
@@ -314,3 +314,15 @@ def test_a_solution_is_a_share_of_the_largest_product_or_has_no_share(run: Run, 
     assert shares([lucky if each == smallest else each for each in products]) == usual
     largest = max(int(each.params["n"]) for each in products)
     assert shares(slow)[-1] == f"none: the product of n = {largest} is slower"
+
+
+def test_the_time_of_a_solution_is_the_one_that_its_program_states(run: Run, analysis: Analysis) -> None:
+    def slower(case: CaseRecords) -> CaseRecords:
+        late = (msgspec.structs.replace(each, seconds=1000.0) for each in case.figures)
+        return msgspec.structs.replace(case, figures=tuple(late))
+
+    launches = (msgspec.structs.replace(launch, cases=tuple(map(slower, launch.cases))) for launch in run.launches)
+    other = msgspec.structs.replace(run, launches=tuple(launches))
+    (table,) = (each for each in section(other, analysis).tables if each.caption == "Solutions by order")
+    times = {row[table.columns.index("Time")] for row in table.rows}
+    assert times == {seconds(1000.0)}

@@ -28,6 +28,12 @@ def laws() -> dict[str, Law]:
     return {name: module.law for module in topics.modules("limits").values() for name in module.law.names}
 
 
+def limit(name: str, estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """Return what a law, by its name in `Metric.limit`, says of an estimate; None without such a law."""
+    law = laws().get(name)
+    return law.limit(estimate, bounds) if law else None
+
+
 def bound(run: Run, measured: Sequence[Measured], given: Mapping[str, float]) -> list[Measured]:
     """Return estimates with their limits; those above a physical ceiling have a reason instead of a figure."""
     bounds = Bounds(run, (each.estimate for each in measured))

@@ -30,13 +30,12 @@ from assay.model.record import (
 )
 from assay.model.run import RUN_SCHEMA, CaseRecords, LaunchRecords, Run, RunInfo
 from assay.store import earlier, imported, packed
+from assay.store.files import COLUMNS, COLUMNS_FORM
 from assay.store.grouping import Grouping
 
 if TYPE_CHECKING:
     from assay.store.compact import Common
 
-#: See `assay.store.compact`, which needs numpy.
-COLUMNS, COLUMNS_FORM = "samples.columns", 1
 #: Largest number that programs accept.
 _LARGEST = 2**62
 
@@ -303,7 +302,7 @@ class _Uncommitted:
     def _common(self, shared: Shared) -> "Common":
         from assay.store.compact import Common, checked  # noqa: PLC0415 (numpy, which small runs do not need)
 
-        return Common(checked(self.file, shared.at, shared.bytes, shared.crc32))
+        return Common(shared.form, checked(self.file, shared.at, shared.bytes, shared.crc32))
 
     def _whole(self, case: CaseRecords, columns: Columns, common: "Common | None") -> CaseRecords:
         """The case with the data of its `columns` record."""

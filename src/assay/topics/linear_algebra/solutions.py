@@ -11,13 +11,13 @@ from assay.analyse.estimates import Measured
 from assay.analyse.messages import place
 from assay.analyse.messages.curves import BYTES, PATTERN, unusual
 from assay.analyse.messages.steps import MessageLaw
+from assay.analyse.overlap import hidden_shares
 from assay.analyse.statistics import Samples
 from assay.model.declarations import works_together
 from assay.model.grouping import grouped
 from assay.model.plan import Case
 from assay.model.result import Estimate
 from assay.model.units import format_cpu_list
-from assay.topics.collectives.models.overlap import hidden_shares
 from assay.topics.linear_algebra.benchmarks.hpl import OVERLAPS
 from assay.topics.linear_algebra.orders import (
     FEWEST,

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.messages import link, place
+from assay.analyse.messages import place
 from assay.model import roles
 from assay.model.result import Estimate
 from assay.model.run import Run
+from assay.topics.messages import link
 
 #: A smaller share of the link rate is a shortfall.
 SHARE = 0.90

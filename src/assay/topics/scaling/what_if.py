@@ -9,11 +9,11 @@ from assay.analyse.curves import M, RunEstimates
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import place
 from assay.analyse.messages.steps import MessageLaw, Piece
+from assay.analyse.overlap import Overlap
 from assay.analyse.predictions import expectations
 from assay.model.plan import Case, Factor
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
-from assay.topics.collectives.models.overlap import Overlap
 
 #: The factor where a run has none, and its levels: the measured network, the asked one, messages without time.
 _NETWORK, _MEASURED, _ASKED, _IDEAL = "network", "measured", "asked about", "without message time"

@@ -17,9 +17,12 @@ from assay.model.law import Model, Unfitted
 from assay.model.quantity import Quantity
 from assay.model.text import text
 from assay.topics.messages import figures, pieces, scatter
+from assay.topics.messages.causes import causes as possible_causes
 from assay.topics.messages.lines import Lines
 
 _FEWEST_LAUNCHES = 2
+#: Of a step of the law.
+causes = possible_causes
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:

@@ -8,7 +8,7 @@ import msgspec
 
 from assay.analyse.curves import M, figure
 from assay.analyse.evidence import Evidence
-from assay.analyse.messages import curves, link
+from assay.analyse.messages import curves
 from assay.analyse.messages.steps import MessageLaw, steps
 from assay.model import roles
 from assay.model.grouping import grouped
@@ -16,7 +16,7 @@ from assay.model.profile import Profile, ProfileFigure
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Finding
 from assay.report import messages
-from assay.topics.messages import limiting
+from assay.topics.messages import limiting, link
 from assay.topics.messages.ends import LONG_BYTES
 from assay.topics.messages.models import max_rate, mpi_over_tcp
 from assay.topics.messages.models.duplex import Duplex

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.experiments import arm, retest_single
-from assay.analyse.messages import configured, place
+from assay.analyse.messages import place
 from assay.analyse.messages.curves import BYTES, PATTERN
 from assay.model import roles
 from assay.model.declaration import ParamValue
@@ -14,7 +14,7 @@ from assay.model.plan import Arm, Effect, Experiment
 from assay.model.result import Estimate, Finding, Limit
 from assay.model.text import cli, text
 from assay.model.units import format_quantity, format_size
-from assay.topics.messages import axes, ends
+from assay.topics.messages import axes, configured, ends
 
 #: Pairs of cores that may saturate a link that one pair does not.
 _MORE = 4

@@ -4,7 +4,6 @@ import math
 from collections.abc import Hashable, Iterable
 
 from assay.analyse.evidence import Evidence, Rule, numbers
-from assay.analyse.messages import configured
 from assay.analyse.messages.curves import BYTES, PATTERN
 from assay.model import roles
 from assay.model.grouping import grouped
@@ -12,7 +11,7 @@ from assay.model.plan import Arm, Case, Effect, Experiment
 from assay.model.result import Finding
 from assay.model.text import joined, text
 from assay.model.units import format_size
-from assay.topics.messages import axes
+from assay.topics.messages import axes, configured
 
 #: `tcp` gives up a connection after this number of seconds without a byte.
 _PATIENCE_S = 20.0

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from assay.analyse.evidence import Evidence, Rule, digits, numbers
-from assay.analyse.messages import link, place
+from assay.analyse.messages import place
 from assay.model.grouping import grouped
 from assay.model.result import Estimate, Finding
 from assay.model.text import listed, text
 from assay.model.units import format_quantity
-from assay.topics.messages import ends
+from assay.topics.messages import ends, link
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from assay.cli import output
+from assay.cli.support import output
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

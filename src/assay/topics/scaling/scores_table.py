@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from assay.analyse.scores import Score, Scores
 from assay.model import benchmarks
 from assay.report import formatting
 from assay.report.screen import Screen
+from assay.topics.scaling.scores import Score, Scores
 
 _COLUMNS = (
     ("run", "left"),
