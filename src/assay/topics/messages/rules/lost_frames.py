@@ -98,7 +98,7 @@ def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Fi
 def _experiment(case: Case) -> Experiment:
     """Repeat the messages that broke their connection, in segments that every path carries."""
     setting = text("segments of {size}", size=f"{_SURE:,} B")
-    is_time = axes.PATTERNS[str(case.params[PATTERN])].figure == "time"
+    is_time = roles.patterns()[str(case.params[PATTERN])].figure == "time"
     metric = "latency" if is_time else "bandwidth"
     arm = Arm(case.id, "message", metric, 1, params={axes.SEGMENT: _SURE})
     passes = Effect(
