@@ -71,7 +71,7 @@ struct Declaration {
                                ///< others its phases
     std::string message_threads{};  ///< axis of the threads of a rank that pass messages at once: MPI must know it
                                     ///< at its start; empty: one thread passes all
-    std::string text{};             ///< the JSON, for `--describe`
+    std::string text{};             ///< the JSON, for `--describe`; empty: no benchmark
 
     /// Amount of a quantity in one unit of work of a kernel; of a polynomial, for this order.
     [[nodiscard]] double amount(const std::string& kernel, const std::string& quantity, double order = 1) const {

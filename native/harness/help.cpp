@@ -1,5 +1,6 @@
 // How a program describes itself, to people and to programs.
 #include "harness/arguments.hpp"
+#include "harness/json.hpp"
 
 namespace assay {
 namespace {
@@ -59,6 +60,15 @@ std::string help(const Declaration& declaration) {
            "exit: 0 all cases complete; 1 a case failed or is invalid; 2 usage; 4 the environment cannot do it\n";
 }
 
-std::string describe(const Declaration& declaration) { return declaration.text + "\n"; }
+std::string describe(const Declaration& declaration) {
+    if (!declaration.text.empty()) {
+        return declaration.text + "\n";
+    }
+    return json::object({{"schema", json::number(std::int64_t{1})},
+                         {"name", json::string(declaration.name)},
+                         {"measures", json::string(declaration.measures)}})
+               .text +
+           "\n";
+}
 
 }  // namespace assay

@@ -28,12 +28,7 @@ constexpr const char* usage =
 constexpr const char* summary = "runs a command with a placement that is set and proven";
 
 assay::Declaration declaration_of(const std::string& benchmark) {
-    return {.name = benchmark,
-            .measures = summary,
-            .kernels = {},
-            .axes = {},
-            .work = {},
-            .text = "{\"schema\":1,\"name\":\"" + benchmark + "\"}"};
+    return {.name = benchmark, .measures = summary, .kernels = {}, .axes = {}, .work = {}};
 }
 
 struct Request {

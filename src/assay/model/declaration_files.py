@@ -51,7 +51,7 @@ def declaration(name: str) -> Declaration:
     Raises:
         UsageError: there is no such file, or it is not valid: an unknown or missing key is named.
     """
-    return read(_file(name))
+    return read(place(name))
 
 
 def declared(name: str) -> dict[str, Any]:
@@ -60,14 +60,20 @@ def declared(name: str) -> dict[str, Any]:
     return {field: getattr(record, field) for field in Declaration.__struct_fields__}
 
 
-def read(file: Path) -> Declaration:
-    """The declaration in a file; UsageError if it is not valid."""
+def resolved(file: Path) -> dict[str, Any]:
+    """The record in a file with the shared records that it names, as the program prints it by `--describe`."""
     record = _content(file)
     for kind in ("axes", "metrics"):
         if kind in record:
             record[kind] = [_resolved(entry, kind, file) for entry in record[kind]]
     if "work" in record:
-        record["work"] = {kernel: _resolved(entry, "work", file) for kernel, entry in record["work"].items()}
+        record["work"] = {kernel: _resolved(amounts, "work", file) for kernel, amounts in record["work"].items()}
+    return record
+
+
+def read(file: Path) -> Declaration:
+    """The declaration in a file; UsageError if it is not valid."""
+    record = resolved(file)
     made = converted(record, Declaration, "declaration", file, _PAGE)
     if made.name != file.stem:
         raise UsageError(f"{file} declares '{made.name}'", why="a file has the name of its benchmark")
@@ -86,7 +92,8 @@ def _by_name() -> dict[str, Path]:
     return {file.stem: file for file in reversed(files())}
 
 
-def _file(name: str) -> Path:
+def place(name: str) -> Path:
+    """The file of a declaration; UsageError if there is none."""
     if name not in _by_name():
         raise UsageError(
             f"benchmark '{name}' has no declaration",
