@@ -114,6 +114,15 @@ refine_option = click.option(
     callback=_whole(0, 10),
     help="Rounds that add sizes where curves have steps or go on; 0 for none.  [default: that of the study]",
 )
+folders_option = click.option(
+    "--folder",
+    "folders",
+    metavar="PATH",
+    multiple=True,
+    callback=each_once,
+    help="Folder for benchmarks that write files; each rank makes its own there and removes it at the end. With "
+    "several, each rank gets the next one.",
+)
 full_option = click.option(
     "--full",
     is_flag=True,

@@ -48,6 +48,7 @@ _MOST_POINTS = 40
 @output.set_option
 @output.sweep_option
 @output.nic_node_option
+@output.folders_option
 @output.full_option
 @output.confirm_option
 @output.confirm_budget_option

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 @output.set_option
 @output.sweep_option
 @output.nic_node_option
+@output.folders_option
 @output.full_option
 @output.refine_option
 @output.confirm_option

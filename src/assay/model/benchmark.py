@@ -242,7 +242,9 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
             machine can slow; empty if it does not serve as that.
         needs: role of each library that the program loads at launch, `blas` -> functions that it must have.
         devices: whether each rank works on the devices of its placement; its program gets them by `--devices`
-            and states in its header those that it used.
+            and states in its header those that it opened.
+        folder: whether each rank works in a folder; its program gets it by `--folder`.
+        folder_bytes: most bytes that each rank has in its folder at a time, from the params.
         order_grain: axis whose value divides the order (the axis of that role); empty if any order is right.
         foreign: the command to start, if the program is Assay's starter; its figures are the kernels.
         growth: what a study of scaling needs to know of it.
@@ -272,6 +274,8 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
     sentinel: Params = msgspec.field(default_factory=dict)
     needs: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     devices: bool = False
+    folder: bool = False
+    folder_bytes: Callable[[Params], int] = lambda _params: 0
     order_grain: str = ""
     foreign: ForeignProgram | None = None
     growth: Growth = Growth()
