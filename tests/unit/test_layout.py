@@ -10,7 +10,8 @@ from tests.simulation import EPYC_7601, TWO_CORES, described
 
 from assay.machine import synthetic
 from assay.model import benchmarks
-from assay.model.benchmark import Axis, Params, Resources
+from assay.model.benchmark import Resources
+from assay.model.declaration import Axis, Params
 from assay.model.errors import UsageError
 from assay.model.facts import Fact
 from assay.model.machine import Device, Machine

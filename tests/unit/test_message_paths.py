@@ -10,7 +10,7 @@ from tests.unit.test_limits_wire import ethernet, held, with_device
 
 from assay import store
 from assay.analyse import analyse
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.plan import Measure, Study
 from assay.model.profile import LimitedBy, Profile, ProfileFigure
 from assay.model.quantity import Quantity, exact

@@ -1,6 +1,7 @@
 """Devices and folders of ranks: told to the program, proven by its records, left out with the reason."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -54,10 +55,12 @@ def with_address(name: str, node: int, **facts: str | bool) -> Device:
 
 def planned(
     word: str = "rank-per:gpu",
-    devices: tuple[Device, ...] = tuple(with_address(name, node) for node, name in enumerate(GPUS)),
+    devices: tuple[Device, ...] | None = None,
     measure: Measure | None = None,
     **options: object,
 ) -> Plan:
+    if devices is None:
+        devices = tuple(with_address(name, node) for node, name in enumerate(GPUS))
     machine = msgspec.structs.replace(described(MACHINE), devices=devices)
     measure = measure or Measure("pt2pt", (word,), axes={"pattern": "latency", "bytes": 8})
     study = Study("S", "Q?", (measure,), launches=1)
@@ -132,7 +135,7 @@ def test_a_program_that_reports_no_folder_makes_the_case_invalid(tmp_path: Path)
     ],
 )
 def test_without_a_folder_the_case_is_left_out_with_the_next_command(
-    options: dict[str, object], why: str, remedy: str
+    options: dict[str, Any], why: str, remedy: str
 ) -> None:
     with pytest.raises(UnfitEnvironmentError) as nothing:
         planned(measure=copies(), **options)

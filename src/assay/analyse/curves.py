@@ -11,7 +11,7 @@ import numpy as np
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples, medians, quantiles
 from assay.model import benchmarks, roles
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped
 from assay.model.law import Model, Point
 from assay.model.machine import Machine

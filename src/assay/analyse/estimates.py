@@ -18,7 +18,8 @@ from assay.analyse.modes import two_modes
 from assay.analyse.states import FAR, NEAR
 from assay.analyse.statistics import FEWEST_FOR_TAIL, Samples, median_interval, medians, percentile
 from assay.model import benchmarks
-from assay.model.benchmark import Benchmark, Metric
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Metric
 from assay.model.grouping import grouped
 from assay.model.placed import Placed, Proof
 from assay.model.placement import Placement

@@ -6,7 +6,7 @@ import msgspec
 
 from assay.analyse.statistics import median_interval, share_of
 from assay.model import benchmarks
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.quantity import Quantity, distance
 from assay.model.result import Analysis
 from assay.model.run import Run

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from assay.model.benchmark import Axis, Benchmark, ParamValue
+    from assay.model.benchmark import Benchmark
+    from assay.model.declaration import Axis, ParamValue
     from assay.model.machine import Machine
     from assay.model.placement import Memory
     from assay.model.plan import Case, Plan

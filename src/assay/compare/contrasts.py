@@ -12,7 +12,7 @@ from assay.compare.curves import chosen, policy
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast, Curve
 from assay.compare.yardsticks import NO_SPEED
 from assay.model import benchmarks, roles
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.result import Estimate

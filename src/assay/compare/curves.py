@@ -14,7 +14,7 @@ from assay.analyse.messages.place import between
 from assay.analyse.messages.steps import LAW, MessageLaw
 from assay.compare.records import Curve, MessageCurve
 from assay.model import benchmarks, roles
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped
 from assay.model.imported import case_of
 from assay.model.result import Estimate

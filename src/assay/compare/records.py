@@ -2,8 +2,8 @@
 
 import msgspec
 
-from assay.model.benchmark import ParamValue
 from assay.model.compared import Compared
+from assay.model.declaration import ParamValue
 from assay.model.quantity import Quantity
 from assay.model.result import Comparison
 

@@ -20,8 +20,8 @@ from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import growth, yardsticks
 from assay.model import benchmarks, roles
-from assay.model.benchmark import ParamValue
 from assay.model.compared import Compared, ComparedPair, Difference
+from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED

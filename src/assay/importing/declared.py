@@ -12,7 +12,7 @@ import msgspec
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
 from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whole, lines, slug
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.imported import Figure, Table
 
 Params = Mapping[str, ParamValue]

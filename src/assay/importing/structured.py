@@ -10,7 +10,7 @@ from assay.importing.text import UNITS, Column, Text, figure, lines, slug
 from assay.model.imported import Figure, Skipped, Table
 
 if TYPE_CHECKING:
-    from assay.model.benchmark import ParamValue
+    from assay.model.declaration import ParamValue
 
 #: Maximum objects in a text.
 _MOST = 1000

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Params, ParamValue
+from assay.model.benchmark import Benchmark, ForeignProgram
+from assay.model.declaration import Axis, Metric, Params, ParamValue
 from assay.model.errors import UsageError
 from assay.model.placement import Placement
 from assay.model.units import parse_duration, parse_size, printed_unit

@@ -84,4 +84,4 @@ def of(name: str) -> Benchmark:
     """The declaration; an empty one for a benchmark of another tool, or of another version."""
     if name in names() or name in _declared:  # no file is read: this is called for every figure
         return get(name)
-    return Benchmark(name, name, "", "", "", (), (), (), memory_bytes=lambda _params, _placement: 0)
+    return Benchmark(name=name, title=name, memory_bytes=lambda _params, _placement: 0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from assay.model.benchmark import Axis, Metric, ParamValue
+from assay.model.declaration import Axis, Metric, ParamValue
 from assay.model.placement import Placement
 
 

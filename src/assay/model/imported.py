@@ -2,7 +2,7 @@
 
 import msgspec
 
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.facts import Fact
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, case_id

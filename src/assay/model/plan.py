@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from assay.model.application import Application
-from assay.model.benchmark import ParamValue
 from assay.model.core_rate import CoreRate
+from assay.model.declaration import ParamValue
 from assay.model.placement import Placement, Word, parsed
 from assay.model.private import FilePath, Host
 

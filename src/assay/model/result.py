@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.effort import Effort
 from assay.model.imported import Printed
 from assay.model.law import Model, Prediction

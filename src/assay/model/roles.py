@@ -5,7 +5,8 @@ from functools import cache
 from typing import Literal
 
 from assay.model import benchmarks
-from assay.model.benchmark import Benchmark, Metric, ParamValue, Pattern
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Metric, ParamValue, Pattern
 from assay.model.result import Estimate
 from assay.model.role_words import WORK_OF, WORK_RATES, AxisRole, LevelRole, Role
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.model import benchmarks
-from assay.model.benchmark import Axis
+from assay.model.declaration import Axis
 from assay.model.errors import UsageError
 from assay.model.plan import Measure
 

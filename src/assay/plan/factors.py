@@ -12,7 +12,8 @@ import msgspec
 
 from assay import toolchain as toolchains
 from assay.model import benchmarks
-from assay.model.benchmark import Axis, Benchmark
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis
 from assay.model.errors import UsageError
 from assay.model.plan import Case, Factor, Measure, Study
 from assay.model.toolchain import Library

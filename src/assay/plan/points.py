@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from assay.model.benchmark import Axis, Benchmark, ParamValue, Resources
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Axis, ParamValue
 from assay.model.errors import UsageError
 from assay.model.machine import Machine
 from assay.model.placement import Placement

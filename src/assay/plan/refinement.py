@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.model import benchmarks
-from assay.model.benchmark import Axis
+from assay.model.declaration import Axis
 from assay.model.machine import Machine
 from assay.model.plan import Case, LeftOut, Plan, PlannedLaunch
 from assay.model.result import Analysis, Estimate

@@ -1,6 +1,7 @@
 """Whether the devices and the folder of a case are there, and the option that names them."""
 
-from assay.model.benchmark import Benchmark, Params
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Params
 from assay.model.placement import Placement
 from assay.model.units import format_size
 from assay.plan.spots import Setting

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import msgspec
 
 from assay.model import benchmarks
-from assay.model.benchmark import Benchmark, ParamValue
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped
 from assay.model.machine import Machine
 from assay.model.placement import Placement, parsed, starred_memory

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.model import text as texts
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.law import UNFIT
 from assay.model.profile import ProfileFigure
 from assay.model.quantity import Quantity

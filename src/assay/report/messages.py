@@ -10,6 +10,7 @@ from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
 from assay.report import formatting, selection
 from assay.report.figures import Name
+from assay.report.vocabulary import known
 
 #: Benchmark of messages between two partners -> what passes them, `MPI` or `TCP`.
 BY: dict[str, str] = {name: by for name, by in roles.message_curves().items() if by}
@@ -24,7 +25,7 @@ def _of_one_pair(figure: str, directions: int) -> str:
 
 LATENCY, ONE, BOTH = _of_one_pair("time", 1), _of_one_pair("rate", 1), _of_one_pair("rate", 2)
 #: Pattern -> the quantity of its headline.
-COUNTED = {name: each.counted for name, each in roles.patterns().items()}
+COUNTED = {name: known(each.counted) for name, each in roles.patterns().items()}
 #: Maximum number of series in a chart or table, which differ in colour, shape and dash.
 MOST_SERIES = 6
 #: Minimum number of sizes of a curve.
@@ -122,7 +123,7 @@ def cores_of(label: str, hosts: Sequence[str]) -> tuple[str, str]:
 def counted(pattern: str) -> str:
     """Return the headline quantity of a pattern, inside a sentence; the pattern itself if it has no words."""
     found = roles.patterns().get(pattern)
-    return (found.within if found else "") or pattern
+    return known(found.within) if found and found.within else pattern
 
 
 def over(estimates: Iterable[Estimate]) -> Name:

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from assay.model import benchmarks
-from assay.model.benchmark import Metric
+from assay.model.declaration import Metric
 from assay.model.facts import Fact
 from assay.model.imported import Imported
 from assay.model.imported import Table as Printed

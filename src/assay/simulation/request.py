@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.units import parse_cpu_list
 
 _OPTIONS = {"cpus", "memory", "precision", "min-samples", "max-samples"}

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from assay import references
 from assay.model import benchmarks, roles
-from assay.model.benchmark import Axis, Benchmark, Params, ParamValue
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis, Params, ParamValue
 from assay.model.errors import UsageError
 from assay.model.imported import RANGE_END, UNSTATED, Figure, Table
 from assay.model.law import SPEED_UP

@@ -5,7 +5,8 @@ import re
 from collections.abc import Sequence
 
 from assay.model import benchmarks, roles
-from assay.model.benchmark import Benchmark, ParamValue
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import ParamValue
 from assay.model.declarations import INDEPENDENT
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Metric, Operations, Params, Resources
+from assay.model.benchmark import Operations, Resources
+from assay.model.declaration import Axis, Metric, Params
 from assay.model.placement import Placement
 
 _DOUBLE_BYTES = 8

@@ -22,7 +22,7 @@ import numpy as np
 from assay.analyse.curves import ends, replicates, with_ends
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples, student
-from assay.model.benchmark import Params
+from assay.model.declaration import Params
 from assay.model.quantity import Basis, Quantity
 from assay.topics.linear_algebra.benchmarks.hpl import operations, panel_numbers
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Metric, Params, Pattern, Resources
-from assay.model.text import text
+from assay.model.benchmark import Resources
+from assay.model.declaration import Axis, Metric, Params, Pattern
 
 _LATENCIES = ("latency", "multi-latency")
 _WINDOWS = ("bandwidth", "bidirectional", "multi-bandwidth")
@@ -21,37 +21,37 @@ _CALL_S = 2e-6
 
 #: The patterns of our benchmarks, then those of other tools.
 PATTERNS = {
-    "latency": Pattern(text("Ping-pong latency, one way"), text("latency, one way"), "time", osu="Latency"),
-    "bandwidth": Pattern(text("Bandwidth, one direction"), text("bandwidth, one direction"), osu="Bandwidth"),
+    "latency": Pattern("Ping-pong latency, one way", "latency, one way", "time", osu="Latency"),
+    "bandwidth": Pattern("Bandwidth, one direction", "bandwidth, one direction", osu="Bandwidth"),
     "bidirectional": Pattern(
-        text("Bandwidth, both directions added"),
-        text("bandwidth, both directions added"),
+        "Bandwidth, both directions added",
+        "bandwidth, both directions added",
         directions=2,
         osu="Bi-Directional Bandwidth",
     ),
     "multi-bandwidth": Pattern(
-        text("Bandwidth of all pairs, one direction"),
-        text("bandwidth of all pairs, one direction"),
+        "Bandwidth of all pairs, one direction",
+        "bandwidth of all pairs, one direction",
         pairs="all",
         osu="Multiple Bandwidth / Message Rate",
     ),
     "multi-latency": Pattern(
-        text("Latency of the slowest pair, one way"),
-        text("latency of the slowest pair, one way"),
+        "Latency of the slowest pair, one way",
+        "latency of the slowest pair, one way",
         "time",
         pairs="all",
         osu="Multi Latency",
     ),
     "multi-bidirectional": Pattern(
-        text("Bandwidth of all pairs, both directions added"),
-        text("bandwidth of all pairs, both directions added"),
+        "Bandwidth of all pairs, both directions added",
+        "bandwidth of all pairs, both directions added",
         directions=2,
         pairs="all",
     ),
-    "ping-pong": Pattern(text("Bandwidth of a ping-pong")),
-    "pingping": Pattern(text("Time with a message in the opposite direction"), figure="time"),
-    "sendrecv": Pattern(text("Time to send and receive (Sendrecv)"), figure="time"),
-    "exchange": Pattern(text("Exchange with both neighbours"), figure="time"),
+    "ping-pong": Pattern("Bandwidth of a ping-pong"),
+    "pingping": Pattern("Time with a message in the opposite direction", figure="time"),
+    "sendrecv": Pattern("Time to send and receive (Sendrecv)", figure="time"),
+    "exchange": Pattern("Exchange with both neighbours", figure="time"),
 }
 #: Axis of the most bytes of a TCP segment.
 SEGMENT = "segment"

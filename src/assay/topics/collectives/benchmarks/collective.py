@@ -1,6 +1,7 @@
 """Collective operations of MPI: the time of the slowest rank, and of the ranks on average."""
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis, Metric, Params
 
 _FILL_RATE = 1e9
 #: Ranks assumed by plans where each rank has a block for every other one: the parameters do not give their number.

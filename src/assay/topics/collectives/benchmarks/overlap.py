@@ -1,6 +1,7 @@
 """Nonblocking collective operations during computing: how much of them is hidden."""
 
-from assay.model.benchmark import Axis, Benchmark, Metric
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis, Metric
 from assay.topics.collectives.benchmarks import collective
 
 _DECLARED = {axis.name: axis for axis in collective.benchmark.axes}

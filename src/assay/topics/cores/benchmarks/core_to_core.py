@@ -1,6 +1,7 @@
 """The time a cache line takes from one core to another."""
 
-from assay.model.benchmark import Benchmark, Metric
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Metric
 
 _LINES_BYTES = 4096
 

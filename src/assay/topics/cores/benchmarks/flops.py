@@ -1,6 +1,7 @@
 """Floating-point operations in registers, and the clock that the cores keep meanwhile."""
 
-from assay.model.benchmark import Axis, Benchmark, Metric
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis, Metric
 
 #: Words of the fact `processor / vector instructions`, of x86 and others.
 _NEON = ("asimd", "neon")

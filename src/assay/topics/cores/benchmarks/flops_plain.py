@@ -1,6 +1,7 @@
 """The eight mixes of flops as plain loops, which show compilers and flags."""
 
-from assay.model.benchmark import Axis, Benchmark, Metric
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis, Metric
 
 #: A page, which holds one line per thread.
 _MEMORY_BYTES = 4096

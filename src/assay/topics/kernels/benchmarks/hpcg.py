@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Axis, Metric, Params
 from assay.model.declarations import phase_times, traffic
 from assay.model.growth import Growth
 from assay.model.placement import Placement

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Axis, Metric, Params
 from assay.model.declarations import coupling, phase_times, sharing_ranks, traffic, works_together
 from assay.model.growth import Exchange, Growth, Values
 from assay.model.machine import allowed_cores

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Params
+from assay.model.benchmark import Benchmark, ForeignProgram
+from assay.model.declaration import Axis, Metric, Params
 from assay.model.declarations import ONE_RANK, program_times
 from assay.model.placement import Placement
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand

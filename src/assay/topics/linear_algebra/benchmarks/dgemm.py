@@ -1,6 +1,7 @@
 """The matrix product of a BLAS library."""
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Operations, Params
+from assay.model.benchmark import Benchmark, Operations
+from assay.model.declaration import Axis, Metric, Params
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.calls import BF16_PRODUCT, PRODUCT
 

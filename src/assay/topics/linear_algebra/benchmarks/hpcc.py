@@ -1,6 +1,7 @@
 """HPL of the HPC Challenge benchmark: the installed program, measured through Assay's starter."""
 
-from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Operations, Params
+from assay.model.benchmark import Benchmark, ForeignProgram, Operations
+from assay.model.declaration import Axis, Metric, Params
 from assay.model.declarations import ONE_RANK, program_times
 from assay.model.placement import Placement
 

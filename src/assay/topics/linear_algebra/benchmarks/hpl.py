@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from math import ceil, log2
 from typing import TYPE_CHECKING, TypeVar
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Operations, Params, Resources
+from assay.model.benchmark import Benchmark, Operations, Resources
+from assay.model.declaration import Axis, Metric, Params
 from assay.model.declarations import coupling, phase_times, sharing_ranks
 from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement

@@ -1,6 +1,7 @@
 """The LINPACK benchmark of order 100 and 1000, on one core."""
 
-from assay.model.benchmark import Axis, Benchmark
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis
 from assay.topics.linear_algebra import linpack
 from assay.topics.linear_algebra.calls import LIBRARY_LU, PRODUCT
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Operations, Params, Resources
+from assay.model.benchmark import Benchmark, Operations, Resources
+from assay.model.declaration import Axis, Metric, Params
 from assay.model.declarations import phase_times
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.benchmarks.hpl import ORDER, operations, orders

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Axis, Metric, Params
 
 #: Cache line of a machine that does not state its size.
 LINE_BYTES = 64

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Axis, Metric, Params
 from assay.topics.memory.benchmarks.latency import LINE_BYTES, ORDER_BYTES, SEED, SEEDS, TOUCH_RATE, pages
 from assay.topics.memory.benchmarks.stream import CACHE_MULTIPLE, UNKNOWN_CACHE_BYTES
 

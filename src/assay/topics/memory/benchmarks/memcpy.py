@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Axis, Metric, Params
 from assay.model.declarations import OFFSET
 from assay.topics.memory.benchmarks.stream import UNKNOWN_CACHE_BYTES
 

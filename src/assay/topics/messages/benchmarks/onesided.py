@@ -1,6 +1,7 @@
 """One-sided transfers between two MPI ranks: latency until they are seen, and bandwidth."""
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis, Metric, Params
 from assay.topics.messages import axes as messages
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Params, Resources
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Axis, Params
 from assay.topics.messages import axes as messages
 
 

@@ -1,6 +1,7 @@
 """Messages between pairs of MPI ranks: latency, bandwidth and rate."""
 
-from assay.model.benchmark import Axis, Benchmark, Params
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis, Params
 from assay.model.declarations import OFFSET
 from assay.topics.messages import axes as messages
 

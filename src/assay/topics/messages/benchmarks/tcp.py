@@ -1,6 +1,7 @@
 """Messages over TCP sockets, between the same pairs of processes as in pt2pt."""
 
-from assay.model.benchmark import Axis, Benchmark, Params
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis, Params
 from assay.model.declarations import OFFSET
 from assay.topics.messages import axes as messages
 

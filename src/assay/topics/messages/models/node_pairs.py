@@ -9,7 +9,7 @@ from assay.analyse.curves import Curve, RunEstimates, curves, point, spread
 from assay.analyse.estimates import Measured, value
 from assay.analyse.statistics import median_intervals, medians
 from assay.model import benchmarks
-from assay.model.benchmark import Metric
+from assay.model.declaration import Metric
 from assay.model.grouping import grouped
 from assay.model.law import Model, Point
 from assay.model.quantity import Quantity

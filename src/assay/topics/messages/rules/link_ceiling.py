@@ -8,7 +8,7 @@ from assay.analyse.experiments import arm, retest_single
 from assay.analyse.messages import configured, place
 from assay.analyse.messages.curves import BYTES, PATTERN
 from assay.model import roles
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Arm, Effect, Experiment
 from assay.model.result import Estimate, Finding, Limit

@@ -13,7 +13,7 @@ from assay.analyse.messages import configured, place
 from assay.analyse.messages.curves import PATTERN
 from assay.analyse.messages.steps import LEAST, SCATTERS, MessageLaw, Step, causes, frames, steps
 from assay.model import roles
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.plan import UNSET, Effect, Experiment, Factor
 from assay.model.result import Estimate, Finding
 from assay.model.text import REMARK, Text, cli, filled, joined, text

@@ -11,7 +11,7 @@ from assay.analyse.messages.steps import MessageLaw
 from assay.analyse.noise import stops
 from assay.analyse.statistics import Samples, medians
 from assay.model import benchmarks, record, roles
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.declarations import INDEPENDENT
 from assay.model.growth import Exchange
 from assay.model.law import Prediction

@@ -1,6 +1,7 @@
 """The Himeno benchmark: Jacobi sweeps of a Poisson equation on a three-dimensional grid."""
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis, Metric, Params
 from assay.model.declarations import TOUCH, traffic
 from assay.model.errors import UsageError
 

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Params, Resources
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Axis, Params
 from assay.model.declarations import coupling, sharing_ranks
 from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
