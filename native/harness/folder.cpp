@@ -163,6 +163,13 @@ void Folder::remove() {
     }
 }
 
+std::string file_system(const std::string& path) {
+    FolderReadback folder;
+    folder.path = path;
+    read_mount(folder);
+    return folder.file_system;
+}
+
 StorageCounters storage_counters(const std::string& path) {
     StorageCounters counters{field("/proc/self/io", "read_bytes"), field("/proc/self/io", "write_bytes"), {}, {}};
     struct stat about {};
@@ -217,7 +224,9 @@ std::string destination(const std::string& file_system, double bytes, const Stor
     if (is_in_memory(file_system)) {
         return "cache";
     }
-    return has_moved(bytes, before.device_write_bytes, after.device_write_bytes) ? "device" : "unproven";
+    const bool moved = has_moved(bytes, before.device_write_bytes, after.device_write_bytes) &&
+                       has_moved(bytes, before.process_write_bytes, after.process_write_bytes);
+    return moved ? "device" : "unproven";
 }
 
 std::string origin(const std::string& file_system, double bytes, std::optional<double> cached_before,
@@ -225,7 +234,9 @@ std::string origin(const std::string& file_system, double bytes, std::optional<d
     if (is_in_memory(file_system) || (cached_before && *cached_before > cached_limit)) {
         return "cache";
     }
-    return has_moved(bytes, before.device_read_bytes, after.device_read_bytes) ? "device" : "unproven";
+    const bool moved = has_moved(bytes, before.device_read_bytes, after.device_read_bytes) &&
+                       has_moved(bytes, before.process_read_bytes, after.process_read_bytes);
+    return moved ? "device" : "unproven";
 }
 
 }  // namespace assay

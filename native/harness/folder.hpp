@@ -44,6 +44,9 @@ class Folder {
     int alive_ = -1;  ///< end of a pipe whose closing tells the cleaner that this process has ended
 };
 
+/// Type of the file system on which a path lies; empty if unknown.
+std::string file_system(const std::string& path);
+
 /// Bytes that this process and the block device of a file system have moved so far.
 struct StorageCounters {
     std::optional<double> process_read_bytes;  ///< fetched from storage (/proc/self/io)
@@ -59,13 +62,13 @@ StorageCounters storage_counters(const std::string& path);
 /// Share of a file's pages that are in memory (mincore); empty if it cannot be told.
 std::optional<double> cached_share(const std::string& file);
 
-/// Where written bytes went: `device`, `cache` or `unproven`. `memory` file systems hold them in memory; a
-/// device is proven by its own counter. What /proc/self/io counts is put into the cache only, and O_DIRECT
-/// proves nothing.
+/// Where written bytes went: `device`, `cache` or `unproven`. File systems in memory hold them there. A device is
+/// proven by two counters together: its own, which others raise too, and that of this process, which counts
+/// what it put into the cache for a device. O_DIRECT proves nothing.
 std::string destination(const std::string& file_system, double bytes, const StorageCounters& before,
                         const StorageCounters& after);
 
-/// Where read bytes came from: `cache` if most pages were in memory before, `device` if its counter shows them.
+/// Where read bytes came from: `cache` if most pages were in memory before, `device` if both counters show them.
 std::string origin(const std::string& file_system, double bytes, std::optional<double> cached_before,
                    const StorageCounters& before, const StorageCounters& after);
 

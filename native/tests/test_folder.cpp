@@ -79,6 +79,8 @@ void bytes_are_proven_to_be_on_a_device_by_its_own_counter_alone() {
     };
     CHECK(destination("ext4", 1000, before, after(0, 900)) == "device");
     CHECK(destination("ext4", 1000, before, after(0, 899)) == "unproven");
+    CHECK(destination("ext4", 1000, before, {900, 899, 1000, 2000}) == "unproven");  // others wrote
+    CHECK(origin("ext4", 1000, 0.0, before, {899, 900, 2000, 1000}) == "unproven");
     CHECK(destination("nfs4", 1000, {0, 0, {}, {}}, {1e6, 1e6, {}, {}}) == "unproven");
     CHECK(destination("tmpfs", 1000, before, after(0, 1000)) == "cache");
     CHECK(origin("ext4", 1000, 0.0, before, after(900, 0)) == "device");

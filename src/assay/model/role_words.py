@@ -23,6 +23,9 @@ Role = Literal[
     "load-latency",  # of a load that waits for the one before
     "loaded-latency",  # the same, while other cores read from memory
     "hand-over-time",  # of a cache line, from core to core, one way
+    "storage-write-rate",  # bytes of files, durable at the end
+    "storage-read-rate",  # bytes of files that are read
+    "device-memory-rate",  # bytes between a device and its own memory
     "message-time",  # one way
     "message-bandwidth",  # bytes of messages
     "message-rate",  # messages
