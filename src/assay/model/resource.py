@@ -96,6 +96,11 @@ class OpenedFolder(msgspec.Struct, frozen=True):
     free_bytes: int
     removed: bool
 
+    @property
+    def mount(self) -> str:
+        """`ext4 /dev/nvme0n1p2`: type and source of its file system."""
+        return f"{self.file_system} {self.source}".strip()
+
 
 def wrong_devices(asked: tuple[GivenDevice, ...], opened: tuple[OpenedDevice, ...] | None) -> str:
     """How the devices that a rank opened differ from those it was given; empty if they do not."""
