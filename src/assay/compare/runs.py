@@ -19,18 +19,19 @@ from assay.compare.environment import GUARDED, differences, is_one_machine, refu
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import growth, yardsticks
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.compared import Compared, ComparedPair, Difference
 from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.result import RESULT_SCHEMA, Analysis, Estimate
+from assay.model.role_words import USUAL_AXES
 from assay.model.run import Run
 from assay.report import selection
 
 #: Axis of the size of a message.
-_SIZE = roles.usual_axis("message-size")
+_SIZE = USUAL_AXES["message-size"]
 
 
 class NothingInCommonError(UsageError):
@@ -47,7 +48,7 @@ def within(run: Run, analysis: Analysis) -> Compared:
         for each in analysis.comparisons
         if each.b in estimates and not (run.imported and each.differ == RANGE_END)
     )
-    pairs += tuple(_places(imported.measured(run.imported))) if run.imported else ()
+    pairs += tuple(_places(imported.measured(run, run.imported))) if run.imported else ()
     cases = {case.id for case in run.plan.cases if case.factors}
     missing = {
         each.case: each.reason for each in analysis.outcomes if each.case in cases and each.status != "complete"
@@ -213,7 +214,7 @@ def _less_stated(
         for name in sorted(sides, key=lambda each: -len(words[each])):
             more = [each for each in sides if each[0] != name[0] and words[name] < words[each]]
             if name in sides and more:
-                other = min(more, key=lambda each: (len(words[each]), _rank(estimates[each])))
+                other = min(more, key=lambda each: (len(words[each]), -estimates[each].merit))
                 one, base = (sides.pop(each) for each in sorted((name, other)))
                 yield from filter(None, (_pair(one, base, between),))
 
@@ -238,7 +239,7 @@ def _best_size(unsized: Measured, others: Sequence[Measured]) -> Measured | None
     own = _but_size(unsized)
     same = (each for each in others if _SIZE in each.estimate.params and _place(each) == _place(unsized))
     peers = [each for each in same if _but_size(each) <= own or own <= _but_size(each)]
-    return min(peers, key=lambda each: _rank(each.estimate), default=None)
+    return max(peers, key=lambda each: each.estimate.merit, default=None)
 
 
 def _but_size(measured: Measured) -> frozenset[tuple[str, ParamValue]]:
@@ -260,7 +261,9 @@ def _nearest(ones: Sequence[Measured], others: Sequence[Measured], between: Betw
     for kind, judged in grouped(ones, _quantity).items():
         both = [(one.estimate, base.estimate, one, base) for one in judged for base in bases.get(kind, ())]
         if both and 1 in {len(judged), len(bases[kind])}:
-            a, b, one, base = min(both, key=lambda each: (len(_differing(*each[:2])), sum(map(_rank, each[:2]))))
+            a, b, one, base = min(
+                both, key=lambda each: (len(_differing(*each[:2])), -each[0].merit - each[1].merit)
+            )
             if _SIZE not in _differing(a, b):
                 yield from filter(None, (_pair(one, base, between),))
 
@@ -279,7 +282,7 @@ def _differing(one: Estimate, base: Estimate) -> dict[str, tuple[str, str]]:
 
 def _words(estimate: Estimate, usual: Mapping[str, str]) -> dict[str, str]:
     """Words of a figure: chosen axes (`usual` where it states none), levels, memory and place."""
-    derived = benchmarks.of(estimate.benchmark).derived
+    derived = estimate.declared.derived
     words = {name: str(value) for name, value in estimate.params.items() if name not in derived}
     words = {**usual, **words, **{name: level for name, level in estimate.factors.items() if level != DEFAULT}}
     return words | {MEMORY: words.get(MEMORY, policy(estimate)), PLACE: estimate.placement.label}
@@ -296,12 +299,6 @@ def _contradictions(pairs: Sequence[ComparedPair]) -> Iterator[Difference]:
         yield Difference("axis", name, a, b)
 
 
-def _rank(estimate: Estimate) -> float:
-    """A number that is smaller for better figures."""
-    value = estimate.median or 0.0
-    return -value if estimate.better == "higher" else value
-
-
 def _kind(measured: Measured) -> Hashable:
     estimate = measured.estimate
     return _quantity(measured), estimate.placement.label, estimate.params.get(_SIZE)  # also a default size
@@ -312,7 +309,7 @@ def _measured(
 ) -> list[Measured]:
     """The headline estimates of a run; by state for benchmarks that states explain."""
     found = (
-        imported.measured(run.imported)
+        imported.measured(run, run.imported)
         if run.imported
         else measure(run, attempts, outcomes(run, attempts), explained)
     )
@@ -350,7 +347,7 @@ def _by_key(
 
 def _usual(estimate: Estimate) -> dict[str, str]:
     """Values of axes that a source does not state: their defaults, but not of the swept axis."""
-    declared = benchmarks.of(estimate.benchmark)
+    declared = estimate.declared
     return {name: str(value) for name, value in declared.defaults.items() if name != declared.swept}
 
 

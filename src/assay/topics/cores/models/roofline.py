@@ -11,12 +11,12 @@ import msgspec
 
 from assay.analyse.bounds import fastest, memory_rates
 from assay.analyse.curves import RunEstimates, figure, point, states_of
+from assay.analyse.plateaus import CachePlateaus
 from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.law import Model, Point, Unfitted
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
-from assay.topics.memory.models.cache_plateaus import CachePlateaus
 
 LAW = "roofline"
 NEEDS = ("cache_plateaus",)

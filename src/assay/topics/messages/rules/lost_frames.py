@@ -4,7 +4,6 @@ import math
 from collections.abc import Hashable, Iterable
 
 from assay.analyse.evidence import Evidence, Rule, numbers
-from assay.analyse.messages import configured
 from assay.analyse.messages.curves import BYTES, PATTERN
 from assay.model import roles
 from assay.model.grouping import grouped
@@ -12,7 +11,7 @@ from assay.model.plan import Arm, Case, Effect, Experiment
 from assay.model.result import Finding
 from assay.model.text import joined, text
 from assay.model.units import format_size
-from assay.topics.messages import axes
+from assay.topics.messages import axes, configured
 
 #: `tcp` gives up a connection after this number of seconds without a byte.
 _PATIENCE_S = 20.0
@@ -32,7 +31,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _between(evidence: Evidence) -> list[Case]:
     """Return the cases of TCP between nodes."""
     several = (case for case in evidence.run.plan.studied if len(case.placement.hosts) > 1)
-    return [case for case in several if roles.message_curves().get(case.benchmark) == "TCP"]
+    return [case for case in several if roles.is_curve_by(evidence.run.plan.declared(case.benchmark), "TCP")]
 
 
 def _path(case: Case) -> Hashable:

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output
+from assay.model.answers import Answer
 
 if TYPE_CHECKING:
     from assay.analyse.curves import RunEstimates
+    from assay.model.answers import Site
     from assay.topics.scaling.what_if import Network, WhatIf
 
 _EXAMPLE = "assay predict last --network 'latency=1.2us bandwidth=12GB/s'"
 
 
 @click.command()
-@output.run_argument
+@click.argument("run", default="last", required=False, metavar="[RUN]")
 @click.option(
     "--network",
     metavar="RUN[:NETWORK]|'latency=T bandwidth=R'",
@@ -27,8 +28,8 @@ _EXAMPLE = "assay predict last --network 'latency=1.2us bandwidth=12GB/s'"
     "--nodes", metavar="N", type=click.IntRange(2), help="Number of nodes, of the same kind as those of the run."
 )
 @click.option("--far", is_flag=True, help="Allow predictions for more than four times the ranks of the run.")
-@output.json_option
-def command(run: str, network: str | None, nodes: int | None, *, far: bool, as_json: bool) -> None:
+@click.pass_obj
+def command(site: Site, run: str, network: str | None, nodes: int | None, *, far: bool) -> Answer:
     """Predict the cases of RUN on another network, or on more nodes.
 
     RUN is an id, a unique prefix of one, a path, or last (the default). It needs single messages between two nodes
@@ -38,6 +39,7 @@ def command(run: str, network: str | None, nodes: int | None, *, far: bool, as_j
     from assay import store
     from assay.analyse import examine
     from assay.model.errors import UsageError
+    from assay.topics.scaling import what_if_table
 
     if (network is None) == (nodes is None):
         raise UsageError(
@@ -45,14 +47,9 @@ def command(run: str, network: str | None, nodes: int | None, *, far: bool, as_j
             why="give either --network or --nodes",
             remedy=f"{_EXAMPLE}, or --nodes 32",
         )
-    known = examine(store.load(store.find(run)), output.given_limits(()))
+    known = examine(store.load(store.find(run)), site.limits())
     found = _over(known, network) if network is not None else _on(known, nodes or 0, far=far)
-    if as_json:
-        output.print_json({"schema": 1, "predictions": found})
-        return
-    from assay.topics.scaling import what_if_table
-
-    what_if_table.render(found, output.console())
+    return Answer({"schema": 1, "predictions": found}, lambda console: what_if_table.render(found, console))
 
 
 def _over(known: RunEstimates, network: str) -> tuple[WhatIf, ...]:

@@ -1,11 +1,12 @@
 """Settings of the transport of messages: variables of the MPI, and the device with its frames."""
 
 from assay.analyse.evidence import Evidence
-from assay.analyse.messages import link, place
+from assay.analyse.messages import place
 from assay.model import roles
 from assay.model.machine import Device
 from assay.model.result import Estimate
 from assay.model.transport import Transport
+from assay.topics.messages import link
 
 #: Part of the library's name -> variable that sets its eager limit, between nodes and inside one.
 _EAGER = {

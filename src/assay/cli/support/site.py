@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import click
-
-from assay.cli.hosts import hosts_option
-from assay.cli.output import say
+from assay.cli.support.output import say
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.node_sets import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from assay.launch.allocation import Allocation
     from assay.launch.command import Site
@@ -33,24 +30,6 @@ _PATIENCE_S = 60.0
 _OF_SSH = 255
 
 _LONGEST_FOLDER = 48
-
-_OPTIONS = (
-    hosts_option,
-    click.option("--hostfile", metavar="FILE", help="File with the nodes to measure, one per line."),
-    click.option(
-        "--launcher",
-        metavar="NAME",
-        help="Launcher of MPI programs: openmpi, mpich, intel, srun, flux, jsrun, pals.",
-    ),
-    click.option("--ssh-config", metavar="FILE", help="Configuration file for ssh to the nodes."),
-)
-
-
-def options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the place, for a command with `nodes`, `hostfile`, `launcher`, `ssh_config`."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def find(launcher: str | None = None, ssh_config: str | None = None, run: str = "") -> Site:
@@ -147,7 +126,7 @@ def named_nodes(hosts: tuple[str, ...], hostfile: str | None) -> tuple[str, ...]
     """
     from pathlib import Path
 
-    from assay.cli.hosts import read
+    from assay.cli.support.hosts import read
 
     if hostfile is None:
         return hosts
@@ -209,7 +188,7 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
 
 def _granted(known: Machines, starter: Starter) -> Machines:
     """Hosts with the facts of the configuration, limited to the cpus of a job; a limit is printed."""
-    from assay.cli import settings
+    from assay.cli.support import settings
     from assay.machine import given, job_limits
 
     configured = given.facts(settings.table("given"))

@@ -41,8 +41,26 @@ def level(head: str, axis: str) -> Column:
 
 
 def time(operations: Callable[[Estimate], float]) -> Column:
-    """Return the column of the seconds of a solution, from the operations that its rate counts."""
-    return Column(text("Time"), lambda _scene, e: formatting.seconds(operations(e) / e.median) if e.median else "")
+    """Return the column of the seconds of a solution, as its program states them.
+
+    They are those of the solution whose rate is nearest to the median; of an import, those that its rate implies.
+
+    Args:
+        operations: that its rate counts.
+    """
+
+    def cell(scene: Scene, e: Estimate) -> str:
+        return formatting.seconds(stated_seconds(scene, e) or operations(e) / e.median) if e.median else ""
+
+    return Column(text("Time"), cell)
+
+
+def stated_seconds(scene: Scene, solution: Estimate) -> float | None:
+    """Return the seconds that the program states for the solution nearest to the median; None for an import."""
+    cases = (case for launch in scene.run.launches for case in launch.cases if case.header.case == solution.case)
+    every = (figure for case in cases for figure in case.figures if figure.name == solution.kernel)
+    stated = [(abs(figure.value - (solution.median or 0.0)), figure.seconds) for figure in every if figure.seconds]
+    return min(stated)[1] if stated else None
 
 
 def placed(e: Estimate, layout: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.cli import output
+from assay.cli.support import opened, output
 from assay.report import formatting
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class OpenRun:
 
         run = self.run
         if self._analysed is None or not _has_same_analysis(self._analysed[0], run):
-            self._analysed = run, analyse(run, output.given_limits(()))
+            self._analysed = run, analyse(run, opened.given_limits(()))
         return self._analysed[1]
 
     def measure(self, part: Plan) -> None:
@@ -69,7 +69,7 @@ class OpenRun:
         import msgspec
 
         from assay import store
-        from assay.cli import prepare, progress
+        from assay.cli.support import prepare, progress
         from assay.launch.remote import resume_command
         from assay.launch.starter import Starter
         from assay.model.errors import InterruptedRunError

@@ -4,13 +4,14 @@ import math
 from typing import NamedTuple
 
 from assay.analyse.bounds import Bounds
+from assay.model import roles
 from assay.model.core_rate import units
 from assay.model.machine import Machine
 from assay.model.result import Estimate
 from assay.model.text import text
 from assay.model.units import format_quantity
 
-_BITS = {"fp64": 64, "fp32": 32, "double": 64, "single": 32}
+_BITS = {"fp64": 64, "fp32": 32}
 #: Flops of one operation in one lane; divisions, square roots and mixes have no peak of this form.
 _FLOPS = {"fma": 2, "add": 1, "multiply": 1}
 #: Largest distance of the best rate from a whole number of units that proves this number. An assumption.
@@ -51,12 +52,12 @@ def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
     microarchitecture fewer units are not believed: a rate can be low for other reasons. Of an unknown one only the
     measured rate tells the number: many processors do half as many operations of 512 bits.
     """
-    flops = _FLOPS.get(str(estimate.params.get("mix")))
-    bits = _BITS.get(str(estimate.params.get("format")))
+    flops = _FLOPS.get(str(roles.level_of(estimate, "instruction-mix")))
+    bits = _BITS.get(roles.precision(estimate))
     if flops is None or bits is None or not estimate.placement.cpus:
         return None
     found = _assumed(machine)
-    width = str(estimate.params.get("width", "scalar"))
+    width = str(roles.level_of(estimate, "instruction-width"))
     used = int(width) if width.isdecimal() else bits
     lanes = used // bits
     turns = max(1, used // found.bits)
@@ -88,7 +89,7 @@ def _most_a_cycle(estimate: Estimate, machine: Machine, bounds: Bounds, lanes: i
     """Return the most operations in a cycle and core, of all cores of its kind; 0 where no clock was measured."""
     most = 0.0
     for best in bounds.best_flops_each(estimate):
-        clock, flops = bounds.loaded_clock(best), _FLOPS.get(str(best.params.get("mix")))
+        clock, flops = bounds.loaded_clock(best), _FLOPS.get(str(roles.level_of(best, "instruction-mix")))
         if clock and flops and (cores := _cores(best, machine)):
             most = max(most, (best.median or 0.0) / (clock[0] * cores * lanes * flops))
     return most

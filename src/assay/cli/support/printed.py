@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from assay.cli import output
+from assay.cli.support import output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ def _key(run: Path, options: tuple[str, ...], console: Console) -> str:
     import hashlib
 
     from assay import store
-    from assay.cli import settings
+    from assay.cli.support import settings
     from assay.model import application_files, topics
     from assay.store.files import stamp
     from assay.store.reading import sources

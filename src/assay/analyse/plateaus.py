@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from assay.analyse import statistics
 from assay.analyse.statistics import Samples, medians, theil_sen
+from assay.model.law import Model
 from assay.model.quantity import Quantity
 
+CACHE_PLATEAUS = "cache-plateaus"
 #: How far points of one plateau scatter (in ln); a point counts for this many squares of it at most.
 _SCATTER = 0.04
 _MOST = 9.0
@@ -38,6 +40,35 @@ class Boundary(msgspec.Struct, frozen=True):
     size: Quantity
     cause: str = ""
     cache_bytes: int | None = None
+
+
+class Plateau(msgspec.Struct, frozen=True):
+    """Sizes that are copied at one rate.
+
+    Attributes:
+        rate: geometric mean of the medians, with the least and the largest.
+        end: where the rate falls; None where the curve ends first.
+    """
+
+    rate: Quantity
+    end: Boundary | None
+
+
+class CachePlateaus(Model, frozen=True, kw_only=True, tag=CACHE_PLATEAUS):
+    """Rates of a copy by the caches that hold it, for sizes that are not bound by the cost of a call.
+
+    Attributes:
+        offset: between source and target, in B.
+        plateaus: by size.
+    """
+
+    offset: int
+    plateaus: tuple[Plateau, ...]
+
+    @property
+    def headline(self) -> Quantity:
+        """Rate of the first plateau."""
+        return self.plateaus[0].rate
 
 
 def plateaus(values: Samples, octaves: Samples) -> list[tuple[int, int]]:

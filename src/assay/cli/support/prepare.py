@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from assay.cli import output, settings
-from assay.cli import site as where
+from assay.cli.support import output, settings
+from assay.cli.support import site as where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.cli.site import Machines
+    from assay.cli.support.options import RunOptions
+    from assay.cli.support.site import Machines
     from assay.launch.starter import Starter
     from assay.model.plan import Plan, Study
     from assay.model.toolchain import Build
@@ -32,7 +33,7 @@ class Prepared(NamedTuple):
     builds: dict[str, Build]
 
 
-def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
+def options_of(given: RunOptions, hosts: tuple[str, ...]) -> Options:
     """The options of the plan for these nodes, from the parameters of a command line."""
     from pathlib import Path
 
@@ -41,7 +42,7 @@ def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
     from assay.model.resource import GivenFolder
     from assay.model.units import parse_duration, parse_share
 
-    confirm_s = None if given["confirm_budget"] is None else parse_duration(given["confirm_budget"])
+    confirm_s = None if given.confirm_budget is None else parse_duration(given.confirm_budget)
     if confirm_s is not None and confirm_s <= 0:
         raise UsageError(
             f"{confirm_s:g} s is too short for experiments",
@@ -49,36 +50,36 @@ def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
             remedy="assay run STUDY --confirm-budget 5m",
         )
     return planning.Options(
-        seed=given["seed"],
-        launches=given["launches"],
-        precision=None if given["precision"] is None else parse_share(given["precision"]),
-        budget_s=None if given["budget"] is None else parse_duration(given["budget"]),
-        toolchains=given["toolchains"],
-        mpis=given["mpis"],
-        blas=tuple(given["blas"].split(",")) if given.get("blas") else (),
-        networks=planning.parse_networks(given["networks"]) if given["networks"] else {},
-        messages=given["messages"],
-        values=given["values"],
-        sweeps=given["sweeps"],
-        nic_nodes=planning.parse_nodes(given["nic_node"]) if given["nic_node"] else {},
-        refine=given.get("refine"),
-        full=given.get("full", False),
-        confirm=given["confirm"] or confirm_s is not None,
+        seed=given.seed,
+        launches=given.launches,
+        precision=None if given.precision is None else parse_share(given.precision),
+        budget_s=None if given.budget is None else parse_duration(given.budget),
+        toolchains=given.toolchains,
+        mpis=given.mpis,
+        blas=tuple(given.blas.split(",")) if given.blas else (),
+        networks=planning.parse_networks(given.networks) if given.networks else {},
+        messages=given.messages,
+        values=given.values,
+        sweeps=given.sweeps,
+        nic_nodes=planning.parse_nodes(given.nic_node) if given.nic_node else {},
+        refine=given.refine,
+        full=given.full,
+        confirm=given.confirm or confirm_s is not None,
         confirm_s=confirm_s,
         hosts=hosts,
-        folders=tuple(GivenFolder(str(Path(path).absolute())) for path in given["folders"]),
+        folders=tuple(GivenFolder(str(Path(path).absolute())) for path in given.folders),
     )
 
 
 def prepare(
-    name: str, options: Options, wishes: tuple[str, ...], starter: Starter, *, measures: bool = True
+    name: str, options: Options, varied: tuple[str, ...], starter: Starter, *, measures: bool = True
 ) -> Prepared:
     """Read the facts of the machines, plan the study for them and build its programs.
 
     Args:
         name: name of the study, or the path of its file.
         options: options of the plan; toolchains and MPIs as the user names them.
-        wishes: values of `--vary`.
+        varied: values of `--vary`.
         starter: reaches the nodes.
         measures: whether the capacity of the caches may be measured, if arrays beyond their stated size are large.
     """
@@ -89,10 +90,10 @@ def prepare(
     from assay.run.caches import find_held
     from assay.run.process import Processes
 
-    wish = studies.get(name, options.sweeps)
+    study = studies.get(name, options.sweeps)
     machines = where.machines(options.hosts, starter)
     options = on_nodes(options, machines)
-    made = plan(name, wish, machines, options, wishes)
+    made = plan(name, study, machines, options, varied)
     builds = built(made)
     absent = {name: each.absent for name, each in builds.items()}
     made = planning.without_programs(made, absent)
@@ -103,7 +104,7 @@ def prepare(
         made = msgspec.structs.replace(made, prepared_s=held.seconds)
     if held and held.bytes:
         machines = _with_held(machines, starter.site.host, held)
-        again = plan(name, wish, machines, options, wishes)
+        again = plan(name, study, machines, options, varied)
         made = msgspec.structs.replace(planning.without_programs(again, absent), prepared_s=held.seconds)
     return Prepared(made, machines, builds)
 
@@ -168,7 +169,7 @@ def on_nodes(options: Options, machines: Machines) -> Options:
     return msgspec.structs.replace(options, networks=networks)
 
 
-def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: tuple[str, ...]) -> Plan:
+def plan(name: str, study: Study, machines: Machines, options: Options, varied: tuple[str, ...]) -> Plan:
     """The plan of a study on these machines, with the installed toolchains and MPIs.
 
     Raises:
@@ -183,7 +184,7 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
     from assay.machine import job_limits
     from assay.model.errors import UsageError
 
-    needed = planning.needed_libraries(wish)
+    needed = planning.needed_libraries(study)
     libraries = [each for role in needed for each in toolchain.find_libraries(role, settings.table(role))]
     if options.blas and "blas" not in needed:
         raise UsageError(
@@ -192,16 +193,16 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
             remedy="assay list studies",
         )
     files = tuple(planning.library_files("blas", options.blas, libraries).values())
-    wishes = (*wishes, f"blas={','.join(options.blas)}") if len(files) > 1 else wishes
-    factors = planning.parse(wishes, wish, settings.table("factor"), libraries)
+    varied = (*varied, f"blas={','.join(options.blas)}") if len(files) > 1 else varied
+    factors = planning.parse(varied, study, settings.table("factor"), libraries)
     kinds = {factor.kind for factor in factors}
     declared = settings.table("toolchain")
     named = tuple(toolchain.full_name(name, declared) for name in options.toolchains)
     toolchains = named or (() if "toolchain" in kinds else (toolchain.get().name,))
-    mpis, measured = options.mpis, planning.applications(wish)
+    mpis, measured = options.mpis, planning.applications(study)
     family = next((each.needs.mpi for each in measured if each.needs.mpi), "")
     absent = {each.name: why for each in measured if (why := toolchain.applications.absent(each))}
-    if planning.passes_messages(wish) and "mpi" not in kinds:
+    if planning.passes_messages(study) and "mpi" not in kinds:
         mpis = toolchain.mpi_names(options.mpis or (family,) * bool(family), settings.table("mpi"))
     facts = {host: machine.fact("system", "boot id").value for host, (machine, _) in machines.items()}
     chosen = msgspec.structs.replace(
@@ -209,18 +210,18 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
         toolchains=toolchains,
         mpis=mpis,
         libraries={each.role: each.file for each in reversed(libraries)} | ({"blas": files[0]} if files else {}),
-        programs=frozenset(filter(shutil.which, planning.foreign_programs(wish))),
+        programs=frozenset(filter(shutil.which, planning.foreign_programs(study))),
         absent=absent,
         prefixes={each.name: folder for each in measured if (folder := toolchain.applications.installed(each))},
         factors=factors,
         kernels={host: str(boot_id) for host, boot_id in facts.items() if boot_id},
     )
-    lacking = _require_libraries(chosen, wish, machines)
+    lacking = _require_libraries(chosen, study, machines)
     chosen = _with_folders(msgspec.structs.replace(chosen, lacking=lacking), machines)
     planned_for = job_limits.of_each_kind({host: machine for host, (machine, _) in machines.items()})
     first = next(iter(planned_for.values()))
     unlike = {host: machine for host, machine in planned_for.items() if machine is not first}
-    return planning.make(name, wish, first, chosen, unlike)
+    return planning.make(name, study, first, chosen, unlike)
 
 
 def _with_folders(options: Options, machines: Machines) -> Options:
@@ -238,7 +239,7 @@ def _with_folders(options: Options, machines: Machines) -> Options:
     return msgspec.structs.replace(options, folders=tuple(found for found, _ in known), no_folder=why)
 
 
-def _require_libraries(options: Options, wish: Study, machines: Machines) -> dict[str, frozenset[str]]:
+def _require_libraries(options: Options, study: Study, machines: Machines) -> dict[str, frozenset[str]]:
     """Test each library that the programs will load: file -> optional functions that it lacks.
 
     Libraries on other machines cannot be tested here.
@@ -253,12 +254,12 @@ def _require_libraries(options: Options, wish: Study, machines: Machines) -> dic
     from assay import plan as planning
     from assay import toolchain
 
-    here, others = os.uname().nodename in machines, planning.optional_functions(wish)
+    here, others = os.uname().nodename in machines, planning.optional_functions(study)
     lacking: dict[str, frozenset[str]] = {}
-    varied = {factor.name: tuple(factor.files.values()) for factor in options.factors if factor.kind == "library"}
-    for role, functions in planning.needed_libraries(wish).items():
+    files = {factor.name: tuple(factor.files.values()) for factor in options.factors if factor.kind == "library"}
+    for role, functions in planning.needed_libraries(study).items():
         single = (options.libraries[role],) if role in options.libraries else ()
-        for file in varied.get(role, single):
+        for file in files.get(role, single):
             if here or Path(file).exists():
                 lacking[file] = toolchain.require_loadable(role, file, functions, others)
     return lacking

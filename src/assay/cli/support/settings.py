@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from assay.cli.support.output import say
 from assay.model.errors import UsageError
 
 #: Tables other than commands: `[toolchain.NAME]` and `[mpi.NAME]` declare a toolchain and an MPI, `[blas]` names
@@ -131,8 +132,6 @@ def _is_file(path: Path) -> bool:
 
 def _content(path: Path) -> str:
     """The content of a file; empty, with one warning, if it cannot be read."""
-    from assay.cli.output import say
-
     try:
         return path.read_text()
     except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.cli import output
+from assay.cli.support import nodes, output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +37,6 @@ def require_together(plan: Plan, builds: Mapping[str, Build], starter: Starter) 
     import msgspec
 
     from assay import plan as planning
-    from assay.cli import nodes
     from assay.launch.starter import network_of
     from assay.machine import cluster
     from assay.model.check import CHECKS_SCHEMA, Checks

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable
 from assay.model import roles
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import figures, formatting, messages, selection
+from assay.report import figures, formatting, message_sizes, messages, selection
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Headline, Table, headings, trimmed
 from assay.report.vocabulary import known
-from assay.topics.messages import sizes
 
 
 def declared(
@@ -55,7 +54,10 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 def _by_size(scene: Scene) -> Iterable[Table]:
     """Make the same as tables of the page."""
-    return (sizes.table(each, joined(": ", title), _names(each)) for title, each in scene.cached(_groups).items())
+    return (
+        message_sizes.table(each, joined(": ", title), _names(each))
+        for title, each in scene.cached(_groups).items()
+    )
 
 
 def _tables(scene: Scene) -> Iterable[Table]:
@@ -74,7 +76,7 @@ def _tables(scene: Scene) -> Iterable[Table]:
         rows = tuple((row[0], "", *row[2:]) for row in rows)
     common = (*(metrics if len(metrics) == 1 else ()), *(same if len(same) == 1 else ()))
     note = text("all rows: {what}", what=joined(", ", common)) if common else ""
-    name = selection.title(estimates[0].benchmark)
+    name = selection.title(estimates[0].declared)
     yield trimmed(Table(name, columns, rows, frozenset(range(4, len(columns))), note), {1, 2, 3})
 
 
@@ -136,7 +138,11 @@ def _figure(name: str, number: int, title: figures.Title, members: tuple[Estimat
 
 
 def _cells(estimate: Estimate | None) -> tuple[str, str]:
-    return (sizes.cell(estimate), messages.at(estimate)) if estimate and formatting.shown(estimate) else ("", "")
+    return (
+        (message_sizes.cell(estimate), messages.at(estimate))
+        if estimate and formatting.shown(estimate)
+        else ("", "")
+    )
 
 
 def _headlines(scene: Scene) -> tuple[Headline, ...]:
