@@ -6,7 +6,7 @@ import msgspec
 
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import LaunchMedian, Measured
-from assay.model import benchmarks
+from assay.model import benchmarks, measurands
 from assay.model.imported import Imported, Printed, Table, case_of
 from assay.model.placed import Placed
 from assay.model.quantity import Quantity
@@ -61,6 +61,7 @@ def outcomes(imported: Imported) -> dict[str, Outcome]:
 
 def _estimates(table: Table) -> Iterator[Estimate]:
     placed = Placed(table.placement, table.hosts, ((),) * max(len(table.hosts), 1), table.memory, None)
+    declared = benchmarks.of(table.benchmark)
     for figure in table.figures:
         case = case_of(table, figure)
         unusable = (
@@ -75,6 +76,7 @@ def _estimates(table: Table) -> Iterator[Estimate]:
             metric=figure.metric,
             unit=figure.unit,
             better="lower" if figure.better == "lower" else "higher",
+            measurand=measurands.of_figure(table, figure, declared),
             params=case.params,
             placement=placed,
             factors=table.factors,

@@ -125,6 +125,8 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         measures: what it measures, one sentence.
         source: the public definition or paper it follows.
         program: name of the native executable.
+        version: of the definition. It is raised where the meaning of a figure changes: figures of two versions are
+            of two measurands.
         kernels: in the order that the program runs them.
         axes: every parameter that changes what is measured.
         metrics: the first one is the headline.
@@ -150,6 +152,7 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
     measures: str = ""
     source: str = ""
     program: str = ""
+    version: int = 1
     kernels: tuple[str, ...] = ()
     axes: tuple[Axis, ...] = ()
     metrics: tuple[Metric, ...] = ()

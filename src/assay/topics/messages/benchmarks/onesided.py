@@ -27,6 +27,7 @@ benchmark = Benchmark(
             "put",
             role="operation-name",
             named=True,
+            level_roles={"put": "out", "accumulate": "out", "get": "in"},
         ),
         Axis(
             "synchronisation",
