@@ -14,8 +14,6 @@ from assay.model.imported import UNSTATED
 Count = int | Literal["not stated"]
 #: How bytes pass; empty if none do.
 Direction = Literal["", "one way", "both ways", "round trip", "out", "in", "not stated"]
-#: Directions as declarations and tools name them.
-DIRECTIONS: frozenset[str] = frozenset(("one way", "both ways", "round trip", "out", "in"))
 #: What a factor varies, if figures of other systems have it under other names.
 FactorRole = Literal["", "network", "mpi", "compiler", "blas", "system"]
 #: Parts without which two figures are of different quantities.

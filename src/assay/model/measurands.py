@@ -9,7 +9,6 @@ from assay.model.families import family, network_named
 from assay.model.imported import RANGE_END, UNSTATED, Figure, Table
 from assay.model.machine import Device, Machine, Topology, allowed_cores, device_of
 from assay.model.measurand import (
-    DIRECTIONS,
     AxisValue,
     Count,
     Direction,
@@ -37,6 +36,14 @@ _ROLES: Mapping[str, FactorRole] = {
 _ELSEWHERE = frozenset(("memory",))
 #: Params of imported figures that are counts of processes.
 _COUNTS = frozenset(("ranks", "nodes"))
+#: Params by which tools state a direction.
+_WAYS: Mapping[tuple[str, ParamValue], Direction] = {
+    ("reverse", "Reverse"): "in",
+    ("directions", "Bidirectional"): "both ways",
+    ("time-of", "rtt"): "round trip",
+    ("time-of", "lat"): "one way",
+    **{("direction", way): way for way in ("one way", "both ways", "round trip", "out", "in")},
+}
 _SHARES = {"all": "all cores", "half": "half of the cores", "all-threads": "all threads"}
 _RELATIONS = {
     "same-core": "same core",
@@ -103,7 +110,7 @@ def of_figure(table: Table, figure: Figure, declared: Declaration) -> Measurand:
     metric = next((each for each in declared.metrics if each.name == figure.metric), None)
     word = parsed(table.placement)
     axes = _axes(declared, params, table.factors, stated=False)
-    stated = str(params.get("direction", ""))
+    stated = next((way for way in map(_WAYS.get, params.items()) if way), None)
     return Measurand(
         program=table.benchmark,
         version=" ".join(filter(None, (table.tool, table.version or f"({UNSTATED})"))),
@@ -112,7 +119,7 @@ def of_figure(table: Table, figure: Figure, declared: Declaration) -> Measurand:
         role=(metric.role if metric else "") or "",
         unit=figure.unit,
         better="lower" if figure.better == "lower" else "higher",
-        direction=stated if stated in DIRECTIONS else _direction(declared, params),  # type: ignore[arg-type] # a word of the set
+        direction=stated or _direction(declared, params),
         axes=axes,
         layout=_stated_layout(table, params, word, declared),
         places=_stated_places(table, word, declared),
