@@ -163,7 +163,7 @@ def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], thresho
     """
     from assay import store
     from assay.compare.environment import GUARDED
-    from assay.compare.runs import NothingInCommonError, against
+    from assay.compare.runs import Declared, NothingInCommonError, against
     from assay.compare.sides import only_compared, sides
     from assay.model.errors import UsageError
 
@@ -173,7 +173,7 @@ def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], thresho
     paths = [store.find(reference) for reference in runs]
     base, *others = found = [store.load(path) for path in paths]
     try:
-        compared = against(others, base, across, allowed, _earlier(paths, found))
+        compared = against(others, base, Declared(across, allowed), _earlier(paths, found))
     except NothingInCommonError as error:
         shown = sides(found)
         if threshold is not None or not shown.have_common:

@@ -23,6 +23,7 @@ class Pattern(msgspec.Struct, frozen=True):
         directions: number of directions in which messages pass at the same time.
         pairs: `one` pair of ranks passes messages, or `all` at once.
         osu: name of OSU's test of it; empty if OSU has none.
+        timed: of the rate of single messages: pattern whose time it follows from; empty for all others.
     """
 
     counted: str
@@ -31,6 +32,7 @@ class Pattern(msgspec.Struct, frozen=True):
     directions: Literal[1, 2] = 1
     pairs: Literal["one", "all"] = "one"
     osu: str = ""
+    timed: str = ""
 
 
 class Axis(msgspec.Struct, frozen=True):

@@ -34,8 +34,8 @@ _ROLES: Mapping[str, FactorRole] = {
 }
 #: Factors that are parts of their own, or axes.
 _ELSEWHERE = frozenset(("memory",))
-#: Params of imported figures that are counts of processes.
-_COUNTS = frozenset(("ranks", "nodes"))
+#: Params of imported figures that are parts of their own, unless the program has such an axis.
+_COUNTS = frozenset(("ranks", "nodes", "threads", "direction"))
 #: Params by which tools state a direction.
 _WAYS: Mapping[tuple[str, ParamValue], Direction] = {
     ("reverse", "Reverse"): "in",
@@ -147,7 +147,7 @@ def _axes(
         elif not stated and axis.name not in declared.derived:
             found.append(AxisValue(axis.name, UNSTATED, axis.role or "", axis.unit))
     names = {axis.name for axis in declared.axes}
-    others = (name for name in params if name not in names and name not in {*_COUNTS, "direction"})
+    others = (name for name in params if name not in names and name not in _COUNTS)
     found += [AxisValue(name, params[name]) for name in others]
     return tuple(sorted(found, key=lambda axis: axis.name))
 
@@ -375,8 +375,9 @@ def _stated_layout(table: Table, params: Params, word: Word, declared: Declarati
             ranks = on_node * nodes
         elif isinstance(ranks, int) and on_node == UNSTATED and not ranks % nodes:
             on_node = ranks // nodes
-    threads = table.threads or each
-    return Layout(nodes, ranks, on_node, threads, 0, _SHARES.get(word.share, ""))
+    own = params.get("threads") if "threads" not in declared.units else None
+    threads = own if isinstance(own, int) else table.threads or each
+    return Layout(nodes, ranks, on_node, threads, 0, _SHARES.get(word.share, UNSTATED))
 
 
 def _cpus(word: Word) -> int:

@@ -48,7 +48,7 @@ PATTERNS = {
         directions=2,
         pairs="all",
     ),
-    "ping-pong": Pattern("Bandwidth of a ping-pong"),
+    "ping-pong": Pattern("Bandwidth of a ping-pong", timed="latency"),
     "pingping": Pattern("Time with a message in the opposite direction", figure="time"),
     "sendrecv": Pattern("Time to send and receive (Sendrecv)", figure="time"),
     "exchange": Pattern("Exchange with both neighbours", figure="time"),
