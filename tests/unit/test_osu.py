@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from assay.model import benchmarks
-from assay.model.noise import Noise
+from assay.model.declaration import keep
 from assay.model.measurand import Measurand
+from assay.model.noise import Noise
 from assay.model.placed import Placed
 from assay.model.quantity import Quantity
 from assay.model.result import RESULT_SCHEMA, Analysis, Estimate
@@ -23,6 +24,7 @@ def estimate(metric: str, unit: str, median: float, **params: Any) -> Estimate: 
         id=f"{metric}/{params}",
         case="c",
         benchmark="pt2pt",
+        declaration=keep(benchmarks.get("pt2pt").declaration),
         kernel="message",
         metric=metric,
         unit=unit,

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from assay.analyse.estimates import Measured
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.measurand import AxisValue
 from assay.model.quantity import Quantity
 
 
 def rates(measured: Sequence[Measured], others: Sequence[Measured]) -> list[Measured]:
     """Return rates of single messages from the times of the figures, if the other side has such rates."""
-    wanted = {name for each in others if (name := roles.pattern_name(each.estimate))}
-    timed = {name: found.timed for name, found in roles.patterns().items() if name in wanted and found.timed}
+    printed = {roles.pattern_name(each.estimate): roles.pattern(each.estimate) for each in others}
+    timed = {name: pattern.timed for name, pattern in printed.items() if pattern and pattern.timed}
     return [rate for name, pattern in timed.items() for rate in _rates(measured, name, pattern)]
 
 
@@ -24,8 +24,8 @@ def _rates(measured: Sequence[Measured], name: str, timed: str) -> Iterator[Meas
             continue
         if estimate.value is None or not all(launch.value > 0 for launch in each.launches):
             continue
-        axis = roles.axis(estimate.benchmark, "message-pattern")
-        metrics = benchmarks.of(estimate.benchmark).metrics
+        axis = roles.axis(estimate.declared, "message-pattern")
+        metrics = estimate.declared.metrics
         metric = next((one.name for one in metrics if one.role == "message-bandwidth"), estimate.metric)
         axes = tuple(
             AxisValue(axis, name, "message-pattern") if one.name == axis else one

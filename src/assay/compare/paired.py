@@ -7,7 +7,7 @@ one that differs in the fewest parts, and of these the best.
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay.analyse.estimates import Measured
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.measurand import Measurand, Part, matches
@@ -156,7 +156,7 @@ def _chosen(measurand: Measurand) -> frozenset[str]:
 
 def _conditions(estimate: Estimate) -> frozenset[str]:
     """Factors, and params that Assay's program does not have, such as the number of a repeat."""
-    return frozenset(estimate.factors) | estimate.params.keys() - benchmarks.of(estimate.benchmark).units.keys()
+    return frozenset(estimate.factors) | estimate.params.keys() - estimate.declared.units.keys()
 
 
 def _kind(measurand: Measurand, role: str) -> str:
@@ -166,5 +166,5 @@ def _kind(measurand: Measurand, role: str) -> str:
 def _is_pattern(name: str, one: Estimate, other: Estimate) -> bool:
     """Whether the part is the pattern of messages, and both patterns have the same meaning."""
     a, b = roles.pattern(one), roles.pattern(other)
-    known = name == roles.axis(one.benchmark, "message-pattern") and a and b
+    known = name == roles.axis(one.declared, "message-pattern") and a and b
     return bool(known and a and b and (a.figure, a.directions, a.pairs) == (b.figure, b.directions, b.pairs))

@@ -21,7 +21,6 @@ from assay.compare.environment import GUARDED, differences, is_one_machine, refu
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import growth, yardsticks
-from assay.model import benchmarks
 from assay.model.compared import Compared, ComparedPair, Difference, Taken
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
@@ -46,7 +45,7 @@ def within(run: Run, analysis: Analysis) -> Compared:
         for each in analysis.comparisons
         if each.b in estimates and not (run.imported and each.differ == RANGE_END)
     )
-    pairs += tuple(_places(imported.measured(run.imported))) if run.imported else ()
+    pairs += tuple(_places(imported.measured(run, run.imported))) if run.imported else ()
     cases = {case.id for case in run.plan.cases if case.factors}
     missing = {
         each.case: each.reason for each in analysis.outcomes if each.case in cases and each.status != "complete"
@@ -268,7 +267,7 @@ def _measured(
 ) -> list[Measured]:
     """The headline estimates of a run; by state for benchmarks that states explain."""
     found = (
-        imported.measured(run.imported)
+        imported.measured(run, run.imported)
         if run.imported
         else measure(run, attempts, outcomes(run, attempts), explained)
     )
@@ -301,7 +300,7 @@ def _by_key(measured: Sequence[Measured], run: Run, across: str) -> dict[Hashabl
 
 def _key(estimate: Estimate, across: str, *, hosts: bool = False) -> Hashable:
     """Kernel, place, memory, chosen axes and levels, without `across`."""
-    derived = benchmarks.of(estimate.benchmark).derived
+    derived = estimate.declared.derived
     words = {name: str(value) for name, value in estimate.params.items() if name not in derived}
     words |= {name: level for name, level in estimate.factors.items() if level != DEFAULT}
     words |= {MEMORY: words.get(MEMORY, policy(estimate)), PLACE: estimate.placement.label}

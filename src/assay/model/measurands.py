@@ -165,9 +165,8 @@ def _direction(declared: Declaration, params: Params) -> Direction:
     """How bytes pass: by the pattern of messages, or by the operation."""
     for axis in declared.axes:
         value = params.get(axis.name, "")
-        role = axis.level_roles.get(value)
-        if role in {"out", "in"}:
-            return role
+        if way := _WAYS.get(("direction", axis.level_roles.get(value, ""))):
+            return way
         if pattern := axis.patterns.get(str(value)):
             return "both ways" if pattern.directions > 1 else "one way"
         if axis.patterns:
