@@ -66,12 +66,7 @@ def measure(
         for case in run.plan.cases
         if case.role == role
         for measured in _of_case(
-            run,
-            case,
-            run.plan.declared(case.benchmark),
-            attempts[case.id],
-            outcomes[case.id],
-            split=case.benchmark in explained,
+            run, case, attempts[case.id], outcomes[case.id], split=case.benchmark in explained
         )
     ]
 
@@ -79,13 +74,13 @@ def measure(
 def _of_case(
     run: Run,
     case: Case,
-    benchmark: Declaration,
     attempts: Sequence[CaseAttempt],
     outcome: Outcome,
     *,
     split: bool,
 ) -> Iterable[Measured]:
     """Figures of each host; for ranks that work together one for all hosts."""
+    benchmark = run.plan.declared(case.benchmark)
     counted = used(attempts)
     common = measurands.of_case(run, case, benchmark, alone=benchmark.launcher != "mpi")
     if outcome.status != "complete" or not counted:

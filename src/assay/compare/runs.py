@@ -70,12 +70,14 @@ class Declared(NamedTuple):
     Attributes:
         across: the intended difference: a guarded kind, an axis, a factor, `memory`.
         allowed: guarded kinds of differences that are accepted, but not intended.
-        names: network of one system -> network of the other that is taken for it.
+        names: network of one system -> network of the other that is taken for it, in lower case.
+        several: whether more than two systems are compared: two of them may lack these networks.
     """
 
     across: str = ""
     allowed: tuple[str, ...] = ()
     names: Mapping[str, str] = {}
+    several: bool = False
 
 
 #: Nothing was said.
@@ -105,6 +107,7 @@ def against(
     judged = {each.info.id for each in (*runs, base)}
     others = [each for each in earlier if each.info.id not in judged]
     of_base = history_of(base, others)
+    declared = declared._replace(several=len(runs) > 1)
     found = []
     for run in runs:
         of_run = of_base if is_like(run, base) else history_of(run, others)
@@ -159,7 +162,7 @@ def day_of(run: Run) -> str:
 
 def _against(run: Run, base: Run, declared: Declared, between: BetweenRuns) -> Compared:
     """Compare one run with the base; p is not adjusted."""
-    across, allowed, names = declared
+    across, allowed, names, several = declared
     found = differences(run, base)
     foreign = bool(run.imported or base.imported)
     if not foreign:
@@ -176,7 +179,7 @@ def _against(run: Run, base: Run, declared: Declared, between: BetweenRuns) -> C
     if foreign:
         own, printed = (of_run, of_base) if base.imported else (of_base, of_run)
         own += derived.rates(own, printed)
-        networks = taken.networks(of_base, of_run, names)
+        networks = taken.networks(of_base, of_run, names, several=several)
         of_run, of_base = taken.met((run, of_run), (base, of_base), networks)
     sides = _Sides(run, base, of_run, of_base, between)
     pairs, uncompared = _printed(sides, across) if foreign else _measured_twice(sides, across)

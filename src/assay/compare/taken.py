@@ -1,23 +1,35 @@
 """Networks of two systems meet by role: the fast one of each is taken for the other, whatever their names."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
+from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
-from assay.model import roles
+from assay.analyse.evidence import Evidence
 from assay.model.compared import Taken
 from assay.model.errors import UsageError
 from assay.model.imported import UNSTATED
 from assay.model.measurand import Level
 from assay.model.result import Estimate
 from assay.model.run import Run
+from assay.model.text import filled, text
 
 NETWORK = "network"
 #: Two networks are in a plain order if one is faster than the other by more than this factor.
 _PLAIN = 1.1
+_TWO = 2
+_NAMELESS = text("its only network")
+_SOME = "NAME"
+_SENTENCES = {
+    "rate": text("Network {theirs} of {base} is taken for {own} of {system}, by the order of their rates."),
+    "given": text("Network {theirs} of {base} is taken for {own} of {system}, as the user says."),
+    "guess": text(
+        "Network {theirs} of {base} is taken for {own} of {system}. This is not certain; {option} decides it."
+    ),
+}
 
 
 class _Network(NamedTuple):
@@ -32,17 +44,25 @@ class _Network(NamedTuple):
         return self.level.level
 
 
-def networks(base: Sequence[Measured], judged: Sequence[Measured], given: Mapping[str, str]) -> tuple[Taken, ...]:
+def networks(
+    base: Sequence[Measured], judged: Sequence[Measured], given: Mapping[str, str], *, several: bool = False
+) -> tuple[Taken, ...]:
     """Return which networks of the judged system are taken for which ones of the base.
 
     Names that are equal and those that the user gives decide; else the order of their rates, as stated or as
     messages were measured. Where one system has more networks, its slower ones are taken for none.
 
+    Args:
+        base: its headline figures.
+        judged: those of the judged system.
+        given: network of one system -> network of the other, in lower case.
+        several: whether there are further systems, which may have the networks that these two lack.
+
     Raises:
         UsageError: the user names a network that neither system has.
     """
     ours, theirs = _networks(judged), _networks(base)
-    found = list(_given(ours, theirs, given))
+    found = _given(ours, theirs, given, several=several)
     left = [each for each in ours if each.name not in {taken.a for taken in found}]
     right = [each for each in theirs if each.name not in {taken.b for taken in found}]
     for one in list(left):
@@ -54,12 +74,24 @@ def networks(base: Sequence[Measured], judged: Sequence[Measured], given: Mappin
     plain = all(_ordered(side) for side in (left, right)) and len(left) == len(right)
     for one, other in zip(_by_rate(left), _by_rate(right), strict=False):
         found.append(Taken(NETWORK, one.name, other.name, "rate" if plain else "guess"))
-    if ours and UNSTATED not in {each.name for each in theirs}:
+    if ours and _of_any(base, theirs):
         found.append(Taken(NETWORK, _by_rate(ours)[0].name, UNSTATED, "guess"))
+    if theirs and _of_any(judged, ours):
+        found.append(Taken(NETWORK, UNSTATED, _by_rate(theirs)[0].name, "guess"))
     return tuple(found)
 
 
-def _given(ours: Sequence[_Network], theirs: Sequence[_Network], given: Mapping[str, str]) -> list[Taken]:
+def _of_any(measured: Sequence[Measured], networks: Sequence[_Network]) -> bool:
+    """Whether some figures do not state their network, which can be any of these."""
+    levels = (_level(each.estimate) for each in measured)
+    return UNSTATED not in {each.name for each in networks} and any(
+        level is not None and level.level == UNSTATED for level in levels
+    )
+
+
+def _given(
+    ours: Sequence[_Network], theirs: Sequence[_Network], given: Mapping[str, str], *, several: bool
+) -> list[Taken]:
     found = []
     for name, other in given.items():
         for a, b in ((name, other), (other, name)):
@@ -69,6 +101,8 @@ def _given(ours: Sequence[_Network], theirs: Sequence[_Network], given: Mapping[
                 found.append(Taken(NETWORK, one, base, "given"))
                 break
         else:
+            if several:
+                continue
             known = ", ".join(each.name for each in (*theirs, *ours))
             raise UsageError(
                 f"--as {name}={other} names no networks of these systems",
@@ -104,7 +138,7 @@ def _level(estimate: Estimate) -> Level | None:
 def _speed(estimate: Estimate) -> float:
     """The rate at which it passed messages in one direction, in B/s; 0 if it does not show that."""
     one_way = estimate.measurand.direction in {"one way", UNSTATED}
-    return estimate.median or 0.0 if one_way and roles.role(estimate) == "message-bandwidth" else 0.0
+    return estimate.median or 0.0 if one_way and estimate.measurand.role == "message-bandwidth" else 0.0
 
 
 def _key(networks: Sequence[_Network]) -> list[float]:
@@ -133,8 +167,52 @@ def met(
     """Return the figures of both; those of the printed one have the names of the networks that they meet."""
     (run, ones), (other, others) = judged, base
     if run.imported and not other.imported:
-        return [_renamed(each, {pair.a: pair.b for pair in found}, _varied(others)) for each in ones], others
-    return ones, [_renamed(each, {pair.b: pair.a for pair in found}, _varied(ones)) for each in others]
+        return [
+            _renamed(each, {pair.a: pair.b for pair in reversed(found)}, _varied(others)) for each in ones
+        ], others
+    return ones, [_renamed(each, {pair.b: pair.a for pair in reversed(found)}, _varied(ones)) for each in others]
+
+
+def met_at(
+    evidence: Sequence[Evidence], given: Mapping[str, str]
+) -> tuple[list[Evidence], tuple[tuple[int, int, Taken], ...]]:
+    """Return the sides; printed ones have the names of the networks of the first measured side, else of the first.
+
+    The second value says what was taken for what: position of the printed side, of the other one, and both names.
+    Between two printed sides only the user decides.
+    """
+    first = next((at for at, side in enumerate(evidence) if not side.run.imported), 0)
+    own = [each for each in evidence[first].measured if is_headline(each.estimate)]
+    sides, found = list(evidence), list[tuple[int, int, Taken]]()
+    for at, side in enumerate(evidence):
+        if at == first or not side.run.imported:
+            continue
+        of_base = [each for each in side.measured if is_headline(each.estimate)]
+        both = networks(of_base, own, given, several=len(evidence) > _TWO)
+        plain = [pair for pair in both if not evidence[first].run.imported or pair.by == "given"]
+        names = {pair.b: pair.a for pair in reversed(plain)}
+        renamed = tuple(_renamed(each, names, _varied(own)) for each in side.measured)
+        sides[at] = msgspec.structs.replace(side, measured=renamed)
+        found += [(at, first, pair) for pair in plain]
+    return sides, tuple(found)
+
+
+def sentences(found: Iterable[tuple[str, str, Taken]]) -> tuple[str, ...]:
+    """Return what was taken for what: of the label of the base, that of the judged system, and both networks."""
+    return tuple(
+        filled(
+            _SENTENCES[each.by],
+            {
+                "theirs": each.b,
+                "base": base,
+                "own": _NAMELESS if each.a == UNSTATED else each.a,
+                "system": system,
+                "option": f"--as {each.b.lower()}={_SOME if each.a == UNSTATED else each.a}",
+            },
+        )
+        for base, system, each in found
+        if each.by in _SENTENCES and each.b != UNSTATED and each.a.casefold() != each.b.casefold()
+    )
 
 
 def _renamed(measured: Measured, names: Mapping[str, str], varied: frozenset[str]) -> Measured:
