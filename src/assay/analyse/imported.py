@@ -6,7 +6,8 @@ import msgspec
 
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import LaunchMedian, Measured
-from assay.model.declaration import keep, undeclared
+from assay.model import measurands
+from assay.model.declaration import Declaration, keep, undeclared
 from assay.model.imported import Imported, Printed, Table, case_of
 from assay.model.placed import Placed
 from assay.model.quantity import Quantity
@@ -19,7 +20,7 @@ def measured(run: Run, imported: Imported) -> list[Measured]:
     return [
         Measured(each, () if each.median is None else (LaunchMedian(0, None, each.median),))
         for table in imported.tables
-        for each in _estimates(table, keep(run.plan.declared(table.benchmark)))
+        for each in _estimates(table, run.plan.declared(table.benchmark))
     ]
 
 
@@ -61,8 +62,9 @@ def outcomes(imported: Imported) -> dict[str, Outcome]:
     return {case: Outcome(case, "complete", "", 0, 0) for case in cases}
 
 
-def _estimates(table: Table, declaration: str) -> Iterator[Estimate]:
+def _estimates(table: Table, declared: Declaration) -> Iterator[Estimate]:
     placed = Placed(table.placement, table.hosts, ((),) * max(len(table.hosts), 1), table.memory, None)
+    declaration = keep(declared)
     for figure in table.figures:
         case = case_of(table, figure)
         unusable = (
@@ -78,6 +80,7 @@ def _estimates(table: Table, declaration: str) -> Iterator[Estimate]:
             metric=figure.metric,
             unit=figure.unit,
             better="lower" if figure.better == "lower" else "higher",
+            measurand=measurands.of_figure(table, figure, declared),
             params=case.params,
             placement=placed,
             factors=table.factors,

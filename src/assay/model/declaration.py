@@ -29,6 +29,7 @@ class Pattern(msgspec.Struct, frozen=True):
         directions: number of directions in which messages pass at the same time.
         pairs: `one` pair of ranks passes messages, or `all` at once.
         osu: name of OSU's test of it; empty if OSU has none.
+        timed: of the rate of single messages: pattern whose time it follows from; empty for all others.
     """
 
     counted: str
@@ -37,6 +38,7 @@ class Pattern(msgspec.Struct, frozen=True):
     directions: Literal[1, 2] = 1
     pairs: Literal["one", "all"] = "one"
     osu: str = ""
+    timed: str = ""
 
 
 class Axis(msgspec.Struct, frozen=True):
@@ -155,6 +157,8 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         measures: what it measures, one sentence.
         source: the public definition or paper it follows.
         program: name of the native executable.
+        version: of the definition. It is raised where the meaning of a figure changes: figures of two versions are
+            of two measurands.
         kernels: in the order that the program runs them.
         work: kernel -> quantity that the program states of it -> its amount in one unit of work, as the meaning of
             the metric says: of an element, of a solution of order n. None: the program counts it.
@@ -189,6 +193,7 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
     measures: str = ""
     source: str = ""
     program: str = ""
+    version: int = 1
     kernels: tuple[str, ...] = ()
     work: dict[str, dict[str, Amount]] = {}
     axes: tuple[Axis, ...] = ()

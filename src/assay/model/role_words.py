@@ -65,6 +65,8 @@ AXIS_ROLES: Mapping[str, str] = {
 LEVEL_ROLES: Mapping[str, str] = {
     "fused": "operations that count twice: a core's highest rate",
     "beyond-caches": "buffers larger than all caches",
+    "out": "bytes leave the rank that starts the transfer",
+    "in": "bytes come to it",
 }
 #: A rate -> rates of problems that do most of their work at it, which are shown first.
 WORK_OF: Mapping[Role, frozenset[Role]] = {"matrix-rate": frozenset(("system-rate", "mixed-system-rate"))}

@@ -129,6 +129,8 @@ def _row(benchmark: Benchmark, placement: str, memory: str, params: Params) -> _
 def _own_pattern(axis: Axis, name: str) -> str:
     """Assay's pattern that corresponds to that of another tool."""
     other = axis.patterns.get(name)
+    if other and other.timed in axis.values:
+        return other.timed
     ours = ((str(level), axis.patterns[str(level)]) for level in axis.values)
     for level, own in ours:
         if other and (own.pairs, own.directions) == (other.pairs, other.directions):
