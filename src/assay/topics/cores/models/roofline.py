@@ -12,7 +12,7 @@ import msgspec
 from assay.analyse.bounds import fastest, memory_rates
 from assay.analyse.curves import RunEstimates, figure, point, states_of
 from assay.analyse.plateaus import CachePlateaus
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.law import Model, Point, Unfitted
 from assay.model.quantity import Quantity
@@ -128,7 +128,7 @@ def _cached(group: Sequence[Estimate], state: str | None, known: RunEstimates) -
 def _counted(counted: Sequence[Estimate], moved: Mapping[tuple[str, str], float]) -> Iterable[_Placed]:
     """Yield the kernels whose flops follow, by their declaration, from the bytes that the source code names."""
     for each in counted:
-        work = benchmarks.of(each.benchmark).work.get(each.kernel, {})
+        work = each.declared.work.get(each.kernel, {})
         if isinstance(flops := work.get("flops"), int) and isinstance(named := work.get("bytes"), int):
             rate = figure(each).scaled(flops / named, FLOP)
             yield _Placed(each, rate.value / moved[each.case, each.kernel], rate)
