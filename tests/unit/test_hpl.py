@@ -25,7 +25,7 @@ from assay.report.formatting import percent, seconds
 from assay.report.section import Section
 from assay.report.sections import sections
 from assay.simulation import Fault, Law
-from assay.topics.linear_algebra.benchmarks.hpl import PHASES, operations
+from assay.topics.linear_algebra.benchmarks.hpl import benchmark, operations
 from assay.topics.linear_algebra.grid import grid_of
 from assay.topics.linear_algebra.solutions import PRODUCT, is_of_same
 
@@ -174,7 +174,9 @@ def test_a_rate_counts_the_operations_that_hpl_counts(run: Run, analysis: Analys
 def test_phases_add_up_to_the_time_of_a_solution(analysis: Analysis) -> None:
     for order, rate in rates(analysis).items():
         assert rate.median
-        phases = [each for each in analysis.estimates if each.case == rate.case and each.kernel in PHASES]
+        phases = [
+            each for each in analysis.estimates if each.case == rate.case and each.kernel in benchmark.kernels[1:]
+        ]
         assert {each.unit for each in phases} == {"s"}
         whole = sum(each.median or 0.0 for each in phases)
         assert whole == pytest.approx(operations(order) / rate.median, rel=0.02)
