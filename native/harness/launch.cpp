@@ -245,14 +245,9 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
     if (const std::string segment = first_nonempty(ranks_, benchmark->segment()); !segment.empty()) {
         library["segment"] = segment;
     }
-    Header header{declaration_,
-                  request,
-                  stated_work(declaration_, benchmark->work()),
-                  clock_,
-                  library,
-                  benchmark->libraries(),
-                  {},
-                  {}};
+    Header header{declaration_, request, stated_work(declaration_, benchmark->work()),
+                  clock_,       library, benchmark->libraries(),
+                  {},           {}};
     const auto add_header = [&](const std::string& calls) {
         readback.mpi = calls;
         header.facts = benchmark->facts();

@@ -79,13 +79,16 @@ def probe_command(program: str, cpus: tuple[int, ...], seconds: float) -> tuple[
 
 
 def on_host(argv: tuple[str, ...], placement: Placement, host: int) -> tuple[str, ...]:
-    """The command line of a program without MPI, with the cpus and the devices of a host, by its number."""
+    """The command line of a program without MPI, with cpus, devices and folder of a host, by its number."""
     own = {"--cpus": cpu_list(placement.host_ranks[host][0])} if placement.by_host else {}
     if placement.devices:
         own["--devices"] = device_words(placement.devices_on(host))
     for option, value in own.items():
         at = argv.index(option) + 1
         argv = (*argv[:at], value, *argv[at + 1 :])
+    if folder := placement.folder_of(host):
+        first, count = argv.index("--folder"), 2 * len(placement.folders)
+        argv = (*argv[:first], "--folder", folder.path, *argv[first + count :])
     return argv
 
 

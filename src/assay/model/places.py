@@ -20,7 +20,6 @@ _EACH = {
     "gpu": text("one rank for each GPU"),
     "device": text("one rank for each device"),
 }
-_DEVICES = {"gpu": text("GPU"), "device": text("device")}
 _CARD = {"near-nic": text("near the network card"), "far-nic": text("far from the network card")}
 _PARTNERS = {
     "same-core": text("two threads of a core"),
@@ -77,7 +76,12 @@ def part_of_node(word: Word) -> str:
 def _near(word: Word) -> str:
     """`near the network card`, `near GPU 0`; empty if it is near neither."""
     if word.form == "device" and word.index is not None:
-        return text("near {kind} {index}", kind=_DEVICES[word.group], index=str(word.index))
+        index = str(word.index)
+        return (
+            text("near GPU {index}", index=index)
+            if word.group == "gpu"
+            else text("near device {index}", index=index)
+        )
     return _CARD[word.group] if word.group in _CARD and word.share in _SHARES else ""
 
 

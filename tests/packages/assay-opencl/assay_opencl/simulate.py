@@ -1,12 +1,12 @@
 """A simulated OpenCL device: it computes on the cores of its rank, at the rate of their memory."""
 
+from assay.model.declaration_files import declaration
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.rates import Workload, mean, memory_rate, page_shares
 from assay.simulation.request import CaseRequest, Request
 
-#: Bytes of one number in all vectors of a kernel, and its operations.
-_BYTES, _FLOPS = {"copy": 8, "triad": 12}, {"triad": 2}
+_DECLARED = declaration("opencl_memory")
 
 
 def opencl_memory(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
@@ -14,12 +14,8 @@ def opencl_memory(topology: Topology, law: Law, request: Request, case: CaseRequ
     elements = int(case.params["elements"])
     shares = page_shares(topology, request, serial=True)
     rate = memory_rate(topology, law, request.cpus, shares)
-    work = {
-        kernel: {"bytes": float(elements * count)}
-        | ({"flops": float(elements * _FLOPS[kernel])} if kernel in _FLOPS else {})
-        for kernel, count in _BYTES.items()
-    }
-    seconds = {kernel: elements * count / rate for kernel, count in _BYTES.items()}
+    work = {kernel: _DECLARED.work_of(kernel, elements) for kernel in _DECLARED.kernels}
+    seconds = {kernel: amounts["bytes"] / rate for kernel, amounts in work.items()}
     return Workload(case.params, work, seconds, 16 * elements, mean(shares))
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from assay.model.benchmark import Benchmark, Resources
-from assay.model.declaration import Axis, Metric, Params
+from assay.model.declaration import Params
+from assay.model.declaration_files import declared
 
 _VECTORS, _NUMBER_BYTES = 3, 4
 #: All vectors together are this many times the caches: an OpenCL device may be the processor itself.
@@ -25,27 +26,9 @@ def _bytes(params: Params) -> int:
 
 
 benchmark = Benchmark(
-    name="opencl_memory",
-    title="Memory of an OpenCL device",
-    measures="how fast an OpenCL device moves long vectors between its memory and its registers",
-    source="J. D. McCalpin, STREAM, 1991-2007, in the kernels of OpenCL 1.2",
-    program="opencl_memory",
-    kernels=("copy", "triad"),
-    axes=(Axis("elements", "numbers of each of the three vectors", (), None, "elements"),),
-    metrics=(
-        Metric(
-            "bandwidth",
-            "B/s",
-            "higher",
-            "bytes",
-            "bytes that the kernel names, in the device's own memory",
-            limit="opencl-memory",
-            role="device-memory-rate",
-        ),
-    ),
+    **declared("opencl_memory"),
     memory_bytes=lambda params, _placement: _bytes(params),
     points=_points,
-    devices=True,
     setup_seconds=lambda params: _START_S + 8 * int(params["elements"]) / _CHECKED_RATE,
     touch_seconds=lambda params: _bytes(params) / 4e9,
 )

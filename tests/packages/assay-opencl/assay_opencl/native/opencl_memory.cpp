@@ -1,4 +1,6 @@
 // The rate at which an OpenCL device reads and writes its own memory.
+#include "declared/opencl_memory.hpp"
+
 #include "harness/opencl.hpp"
 #include "harness/program.hpp"
 
@@ -7,16 +9,6 @@ namespace {
 using assay::Exit;
 using assay::Failure;
 using assay::opencl::require;
-
-const assay::Declaration declaration{
-    .name = "opencl_memory",
-    .summary = "copy and triad of single-precision vectors in the memory of an OpenCL device",
-    .kernels = {"copy", "triad"},
-    .axes = {{"elements", "numbers of each of the three vectors", {}, std::int64_t{1} << 24U, "elements"}},
-    .work = {{"copy", {"bytes"}}, {"triad", {"bytes", "flops"}}},
-    .own_threads = true,
-    .devices = true,
-};
 
 constexpr const char* source = R"(
 kernel void copy(global float* a, global const float* b, global const float* c) {
@@ -67,8 +59,7 @@ class Vectors : public assay::Benchmark {
     }
 
     [[nodiscard]] assay::Work work() const override {
-        const auto size = static_cast<double>(size_);
-        return {{"copy", {{"bytes", 8 * size}}}, {"triad", {{"bytes", 12 * size}, {"flops", 2 * size}}}};
+        return assay::declared::opencl_memory.work_of(static_cast<double>(size_));
     }
 
     void prepare(std::size_t /*kernel*/) override {
@@ -156,4 +147,4 @@ class Vectors : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<Vectors>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_program<Vectors>(assay::declared::opencl_memory, argc, argv); }

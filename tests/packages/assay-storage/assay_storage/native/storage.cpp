@@ -1,4 +1,6 @@
 // A file that one process writes, makes durable, closes, and reads back, in a folder of its own.
+#include "declared/storage.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,19 +17,6 @@ namespace {
 
 using assay::Exit;
 using assay::Failure;
-
-const assay::Declaration declaration{
-    .name = "storage",
-    .summary = "a file is written, made durable (fsync), closed, and read back",
-    .kernels = {"stored", "write", "fsync", "close", "read"},
-    .axes = {{"bytes", "size of the file", {}, std::int64_t{64} << 20U, "B"},
-             {"block", "bytes of each call of write and read", {}, std::int64_t{1} << 20U, "B"}},
-    .work = {{"stored", {"bytes"}}, {"write", {}}, {"fsync", {}}, {"close", {}}, {"read", {"bytes"}}},
-    .max_cpus = 1,
-    .own_threads = true,
-    .folder = true,
-    .solves = true,
-};
 
 /// Of several answers where bytes are: the common one, else that it is not proven.
 std::string together(const std::string& before, const std::string& now) {
@@ -50,9 +39,6 @@ class Storage : public assay::Benchmark {
 
     [[nodiscard]] assay::Work work() const override {
         return {{"stored", {{"bytes", 1}}},  // of a rate: the amount of one unit
-                {"write", {}},
-                {"fsync", {}},
-                {"close", {}},
                 {"read", {{"bytes", static_cast<double>(bytes_)}}}};
     }
 
@@ -183,4 +169,4 @@ class Storage : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<Storage>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_program<Storage>(assay::declared::storage, argc, argv); }

@@ -1,20 +1,9 @@
 // Adds numbers, and reports the devices that its ranks were given, or others, or none, as an axis says.
+#include "declared/wrong_device.hpp"
+
 #include "harness/mpi/program.hpp"
 
 namespace {
-
-const assay::Declaration declaration{
-    .name = "wrong_device",
-    .summary = "for tests: ranks report the devices that they were given, or others, or none",
-    .kernels = {"add"},
-    .axes = {{"reports",
-              "what ranks report: given; other: all another device; one: the last rank another; none",
-              {"given", "other", "one", "none"},
-              "given",
-              ""}},
-    .work = {{"add", {"flops"}}},
-    .devices = true,
-};
 
 class WrongDevice : public assay::Benchmark {
   public:
@@ -56,4 +45,6 @@ class WrongDevice : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_mpi_program<WrongDevice>(declaration, argc, argv); }
+int main(int argc, char** argv) {
+    return assay::run_mpi_program<WrongDevice>(assay::declared::wrong_device, argc, argv);
+}
