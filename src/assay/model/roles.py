@@ -28,6 +28,11 @@ def role(estimate: Estimate) -> Role | None:
     return found.role if found else None
 
 
+def is_main(estimate: Estimate) -> bool:
+    """Whether it is of the main kernel of its benchmark."""
+    return estimate.kernel == benchmarks.of(estimate.benchmark).main_kernel
+
+
 def solved_by(estimate: Estimate) -> frozenset[Role]:
     """Rates of problems that do most of their work at the rate of an estimate; empty for most estimates."""
     found = role(estimate)

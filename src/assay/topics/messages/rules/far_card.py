@@ -50,7 +50,7 @@ class _Cost(NamedTuple):
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    pairs = [pair for pair in evidence.differing(CARD, "", FAR) if roles.between_two(pair.a.benchmark)]
+    pairs = [pair for pair in evidence.differing(CARD, a=FAR) if roles.between_two(pair.a.benchmark)]
     if not pairs:
         yield rule.not_assessed(
             text("Messages between nodes were not measured from cores both near the network card and far from it"),
