@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 import pytest
@@ -16,7 +15,7 @@ from assay.analyse.models import types
 from assay.model import benchmarks, roles
 from assay.model.law import Unfitted
 from assay.model.result import Estimate
-from assay.model.role_words import AxisRole, Role
+from assay.model.role_words import AXIS_ROLES, ROLES
 from assay.report import sections
 
 SOURCE = Path(assay.__file__).parent
@@ -28,16 +27,14 @@ ALLOWED = {
         {"width", "size", "format", "line", "offset", "round", "segment"},
         "properties and marks of Vega-Lite, and fields of charts' own data",
     ),
-    "analyse/messages/": ({"tcp", "mtu"}, "what Open MPI calls its component; a fact of an interface"),
     "analyse/messages/steps.py": ({"message-law"}, "its own name: the law of messages is this room's"),
+    "analyse/plateaus.py": ({"cache-plateaus"}, "its own name: several topics read the results of this law"),
+    "analyse/overlap.py": ({"overlap"}, "its own name: several topics read the results of this law"),
     "plan/placement": ({"interleave"}, "a word of memory"),
     "simulation/rates.py": ({"interleave"}, "a word of memory"),
-    "report/scores.py": ({"prediction"}, "the heading of a column"),
     "cli/discover.py": ({"mtu", "threads"}, "a fact of an interface; a word of the machine's tree"),
     "cli/export.py": ({"size"}, "an option"),
     "cli/list_.py": ({"source"}, "a column"),
-    "cli/predict.py": ({"latency", "bandwidth"}, "what a user says of a network"),
-    "cli/prepare.py": ({"seed"}, "an option"),
     "store/standins.py": ({"root"}, "a user, and the home of one"),
     "report/languages/": ({"n"}, "the number in gettext's rules of plurals"),
     "report/published.py": ({"pattern", "source"}, "fields of the data of a page"),
@@ -56,6 +53,8 @@ ALLOWED = {
     "topics/health/strips.py": ({"format", "line"}, "properties and marks of Vega-Lite"),
     "topics/health/timeline.py": ({"format", "round", "size"}, "properties and marks of Vega-Lite"),
     "topics/scaling/": ({"losses", "scaling"}, "its own laws and rules"),
+    "topics/scaling/commands/predict.py": ({"latency", "bandwidth"}, "what a user says of a network"),
+    "topics/scaling/scores_table.py": ({"prediction"}, "the heading of a column"),
     "topics/scaling/models/losses.py": ({"collective"}, "a kind of MPI's calls"),
 }
 #: What takes a text apart.
@@ -67,8 +66,6 @@ SENTENCES = frozenset(("claim", "statistic", "threshold", "sentence"))
 #: The only modules outside the parsers of other people's files that do so, and whose text it is.
 READERS = {
     "analyse/joint.py": "the domain of a host's name",
-    "analyse/messages/configured.py": "a list of Open MPI's components, as its variable has it",
-    "analyse/messages/link.py": "width and generation of an InfiniBand port, as the kernel says them",
     "plan/cards.py": "words of placements and of `--nic-node`, as a user types them",
     "plan/chosen.py": "`--set` and `--vary`, as a user types them",
     "plan/factors.py": "`--vary`, as a user types it",
@@ -107,16 +104,17 @@ READERS = {
     "cli/discover.py": "mitigations, as the kernel says them",
     "cli/doctor.py": "/proc/self/mountinfo",
     "cli/export.py": "forms of charts, as a user types them; the name of a file from the anchor of a figure",
-    "cli/hosts.py": "names of nodes, as a user types them",
-    "cli/nodes.py": "what srun says",
-    "cli/output.py": "options, as a user types them",
+    "cli/support/hosts.py": "names of nodes, as a user types them",
+    "cli/support/fitness.py": "what srun says",
+    "cli/support/opened.py": "limits, as a user types them",
+    "cli/support/output.py": "the beginning of an id, as a user types it; characters that a terminal executes",
     "cli/plan.py": "names of toolchains; digits of lines that differ in nothing else",
-    "cli/predict.py": "latency and bandwidth of a network, as a user types them",
-    "cli/prepare.py": "a list of libraries, as a user types it",
-    "cli/settings.py": "names of variables, and the configuration",
-    "cli/site.py": "a file of hosts, and what a node says",
+    "cli/support/prepare.py": "a list of libraries, as a user types it",
+    "cli/support/settings.py": "names of variables, and the configuration",
+    "cli/support/site.py": "a file of hosts, and what a node says",
     "cli/status.py": "the beginning of a run's id, as a user types it",
     "cli/submit.py": "a time limit, as a user types it",
+    "topics/scaling/commands/predict.py": "latency and bandwidth of a network, as a user types them",
     "topics/interchange/exports/junit.py": "characters that XML cannot hold",
     "topics/interchange/exports/openmetrics.py": "characters that names of labels cannot have",
 }
@@ -126,8 +124,8 @@ def _names() -> set[str]:
     declared = [benchmarks.get(name) for name in benchmarks.names()]
     axes = {axis.name for each in declared for axis in each.axes}
     laws = {str(law.__struct_config__.tag) for law in types() if law is not Unfitted}
-    found = {each.name for each in declared} | axes | set(roles.patterns())
-    return found | ({rule.name for rule in rules()} | laws) - {*get_args(Role)}
+    found = {each.name for each in declared} | axes | set(benchmarks.patterns())
+    return found | ({rule.name for rule in rules()} | laws) - ROLES.keys()
 
 
 def _takes_apart(tree: ast.Module) -> bool:
@@ -248,8 +246,8 @@ def test_the_rules_whose_findings_a_section_claims_exist() -> None:
 def test_every_metric_of_assays_own_benchmarks_has_a_role() -> None:
     for name in benchmarks.names():
         declared = benchmarks.get(name)
-        assert all(metric.role in get_args(Role) for metric in declared.metrics), name
-        assert all(axis.role in {None, *get_args(AxisRole)} for axis in declared.axes), name
+        assert all(metric.role in ROLES for metric in declared.metrics), name
+        assert all(axis.role in {None, *AXIS_ROLES} for axis in declared.axes), name
         given = [axis.role for axis in declared.axes if axis.role]
         assert len(given) == len(set(given)), name
 
@@ -262,7 +260,7 @@ def test_every_level_of_an_axis_of_patterns_is_described() -> None:
 
 def test_one_benchmark_of_assays_own_is_the_fixed_work_between_blocks() -> None:
     declared = [each for each in map(benchmarks.get, benchmarks.names()) if each.sentinel]
-    assert [each.name for each in declared] == [roles.sentinel().name]
+    assert [each.name for each in declared] == [benchmarks.sentinel().name]
     (one,) = declared
     assert one.sentinel.keys() == {axis.name for axis in one.axes}
 
@@ -271,9 +269,9 @@ def test_figures_of_others_benchmarks_have_no_role_and_our_usual_axes(other: Est
     assert roles.role(other) is None
     assert roles.pattern(other) is None
     assert roles.size(other) == 8
-    assert not roles.between_two(other.benchmark)
+    assert not other.declared.between_two
 
 
 @pytest.fixture
 def other() -> Estimate:
-    return msgspec.structs.replace(estimates()[0], benchmark="another: tool", params={"bytes": 8})
+    return msgspec.structs.replace(estimates()[0], benchmark="another: tool", declaration="", params={"bytes": 8})

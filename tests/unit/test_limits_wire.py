@@ -8,7 +8,6 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.analyse.messages import link
 from assay.machine import devices
 from assay.model.facts import Fact
 from assay.model.machine import Device
@@ -17,6 +16,7 @@ from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.plan import Options
 from assay.simulation import Law, Link
+from assay.topics.messages import link
 from assay.topics.messages.sections import many_pairs
 
 GBE = Link(25e-6, 117e6, 117e6)
@@ -89,6 +89,18 @@ def test_a_link_carries_what_is_published_for_it(found: Device, published: float
 def test_frames_leave_the_shares_that_are_published() -> None:
     assert link.tcp_share(1500) == pytest.approx(0.941, abs=5e-4)
     assert link.tcp_share(9000) == pytest.approx(0.990, abs=5e-4)
+
+
+@pytest.mark.parametrize(("family", "segment"), [("ipv4", 1448), ("ipv6", 1428)])
+def test_headers_of_a_segment_are_those_of_its_family(tmp_path: Path, family: str, segment: int) -> None:
+    """IPv4 has 20 B (RFC 791), IPv6 40 B (RFC 8200), TCP 20 B (RFC 9293), its time stamps 12 B (RFC 7323)."""
+    run = run_of(tmp_path, Law(links={"host": GBE}), Measure("tcp", ("pair:other-node",), axes={"family": family}))
+    figure = analyse(run).estimates[0]
+    assert link.mtu_for(segment, figure) == 1500
+    options = {**figure.params, "segment": segment + 12 - 1}  # TCP_MAXSEG includes the time stamps
+    asked = msgspec.structs.replace(figure, params=options)
+    frames = [link.in_frames_of(ethernet(mtu=mtu), asked).facts["mtu"].value for mtu in (9000, 1499, 1400)]
+    assert frames == [1499, 1499, 1400]
 
 
 def over_infiniband() -> Device:

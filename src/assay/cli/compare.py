@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from assay.cli import output
+from assay.cli.support import opened, output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     """
     from assay.model.units import parse_share
 
-    output.without_collector()
+    opened.without_collector()
     threshold = None if fail_below is None else parse_share(fail_below)
     found = _one(runs[0], across, allowed) if len(runs) == 1 else _several(runs, across, allowed, threshold)
     if as_json:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output, site
+from assay.cli.support import options, output, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ _UNAFFECTED = "Not affected"
 )
 @click.option("--xml", "xml_out", metavar="FILE", help="Save this machine as hwloc XML, for --from.")
 @click.option("--json", "as_json", is_flag=True, help="Print every fact with its unit and source as JSON.")
-@site.options
+@options.place_options
 def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     xml_in: str | None,
     synthetic: str | None,
@@ -99,7 +99,7 @@ def _show_nodes(hosts: tuple[str, ...], place: Site, *, as_json: bool) -> None:
 
 def _machine(xml_in: str | None, synthetic: str | None) -> tuple[Machine, str]:
     from assay import machine
-    from assay.cli import settings
+    from assay.cli.support import settings
     from assay.machine import given
     from assay.model.errors import UsageError
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output, sharing
+from assay.cli.support import opened, output, sharing
 
 if TYPE_CHECKING:
     from assay.model.run import Run
@@ -27,7 +27,7 @@ _LONGEST = 120
     type=click.Path(dir_okay=False, path_type=Path),
     help="Output file.  [default: report.html in the run's directory; for several runs a file in this folder]",
 )
-@output.limit_option
+@opened.limit_option
 @click.option(
     "--lang",
     "language",
@@ -46,8 +46,8 @@ def command(  # noqa: PLR0913 (each is an option)
     list references) the page overlays their curves over sizes, cores, ranks or nodes and puts their tables side by
     side; ratios are to the first one.
     """
-    output.without_collector()
-    given = output.given_limits(limits)
+    opened.without_collector()
+    given = opened.given_limits(limits)
     with sharing.loaded(runs or ("last",), share=share, listed=listed) as found:
         write = _several if len(found) > 1 else _single
         output.echo(write(found, path, given, language))

@@ -72,7 +72,7 @@ def _is_clock(estimate: Estimate) -> bool:
 
 
 def _is_fma(estimate: Estimate) -> bool:
-    fused = roles.has_level(estimate.benchmark, estimate.params, "fused")
+    fused = roles.has_level(estimate.declared, estimate.params, "fused")
     return roles.role(estimate) == "flop-rate" and fused and roles.precision(estimate) == _DOUBLE
 
 

@@ -1,5 +1,6 @@
 """What a program measures, as plain data: axes, kernels, metrics, what it needs. A run stores it."""
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from hashlib import sha256
@@ -7,9 +8,14 @@ from typing import Literal
 
 import msgspec
 
+from assay.model import units
 from assay.model.role_words import AxisRole, LevelRole, Role
+from assay.model.units import Prefix
 
 ParamValue = int | float | str
+#: Terms of a polynomial: numerator, denominator, power. 2 n^3 / 3 + 2 n^2 is (2, 3, 3), (2, 1, 2).
+Polynomial = tuple[tuple[int, int, int], ...]
+Amount = int | float | Polynomial | None
 Params = Mapping[str, ParamValue]
 
 
@@ -57,6 +63,9 @@ class Axis(msgspec.Struct, frozen=True):
         short: the meaning in a few words, for the axis of a chart; empty if `meaning` is short enough.
         words: level -> text that readers see in place of name and level.
         level_roles: level -> its meaning, if the engine needs to know.
+        minimum: least value of a number.
+        maximum: largest value of a number; None: no limit but that of sizes.
+        program_default: what the program takes if it is given no value; None: `default`.
     """
 
     name: str
@@ -76,6 +85,9 @@ class Axis(msgspec.Struct, frozen=True):
     short: str = ""
     words: Mapping[ParamValue, str] = msgspec.field(default_factory=dict)
     level_roles: Mapping[ParamValue, LevelRole] = msgspec.field(default_factory=dict)
+    minimum: int = 1
+    maximum: int | None = None
+    program_default: ParamValue | None = None
 
     @property
     def title(self) -> str:
@@ -99,6 +111,7 @@ class Metric(msgspec.Struct, frozen=True):
         kernels: kernels that have this metric; empty: all kernels of the benchmark.
         when: axis -> values at which the metric exists; absent axes do not matter.
         role: what it says about a machine; None if no limit, law or rule needs it.
+        prefix: with which prefixes people read it: `decimal` (3.2 GW), `binary` (3 GiB), `none` (3200000 rows).
         precision: number format of a rate of operations, `fp32`, if no axis sets it; empty for `fp64`.
         over: whose time counts if all ranks make one figure: the slowest rank of each sample, or the mean.
     """
@@ -114,6 +127,23 @@ class Metric(msgspec.Struct, frozen=True):
     over: Literal["slowest", "mean"] = "slowest"
     role: Role | None = None
     precision: str = ""
+    prefix: Prefix = "decimal"
+
+
+class Larger(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How the problem of a benchmark gets more memory.
+
+    Attributes:
+        axis: the axis that grows; empty if each rank has a part of a fixed size by definition.
+        power: the value grows by this power of the memory: .5 for the order of a matrix.
+        grain: the value is a multiple of this number, or of the value of this axis.
+        step: of an axis of named sizes: how many times the memory of the level before a level has.
+    """
+
+    axis: str = ""
+    power: float = 1.0
+    grain: int | str = 1
+    step: float = 0.0
 
 
 class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_defaults=True):
@@ -126,6 +156,8 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         source: the public definition or paper it follows.
         program: name of the native executable.
         kernels: in the order that the program runs them.
+        work: kernel -> quantity that the program states of it -> its amount in one unit of work, as the meaning of
+            the metric says: of an element, of a solution of order n. None: the program counts it.
         axes: every parameter that changes what is measured.
         metrics: the first one is the headline.
         min_cpus: fewest cpus of a placement that make sense; of an MPI program fewest ranks.
@@ -142,7 +174,13 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         needs: role of each library that the program loads at launch, `blas` -> functions that it must have.
         devices: whether each rank works on the devices of its placement; its program gets them by `--devices`
             and states in its header those that it used.
+        scaled: axis -> values that a study of scaling uses if a user chooses none.
+        larger: how its problem grows with the number of cores; None if there are no larger ones.
         order_grain: axis whose value divides the order (the axis of that role); empty if any order is right.
+        own_threads: whether the program starts its own threads, or a library does.
+        solves: whether an iteration is a whole solution: the first kernel is its figure of merit, the others are
+            its phases.
+        message_threads: axis of the threads of a rank that pass messages at once; empty: only one does.
     """
 
     name: str
@@ -151,6 +189,7 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
     source: str = ""
     program: str = ""
     kernels: tuple[str, ...] = ()
+    work: dict[str, dict[str, Amount]] = {}
     axes: tuple[Axis, ...] = ()
     metrics: tuple[Metric, ...] = ()
     min_cpus: int = 1
@@ -163,11 +202,34 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
     needs: dict[str, tuple[str, ...]] = {}
     devices: bool = False
     order_grain: str = ""
+    scaled: dict[str, ParamValue | tuple[ParamValue, ...]] = {}
+    larger: Larger | None = None
+    own_threads: bool = False
+    solves: bool = False
+    message_threads: str = ""
 
     @cached_property
     def key(self) -> str:
         """Its name with a hash of its content: equal declarations have one key, others of the name another."""
         return f"{self.name}@{sha256(msgspec.json.encode(self)).hexdigest()[:12]}"
+
+    def amount(self, kernel: str, quantity: str, order: int = 1) -> float:
+        """Amount of a quantity in one unit of work of a kernel; of a polynomial, for this order.
+
+        Raises:
+            KeyError: it is not declared, or the program counts it.
+        """
+        amount = self.work[kernel][quantity]
+        if amount is None:
+            raise KeyError(quantity)
+        if isinstance(amount, tuple):
+            return sum(float(numerator * order**power / denominator) for numerator, denominator, power in amount)
+        return amount
+
+    def work_of(self, kernel: str, units: float = 1.0) -> dict[str, float]:
+        """Quantity -> its amount in so many units of work, of those that the declaration states."""
+        stated = (quantity for quantity, amount in self.work[kernel].items() if amount is not None)
+        return {quantity: units * self.amount(kernel, quantity) for quantity in stated}
 
     @property
     def message_size(self) -> Axis | None:
@@ -225,6 +287,32 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         """The params without those that only follow from the placement: equal for cases of the same problem."""
         return {name: value for name, value in params.items() if name not in self.derived}
 
+    def grown(self, problem: Params, times: float) -> dict[str, ParamValue] | None:
+        """The axes of a problem with `times` the memory; None if there is none, as between two named sizes."""
+        larger = self.larger
+        if larger is None:
+            return None
+        if not larger.axis:
+            return dict(problem)
+        value = problem.get(larger.axis)
+        if not larger.step:
+            grain = int(problem.get(larger.grain, 1)) if isinstance(larger.grain, str) else larger.grain
+            return {larger.axis: max(1, round(float(value or 0) * times**larger.power / grain)) * grain}
+        levels = next(axis.values for axis in self.axes if axis.name == larger.axis)
+        if value not in levels:  # an import may have another size
+            return None
+        steps = math.log(times, larger.step)
+        place = levels.index(value) + round(steps)
+        exists = math.isclose(steps, round(steps), abs_tol=1e-9) and 0 <= place < len(levels)
+        return {larger.axis: levels[place]} if exists else None
+
+    def is_grown(self, params: Params, base: Params, times: float) -> bool:
+        """Whether a problem is the base problem with `times` the memory."""
+        before = self.problem(base)
+        has_all = self.scaled.keys() <= before.keys()  # imported figures may lack some
+        grown = self.grown(before, times) if has_all else None
+        return grown is not None and {**before, **grown} == self.problem(params)
+
     def axis(self, role: AxisRole) -> Axis | None:
         """The axis that has this role; None if none has."""
         return next((axis for axis in self.axes if axis.role == role), None)
@@ -259,3 +347,27 @@ def _counts(metric: Metric, kernel: str, params: Params) -> bool:
         if params.get(axis) not in values:
             return False
     return True
+
+
+#: Every declaration that runs have brought into this process, by its key. Content decides the key: runs that
+#: declare a benchmark differently have an entry each.
+_KEPT: dict[str, Declaration] = {}
+
+
+def keep(declaration: Declaration) -> str:
+    """Keep a declaration for `kept`, and how its units are shown; return its key."""
+    if declaration.key not in _KEPT:
+        _KEPT[declaration.key] = declaration
+        for metric in declaration.metrics:
+            units.show(metric.unit, metric.prefix)
+    return declaration.key
+
+
+def kept(key: str) -> Declaration:
+    """Return the declaration with a key that `keep` has returned; one without axes and metrics for other words."""
+    return _KEPT.get(key) or undeclared(key)
+
+
+def undeclared(name: str) -> Declaration:
+    """Return the declaration of a benchmark of which nothing is known, as those of other tools."""
+    return Declaration(name=name, title=name)

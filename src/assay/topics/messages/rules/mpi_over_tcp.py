@@ -5,7 +5,7 @@ from itertools import groupby
 
 from assay.analyse.evidence import CONFIDENT, Evidence, Rule, numbers
 from assay.analyse.experiments import retest, retest_pair
-from assay.analyse.messages import link, place
+from assay.analyse.messages import place
 from assay.analyse.messages.curves import size
 from assay.model import roles
 from assay.model.law import Point
@@ -13,6 +13,7 @@ from assay.model.plan import Experiment
 from assay.model.result import Estimate, Finding
 from assay.model.text import cli, joined, text
 from assay.model.units import format_size
+from assay.topics.messages import link
 from assay.topics.messages.models.mpi_over_tcp import TCP, MpiOver, is_polled
 
 _FACTOR = 0.70

@@ -9,16 +9,17 @@ import msgspec
 
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.experiments import arm
-from assay.analyse.messages import configured, place
+from assay.analyse.messages import place
 from assay.analyse.messages.curves import PATTERN
-from assay.analyse.messages.steps import LEAST, SCATTERS, MessageLaw, Step, causes, frames, steps
+from assay.analyse.messages.steps import LEAST, SCATTERS, MessageLaw, Step, steps
 from assay.model import roles
 from assay.model.declaration import ParamValue
 from assay.model.plan import UNSET, Effect, Experiment, Factor
 from assay.model.result import Estimate, Finding
 from assay.model.text import REMARK, Text, cli, filled, joined, text
 from assay.model.units import format_quantity, format_size
-from assay.topics.messages import axes
+from assay.topics.messages import axes, configured
+from assay.topics.messages.causes import causes, frames
 
 #: Patterns that show a jump best; the others repeat it.
 _PATTERNS = ("latency", "bandwidth")
