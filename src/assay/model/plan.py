@@ -283,6 +283,7 @@ class LeftOut(msgspec.Struct, frozen=True):
         alike: equal for requests that differ only in an index, a number or a size; empty if it is unique.
         benchmark: benchmark whose problem is too large for the memory; empty for other reasons.
         instead: axis and value of the largest problem that fits, `n=49408`, if any.
+        option: option of the command that would help, `--folder /tmp`, if any.
     """
 
     wish: str
@@ -292,6 +293,7 @@ class LeftOut(msgspec.Struct, frozen=True):
     alike: tuple[str, ...] = ()
     benchmark: str = ""
     instead: str = ""
+    option: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True, dict=True):
