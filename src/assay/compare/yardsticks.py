@@ -77,8 +77,7 @@ def _is_fma(estimate: Estimate) -> bool:
 
 
 def _is_main_of_memory(estimate: Estimate) -> bool:
-    main = estimate.declared.main_kernel
-    return roles.role(estimate) == "memory-rate" and estimate.kernel == main
+    return roles.role(estimate) == "memory-rate" and roles.is_main(estimate)
 
 
 def _measured(

@@ -314,6 +314,11 @@ class Finding(msgspec.Struct, frozen=True):
     experiment: Experiment | None = None
     numbers: dict[str, Quantity] = {}
 
+    @property
+    def assessed(self) -> bool:
+        """Whether there was evidence for it."""
+        return self.status != "not assessed"
+
 
 class Outcome(msgspec.Struct, frozen=True):
     """How a case of the plan ended. Every case has one.

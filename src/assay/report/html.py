@@ -101,7 +101,7 @@ def render(
             "topics": topics,
             "other_findings": [each for each in other if each.rule not in concerning("missing")],
             "missing_findings": [each for each in other if each.rule in concerning("missing")],
-            "not_assessed": [f for f in analysis.findings if f.status == "not assessed"],
+            "not_assessed": [f for f in analysis.findings if not f.assessed],
             "unmeasured": {
                 status: gathered(run, ((each.case, each.reason) for each in outcomes))
                 for status, outcomes in unmeasured(analysis).items()

@@ -54,7 +54,7 @@ class Saturation(Model, frozen=True, kw_only=True, tag=LAW):
 
 def fit(known: RunEstimates) -> Iterable[Model]:
     """Fit one model for each order of adding cores and kind of stores; of two with the same cores the first."""
-    triads = known.of_role("memory-rate", "triad")
+    triads = known.of_role("memory-rate", main=True)
     words = _words(known.run)
     seen: set[tuple[str, ...]] = set()
     for word, order in _ORDERS.items():

@@ -49,7 +49,7 @@ class _Cost(NamedTuple):
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    pairs = [pair for pair in evidence.differing(CARD, "", FAR) if pair.a.declared.between_two]
+    pairs = [pair for pair in evidence.differing(CARD, a=FAR) if pair.a.declared.between_two]
     if not pairs:
         yield rule.not_assessed(
             text("Messages between nodes were not measured from cores both near the network card and far from it"),
