@@ -57,7 +57,7 @@ class Yardstick(msgspec.Struct, frozen=True):
 
 
 #: Whether a figure grew more than a yardstick; `open` if the intervals cannot decide.
-Growth = Literal["more", "less", "alike", "open"]
+Growth = Literal["more", "less", "equal", "open"]
 
 
 class Compared(msgspec.Struct, frozen=True):

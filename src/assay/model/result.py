@@ -127,7 +127,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     set_aside: int = 0
     printed: Printed | None = None
 
-    def alike(self, *but: str) -> Hashable:
+    def signature(self, *but: str) -> Hashable:
         """A key that estimates share if they differ in nothing but the named params, factors or attributes.
 
         Attributes are `kernel`, `metric`, `memory`, `hosts` and `state`.
