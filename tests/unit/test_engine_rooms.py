@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 import pytest
@@ -16,7 +15,7 @@ from assay.analyse.models import types
 from assay.model import benchmarks, roles
 from assay.model.law import Unfitted
 from assay.model.result import Estimate
-from assay.model.role_words import AxisRole, Role
+from assay.model.role_words import AXIS_ROLES, ROLES
 from assay.report import sections
 
 SOURCE = Path(assay.__file__).parent
@@ -107,8 +106,8 @@ def _names() -> set[str]:
     declared = [benchmarks.get(name) for name in benchmarks.names()]
     axes = {axis.name for each in declared for axis in each.axes}
     laws = {str(law.__struct_config__.tag) for law in types() if law is not Unfitted}
-    found = {each.name for each in declared} | axes | set(roles.patterns())
-    return found | ({rule.name for rule in rules()} | laws) - {*get_args(Role)}
+    found = {each.name for each in declared} | axes | set(benchmarks.patterns())
+    return found | ({rule.name for rule in rules()} | laws) - ROLES.keys()
 
 
 def _takes_apart(tree: ast.Module) -> bool:
@@ -189,8 +188,8 @@ def test_the_rules_whose_findings_a_section_claims_exist() -> None:
 def test_every_metric_of_assays_own_benchmarks_has_a_role() -> None:
     for name in benchmarks.names():
         declared = benchmarks.get(name)
-        assert all(metric.role in get_args(Role) for metric in declared.metrics), name
-        assert all(axis.role in {None, *get_args(AxisRole)} for axis in declared.axes), name
+        assert all(metric.role in ROLES for metric in declared.metrics), name
+        assert all(axis.role in {None, *AXIS_ROLES} for axis in declared.axes), name
         given = [axis.role for axis in declared.axes if axis.role]
         assert len(given) == len(set(given)), name
 
@@ -203,7 +202,7 @@ def test_every_level_of_an_axis_of_patterns_is_described() -> None:
 
 def test_one_benchmark_of_assays_own_is_the_fixed_work_between_blocks() -> None:
     declared = [each for each in map(benchmarks.get, benchmarks.names()) if each.sentinel]
-    assert [each.name for each in declared] == [roles.sentinel().name]
+    assert [each.name for each in declared] == [benchmarks.sentinel().name]
     (one,) = declared
     assert one.sentinel.keys() == {axis.name for axis in one.axes}
 
@@ -212,9 +211,9 @@ def test_figures_of_others_benchmarks_have_no_role_and_our_usual_axes(other: Est
     assert roles.role(other) is None
     assert roles.pattern(other) is None
     assert roles.size(other) == 8
-    assert not roles.between_two(other.benchmark)
+    assert not other.declared.between_two
 
 
 @pytest.fixture
 def other() -> Estimate:
-    return msgspec.structs.replace(estimates()[0], benchmark="another: tool", params={"bytes": 8})
+    return msgspec.structs.replace(estimates()[0], benchmark="another: tool", declaration="", params={"bytes": 8})

@@ -16,7 +16,7 @@ from assay.analyse import analyse
 from assay.cli import assay
 from assay.compare import figure_rows
 from assay.compare.runs import between
-from assay.model import benchmarks, roles
+from assay.model import benchmarks
 from assay.model.errors import UsageError
 from assay.model.imported import UNSTATED
 from assay.model.plan import Plan
@@ -73,7 +73,7 @@ def test_sizes_of_a_row_are_those_of_the_source() -> None:
 @pytest.mark.parametrize("name", ["cs-pccluster2", "epyc-7601", "leo", "sci", "vtpcc"])
 def test_a_bandwidth_without_a_size_gets_large_messages_and_the_plan_says_so(name: str) -> None:
     study = studies.get(f"like:{name}")
-    sizes = [each.axes.get("bytes") for each in study.measure if roles.between_two(each.benchmark)]
+    sizes = [each.axes.get("bytes") for each in study.measure if benchmarks.get(each.benchmark).between_two]
     assert (2**18, 2**20, 2**22) in sizes
     assert set(sizes) <= {(2**18, 2**20, 2**22), (0,), None}
     told = study.without["size of the messages of a bandwidth"]

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from assay.model import benchmarks
+from assay.model.declaration import keep
 from assay.model.noise import Noise
 from assay.model.placed import Placed
 from assay.model.quantity import Quantity
@@ -22,6 +23,7 @@ def estimate(metric: str, unit: str, median: float, **params: Any) -> Estimate: 
         id=f"{metric}/{params}",
         case="c",
         benchmark="pt2pt",
+        declaration=keep(benchmarks.get("pt2pt").declaration),
         kernel="message",
         metric=metric,
         unit=unit,

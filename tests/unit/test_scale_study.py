@@ -191,10 +191,10 @@ def test_weak_scaling_keeps_the_memory_per_core() -> None:
     }
     assert set(cells) == {2, 4}
     assert all(min(abs(each / size**2 - 1) for size in (400, 1600)) < 0.01 for each in cells.values())
-    himeno = benchmarks.get("himeno_mpi").growth
-    assert himeno.larger({"size": "S"}, 8) == {"size": "M"}
-    assert himeno.larger({"size": "S"}, 4) is None
-    assert himeno.larger({"size": "XL"}, 8) is None
+    himeno = benchmarks.get("himeno_mpi")
+    assert himeno.grown({"size": "S"}, 8) == {"size": "M"}
+    assert himeno.grown({"size": "S"}, 4) is None
+    assert himeno.grown({"size": "XL"}, 8) is None
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,7 @@ from assay.analyse.launches import CaseAttempt, Sampled, misplaced, used, worst_
 from assay.analyse.modes import two_modes
 from assay.analyse.states import FAR, NEAR
 from assay.analyse.statistics import FEWEST_FOR_TAIL, Samples, median_interval, medians, percentile
-from assay.model import benchmarks
-from assay.model.benchmark import Benchmark
-from assay.model.declaration import Metric
+from assay.model.declaration import Declaration, Metric, keep
 from assay.model.grouping import grouped
 from assay.model.placed import Placed, Proof
 from assay.model.placement import Placement
@@ -65,13 +63,20 @@ def measure(
         measured
         for case in run.plan.cases
         if case.role == role
-        for measured in _of_case(case, attempts[case.id], outcomes[case.id], split=case.benchmark in explained)
+        for measured in _of_case(
+            case,
+            run.plan.declared(case.benchmark),
+            attempts[case.id],
+            outcomes[case.id],
+            split=case.benchmark in explained,
+        )
     ]
 
 
-def _of_case(case: Case, attempts: Sequence[CaseAttempt], outcome: Outcome, *, split: bool) -> Iterable[Measured]:
+def _of_case(
+    case: Case, benchmark: Declaration, attempts: Sequence[CaseAttempt], outcome: Outcome, *, split: bool
+) -> Iterable[Measured]:
     """Figures of each host; for ranks that work together one for all hosts."""
-    benchmark = benchmarks.get(case.benchmark)
     counted = used(attempts)
     if outcome.status != "complete" or not counted:
         yield from _without_figures(case, benchmark, attempts, outcome)
@@ -103,7 +108,7 @@ class _Part(msgspec.Struct, frozen=True):
     """One kernel of a case on one host."""
 
     case: Case
-    benchmark: Benchmark
+    benchmark: Declaration
     kernel: str
     host: str | None
     placed: Placed
@@ -235,7 +240,7 @@ def _identity(part: _Part, metric: Metric, state: str | None) -> str:
 
 
 def _without_figures(
-    case: Case, benchmark: Benchmark, attempts: Sequence[CaseAttempt], outcome: Outcome
+    case: Case, benchmark: Declaration, attempts: Sequence[CaseAttempt], outcome: Outcome
 ) -> Iterable[Measured]:
     placed = _placed_ranks(case, attempts)
     for kernel in benchmark.kernels:
@@ -249,6 +254,8 @@ def _blank(part: _Part, metric: Metric, status: str, reason: str | None) -> Esti
         id=_identity(part, metric, None),
         case=part.case.id,
         benchmark=part.benchmark.name,
+        declaration=keep(part.benchmark),
+        memory_bytes=part.case.memory_bytes,
         kernel=part.kernel,
         metric=metric.name,
         unit=metric.unit,

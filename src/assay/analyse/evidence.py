@@ -10,7 +10,7 @@ from assay.analyse.bounds import Bounds
 from assay.analyse.comparisons import Pair
 from assay.analyse.curves import RunEstimates
 from assay.analyse.trials import Trial
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.effort import Effort
 from assay.model.law import Prediction
 from assay.model.noise import Noise
@@ -61,8 +61,7 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
         """Return the study that repeats the measurement, as it is typed; for an import, `network` or `node`."""
         if not self.run.imported:
             return self.run.plan.study
-        known = {each.estimate.benchmark for each in self.measured} & set(benchmarks.names())
-        by_mpi = any(benchmarks.get(name).launcher == "mpi" for name in known)
+        by_mpi = any(measured.estimate.declared.launcher == "mpi" for measured in self.measured)
         return "network" if by_mpi else "node"
 
     def budget(self) -> tuple[str, ...]:

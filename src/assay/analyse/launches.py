@@ -9,8 +9,8 @@ from assay.analyse import joint
 from assay.analyse.states import state
 from assay.analyse.statistics import Samples, median_intervals
 from assay.analyse.steady import FEWEST, steady_starts
-from assay.model import benchmarks
 from assay.model.bracket import Bracket
+from assay.model.declaration import Declaration
 from assay.model.grouping import grouped
 from assay.model.launch_errors import pick_cause
 from assay.model.placement import Memory
@@ -84,7 +84,8 @@ def yields(run: Run, border: float | None) -> dict[str, list[CaseAttempt]]:
     cases = {case.id: case for case in run.plan.cases}
     found: dict[str, list[CaseAttempt]] = {case: [] for case in cases}
     began = [{each.header.case: each for each in launch.cases} for launch in run.launches]
-    sampled, disagreements = _all_sampled(began, cases)
+    declared = {case.id: run.plan.declared(case.benchmark) for case in run.plan.cases}
+    sampled, disagreements = _all_sampled(began, declared)
     misplacements: dict[tuple[int, str], str] = {}  # launches with the same placement share their rank objects
     for at, launch in enumerate(run.launches):
         made = launch.launch
@@ -149,11 +150,10 @@ def used(attempts: Iterable[CaseAttempt]) -> list[CaseAttempt]:
     return [each for each in complete if each.launch not in quiet or not each.disturbance]
 
 
-def parts_of(records: CaseRecords, case: Case | None) -> tuple[joint.Parts, str]:
+def parts_of(records: CaseRecords, declared: Declaration | None) -> tuple[joint.Parts, str]:
     """Return the series by (kernel, host), warm-up first; for ranks that work together see `joint.together`."""
-    benchmark = benchmarks.get(case.benchmark) if case else None
-    if benchmark and benchmark.launcher == "mpi":
-        parts, disagreement = joint.together(records, {metric.over for metric in benchmark.metrics})
+    if declared and declared.launcher == "mpi":
+        parts, disagreement = joint.together(records, {metric.over for metric in declared.metrics})
         return parts | joint.solutions(records.figures, lambda _: joint.SLOWEST), disagreement
     hosts = {rank.rank: rank.host for rank in records.header.ranks}
     return joint.apart(records) | joint.solutions(records.figures, lambda each: hosts.get(each.rank, "")), ""
@@ -166,7 +166,7 @@ _TOGETHER = 20_000
 
 
 def _all_sampled(
-    began: Sequence[Mapping[str, CaseRecords]], cases: Mapping[str, Case]
+    began: Sequence[Mapping[str, CaseRecords]], declared: Mapping[str, Declaration]
 ) -> tuple[dict[_Place, dict[tuple[str, str], Sampled]], dict[_Place, str]]:
     """The analysed samples of each case of each launch, and the disagreements of ranks that work together."""
     found: dict[_Place, dict[tuple[str, str], Sampled]] = {}
@@ -175,7 +175,7 @@ def _all_sampled(
     series = 0
     for at, begun in enumerate(began):
         for case, records in begun.items():
-            parts, disagreements[at, case] = parts_of(records, cases.get(case))
+            parts, disagreements[at, case] = parts_of(records, declared.get(case))
             waiting[at, case] = parts, records.header.work
             series += len(parts)
         if series > _TOGETHER:

@@ -12,7 +12,7 @@ import msgspec
 
 from assay.analyse.bounds import MOST_SHARE, Bounds, Law
 from assay.analyse.estimates import Measured
-from assay.model import benchmarks, topics
+from assay.model import topics
 from assay.model.result import Estimate, Limit
 from assay.model.run import Run
 from assay.model.text import text
@@ -63,7 +63,7 @@ def share(median: float, limit: Limit, better: Literal["higher", "lower"]) -> fl
 
 
 def _name(estimate: Estimate) -> str:
-    metrics = benchmarks.of(estimate.benchmark).metrics
+    metrics = estimate.declared.metrics
     return next((metric.limit for metric in metrics if metric.name == estimate.metric), "")
 
 

@@ -180,9 +180,13 @@ def _requested(path: Path, options: Options, budget_s: float | None = None) -> R
     import msgspec
 
     from assay import store
+    from assay.model import benchmarks
     from assay.model.errors import UsageError
 
     run = store.load(path)
+    for application in run.plan.applications:
+        if application.name not in benchmarks.names():
+            benchmarks.declare(application)
     requested = confirm_s(run, options)
     if run.imported and requested is not None:
         raise UsageError(

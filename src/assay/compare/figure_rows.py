@@ -178,7 +178,7 @@ def _table(
 
 def _curve(pair: ComparedPair, names: Sequence[str], *, whole: bool) -> tuple[str, ...]:
     """The key of a row: a figure, or the points of a curve with the same verdict if not all rows are shown."""
-    axis = selection.swept(pair.a.benchmark)
+    axis = pair.a.declared.swept
     if whole or axis not in pair.a.params:
         return (pair.comparison.id,)
     return (_what(pair, [name for name in names if name != axis]), pair.comparison.verdict)
@@ -199,7 +199,7 @@ def _single(pair: ComparedPair, names: dict[str, list[str]]) -> tuple[str, ...]:
 def _folded(pairs: Sequence[ComparedPair], names: dict[str, list[str]]) -> tuple[str, ...]:
     """One row for the points of a curve: smallest to largest change, all their intervals, the fewest pairs."""
     benchmark = pairs[0].a.benchmark
-    axis = selection.swept(benchmark)
+    axis = pairs[0].a.declared.swept
     what = _what(pairs[0], [name for name in names[benchmark] if name != axis])
     points = [pair.comparison for pair in pairs]
     least, most = min(each.ratio for each in points), max(each.ratio for each in points)
@@ -220,7 +220,7 @@ def _what(pair: ComparedPair, names: Sequence[str]) -> str:
     kernel = pair.a.kernel if pair.a.kernel == pair.a.benchmark else f"{pair.a.benchmark} {pair.a.kernel}"
     state = f"{pair.comparison.state} cores" if pair.comparison.state else ""
     place = formatting.placed(pair.b)
-    size = selection.swept(pair.a.benchmark)
+    size = pair.a.declared.swept
     alone = selection.levels(pair.a, [size]) if size not in pair.b.params else ""
     return " · ".join(filter(None, (kernel, place, selection.levels(pair.b, names), alone, state)))
 

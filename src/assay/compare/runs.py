@@ -19,18 +19,19 @@ from assay.compare.environment import GUARDED, differences, is_one_machine, refu
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import growth, yardsticks
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.compared import Compared, ComparedPair, Difference
 from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.result import RESULT_SCHEMA, Analysis, Estimate
+from assay.model.role_words import USUAL_AXES
 from assay.model.run import Run
 from assay.report import selection
 
 #: Axis of the size of a message.
-_SIZE = roles.usual_axis("message-size")
+_SIZE = USUAL_AXES["message-size"]
 
 
 class NothingInCommonError(UsageError):
@@ -47,7 +48,7 @@ def within(run: Run, analysis: Analysis) -> Compared:
         for each in analysis.comparisons
         if each.b in estimates and not (run.imported and each.differ == RANGE_END)
     )
-    pairs += tuple(_places(imported.measured(run.imported))) if run.imported else ()
+    pairs += tuple(_places(imported.measured(run, run.imported))) if run.imported else ()
     cases = {case.id for case in run.plan.cases if case.factors}
     missing = {
         each.case: each.reason for each in analysis.outcomes if each.case in cases and each.status != "complete"
@@ -279,7 +280,7 @@ def _differing(one: Estimate, base: Estimate) -> dict[str, tuple[str, str]]:
 
 def _words(estimate: Estimate, usual: Mapping[str, str]) -> dict[str, str]:
     """Words of a figure: chosen axes (`usual` where it states none), levels, memory and place."""
-    derived = benchmarks.of(estimate.benchmark).derived
+    derived = estimate.declared.derived
     words = {name: str(value) for name, value in estimate.params.items() if name not in derived}
     words = {**usual, **words, **{name: level for name, level in estimate.factors.items() if level != DEFAULT}}
     return words | {MEMORY: words.get(MEMORY, policy(estimate)), PLACE: estimate.placement.label}
@@ -312,7 +313,7 @@ def _measured(
 ) -> list[Measured]:
     """The headline estimates of a run; by state for benchmarks that states explain."""
     found = (
-        imported.measured(run.imported)
+        imported.measured(run, run.imported)
         if run.imported
         else measure(run, attempts, outcomes(run, attempts), explained)
     )
@@ -350,7 +351,7 @@ def _by_key(
 
 def _usual(estimate: Estimate) -> dict[str, str]:
     """Values of axes that a source does not state: their defaults, but not of the swept axis."""
-    declared = benchmarks.of(estimate.benchmark)
+    declared = estimate.declared
     return {name: str(value) for name, value in declared.defaults.items() if name != declared.swept}
 
 

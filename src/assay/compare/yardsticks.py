@@ -6,7 +6,7 @@ from assay.analyse.comparisons.effects import compare_unpaired
 from assay.analyse.estimates import Measured
 from assay.analyse.history import BetweenRuns
 from assay.analyse.statistics import MARGIN
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.compared import ComparedPair, Growth, Yardstick
 from assay.model.errors import UsageError
 from assay.model.quantity import Quantity, exact
@@ -72,12 +72,12 @@ def _is_clock(estimate: Estimate) -> bool:
 
 
 def _is_fma(estimate: Estimate) -> bool:
-    fused = roles.has_level(estimate.benchmark, estimate.params, "fused")
+    fused = roles.has_level(estimate.declared, estimate.params, "fused")
     return roles.role(estimate) == "flop-rate" and fused and roles.precision(estimate) == _DOUBLE
 
 
 def _is_main_of_memory(estimate: Estimate) -> bool:
-    main = benchmarks.of(estimate.benchmark).main_kernel
+    main = estimate.declared.main_kernel
     return roles.role(estimate) == "memory-rate" and estimate.kernel == main
 
 

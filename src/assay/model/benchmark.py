@@ -139,13 +139,6 @@ class Benchmark(Declaration, frozen=True, dict=True, kw_only=True):
         """Its data alone, as a plan stores it."""
         return Declaration(**{name: getattr(self, name) for name in Declaration.__struct_fields__})
 
-    def is_grown(self, params: Params, base: Params, times: float) -> bool:
-        """Whether a problem is the base problem with `times` the memory."""
-        before = self.problem(base)
-        known = self.growth.problem.keys() <= before.keys()  # imported figures may lack some
-        grown = self.growth.larger(before, times) if known else None
-        return grown is not None and {**before, **grown} == self.problem(params)
-
     def host_memory_bytes(self, params: Params, placement: Placement) -> int:
         """Memory that a case needs on the host with most ranks."""
         return placement.most_ranks * self.memory_bytes(params, placement)

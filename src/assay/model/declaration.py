@@ -1,5 +1,6 @@
 """What a program measures, as plain data: axes, kernels, metrics, what it needs. A run stores it."""
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from hashlib import sha256
@@ -7,7 +8,9 @@ from typing import Literal
 
 import msgspec
 
+from assay.model import units
 from assay.model.role_words import AxisRole, LevelRole, Role
+from assay.model.units import Prefix
 
 ParamValue = int | float | str
 Params = Mapping[str, ParamValue]
@@ -99,6 +102,7 @@ class Metric(msgspec.Struct, frozen=True):
         kernels: kernels that have this metric; empty: all kernels of the benchmark.
         when: axis -> values at which the metric exists; absent axes do not matter.
         role: what it says about a machine; None if no limit, law or rule needs it.
+        prefix: with which prefixes people read it: `decimal` (3.2 GW), `binary` (3 GiB), `none` (3200000 rows).
         precision: number format of a rate of operations, `fp32`, if no axis sets it; empty for `fp64`.
         over: whose time counts if all ranks make one figure: the slowest rank of each sample, or the mean.
     """
@@ -114,6 +118,23 @@ class Metric(msgspec.Struct, frozen=True):
     over: Literal["slowest", "mean"] = "slowest"
     role: Role | None = None
     precision: str = ""
+    prefix: Prefix = "decimal"
+
+
+class Larger(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How the problem of a benchmark gets more memory.
+
+    Attributes:
+        axis: the axis that grows; empty if each rank has a part of a fixed size by definition.
+        power: the value grows by this power of the memory: .5 for the order of a matrix.
+        grain: the value is a multiple of this number, or of the value of this axis.
+        step: of an axis of named sizes: how many times the memory of the level before a level has.
+    """
+
+    axis: str = ""
+    power: float = 1.0
+    grain: int | str = 1
+    step: float = 0.0
 
 
 class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_defaults=True):
@@ -142,6 +163,8 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         needs: role of each library that the program loads at launch, `blas` -> functions that it must have.
         devices: whether each rank works on the devices of its placement; its program gets them by `--devices`
             and states in its header those that it used.
+        scaled: axis -> values that a study of scaling uses if a user chooses none.
+        larger: how its problem grows with the number of cores; None if there are no larger ones.
         order_grain: axis whose value divides the order (the axis of that role); empty if any order is right.
     """
 
@@ -163,6 +186,8 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
     needs: dict[str, tuple[str, ...]] = {}
     devices: bool = False
     order_grain: str = ""
+    scaled: dict[str, ParamValue | tuple[ParamValue, ...]] = {}
+    larger: Larger | None = None
 
     @cached_property
     def key(self) -> str:
@@ -225,6 +250,32 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         """The params without those that only follow from the placement: equal for cases of the same problem."""
         return {name: value for name, value in params.items() if name not in self.derived}
 
+    def grown(self, problem: Params, times: float) -> dict[str, ParamValue] | None:
+        """The axes of a problem with `times` the memory; None if there is none, as between two named sizes."""
+        larger = self.larger
+        if larger is None:
+            return None
+        if not larger.axis:
+            return dict(problem)
+        value = problem.get(larger.axis)
+        if not larger.step:
+            grain = int(problem.get(larger.grain, 1)) if isinstance(larger.grain, str) else larger.grain
+            return {larger.axis: max(1, round(float(value or 0) * times**larger.power / grain)) * grain}
+        levels = next(axis.values for axis in self.axes if axis.name == larger.axis)
+        if value not in levels:  # an import may have another size
+            return None
+        steps = math.log(times, larger.step)
+        place = levels.index(value) + round(steps)
+        exists = math.isclose(steps, round(steps), abs_tol=1e-9) and 0 <= place < len(levels)
+        return {larger.axis: levels[place]} if exists else None
+
+    def is_grown(self, params: Params, base: Params, times: float) -> bool:
+        """Whether a problem is the base problem with `times` the memory."""
+        before = self.problem(base)
+        has_all = self.scaled.keys() <= before.keys()  # imported figures may lack some
+        grown = self.grown(before, times) if has_all else None
+        return grown is not None and {**before, **grown} == self.problem(params)
+
     def axis(self, role: AxisRole) -> Axis | None:
         """The axis that has this role; None if none has."""
         return next((axis for axis in self.axes if axis.role == role), None)
@@ -259,3 +310,27 @@ def _counts(metric: Metric, kernel: str, params: Params) -> bool:
         if params.get(axis) not in values:
             return False
     return True
+
+
+#: Every declaration that runs have brought into this process, by its key. Content decides the key: runs that
+#: declare a benchmark differently have an entry each.
+_KEPT: dict[str, Declaration] = {}
+
+
+def keep(declaration: Declaration) -> str:
+    """Keep a declaration for `kept`, and how its units are shown; return its key."""
+    if declaration.key not in _KEPT:
+        _KEPT[declaration.key] = declaration
+        for metric in declaration.metrics:
+            units.show(metric.unit, metric.prefix)
+    return declaration.key
+
+
+def kept(key: str) -> Declaration:
+    """Return the declaration with a key that `keep` has returned; one without axes and metrics for other words."""
+    return _KEPT.get(key) or undeclared(key)
+
+
+def undeclared(name: str) -> Declaration:
+    """Return the declaration of a benchmark of which nothing is known, as those of other tools."""
+    return Declaration(name=name, title=name)

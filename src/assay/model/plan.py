@@ -1,13 +1,14 @@
 """What will be measured: a Study is the request, a Plan is the request applied to one machine, as plain data."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Literal
 
 import msgspec
 
 from assay.model.application import Application
 from assay.model.core_rate import CoreRate
-from assay.model.declaration import ParamValue
+from assay.model.declaration import Declaration, ParamValue, undeclared
 from assay.model.placement import Placement, Word, parsed
 from assay.model.private import FilePath, Host
 
@@ -293,7 +294,7 @@ class LeftOut(msgspec.Struct, frozen=True):
     instead: str = ""
 
 
-class Plan(msgspec.Struct, frozen=True):
+class Plan(msgspec.Struct, frozen=True, dict=True):
     """Ordered, seeded cases with repeats, an estimate of cost and a budget.
 
     Attributes:
@@ -330,6 +331,7 @@ class Plan(msgspec.Struct, frozen=True):
         experiments: in a plan of experiments: id of a finding -> its experiment.
         core: rate of one core of the machine, used to estimate the time of operations.
         applications: declarations of the applications that it measures.
+        declarations: those of every benchmark that it measures: what its figures mean, wherever the run is read.
         prefixes: application -> folder where Assay installed it; others are in the usual place.
     """
 
@@ -366,6 +368,15 @@ class Plan(msgspec.Struct, frozen=True):
     core: CoreRate = CoreRate()
     applications: tuple[Application, ...] = ()
     prefixes: dict[str, FilePath] = {}
+    declarations: tuple[Declaration, ...] = ()
+
+    @cached_property
+    def _declared(self) -> Mapping[str, Declaration]:
+        return {declaration.name: declaration for declaration in self.declarations}
+
+    def declared(self, benchmark: str) -> Declaration:
+        """The declaration of a benchmark; one without axes and metrics if the plan has none, as of other tools."""
+        return self._declared.get(benchmark) or undeclared(benchmark)
 
     @property
     def studied(self) -> tuple[Case, ...]:

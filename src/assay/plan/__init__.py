@@ -10,7 +10,7 @@ from types import MappingProxyType
 import msgspec
 
 from assay import studies
-from assay.model import benchmarks, roles
+from assay.model import benchmarks
 from assay.model.core_rate import core_rate
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine, allowed_cores
@@ -202,7 +202,13 @@ def make(
         applications=applications(study),
         prefixes=options.prefixes,
     )
-    return _costed(made, study)
+    return _costed(declaring(made), study)
+
+
+def declaring(plan: Plan) -> Plan:
+    """The plan with the declarations of all benchmarks that it measures."""
+    names = dict.fromkeys(case.benchmark for case in plan.cases)
+    return msgspec.structs.replace(plan, declarations=tuple(benchmarks.get(name).declaration for name in names))
 
 
 def _costed(plan: Plan, study: Study) -> Plan:
@@ -273,7 +279,7 @@ def programs(plan: Plan) -> dict[str, frozenset[str]]:
     """Toolchain -> the programs that a plan starts, including the probe and the test of ranks on several nodes."""
     found: dict[str, set[str]] = {}
     for launch in plan.order:
-        programs = found.setdefault(launch.toolchain, {roles.probe().program} if not found else set())
+        programs = found.setdefault(launch.toolchain, {benchmarks.probe().program} if not found else set())
         programs.add(launch.program)
         if plan.case(launch.cases[0]).placement.passes_between_hosts:
             programs.add(PROGRAM)
@@ -340,7 +346,7 @@ def _with_sizes(measure: Measure, wanted: tuple[int, ...]) -> Iterator[Measure]:
         return
     levels = measure.axes.get(pattern.name, pattern.default or "")
     levels = levels if isinstance(levels, tuple) else (levels,)
-    times = tuple(level for level in levels if roles.patterns()[str(level)].figure == "time")
+    times = tuple(level for level in levels if benchmarks.patterns()[str(level)].figure == "time")
     rates = tuple(level for level in levels if level not in times)
     for these, sizes in ((times, every), (rates, some)):
         if these:

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from assay.model import benchmarks, roles
+from assay.model import benchmarks
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.core_rate import core_rate
 from assay.model.machine import Machine, Topology, allowed_cores
@@ -97,7 +97,7 @@ def _on_hosts_like(part: Setting, left: LeftOut) -> LeftOut:
 
 def sentinel(setting: Setting, *, first_host_only: bool = False) -> Case:
     """The fixed work of one core, which only the state of the machine can slow."""
-    benchmark = roles.sentinel()
+    benchmark = benchmarks.sentinel()
     (place,) = places("one-core", setting.machine.topology)
     everywhere = over_nodes.select_hosts(place.word, "", setting.hosts, setting.kernels, ranks=False)
     hosts = setting.hosts[:1] if first_host_only else everywhere
@@ -249,7 +249,7 @@ def _points(
             left_out[LeftOut(request, why, levels=about, family=(*_family(benchmark, spot), large.axis))] = None
         if measure.grows:
             cores = sum(map(len, placement.rank_cpus))
-            grown = benchmark.growth.larger(point, cores)
+            grown = benchmark.grown(point, cores)
             if grown is None:
                 why = f"no problem of it is {cores} times as large"
                 left_out[LeftOut(f"{benchmark.name} at {spot.word}, a problem that grows with the cores", why)] = (

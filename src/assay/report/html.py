@@ -11,7 +11,7 @@ import jinja2
 import msgspec
 
 from assay.analyse.findings import concerning
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.imported import UNSTATED, Printed
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Comparison, Estimate, Finding
@@ -193,7 +193,7 @@ def _with_details(run: Run, headline: Headline) -> Headline:
 def _printed(run: Run, headline: Headline, printed: Printed) -> tuple[str, str]:
     """The tool that printed a headline, and the place."""
     tool = "" if printed.tool in headline.label else printed.tool
-    if not run.info.command and benchmarks.of(run.plan.case(headline.estimate.case).benchmark).is_known:
+    if not run.info.command and run.plan.declared(run.plan.case(headline.estimate.case).benchmark).is_known:
         return tool, ""  # the place in a publication is long: only names of its authors have it
     return tool, f"{printed.source}:{printed.line}" if printed.line else printed.place
 

@@ -76,7 +76,7 @@ def _tables(scene: Scene) -> Iterable[Table]:
         rows = tuple((row[0], "", *row[2:]) for row in rows)
     common = (*(metrics if len(metrics) == 1 else ()), *(same if len(same) == 1 else ()))
     note = text("all rows: {what}", what=joined(", ", common)) if common else ""
-    name = selection.title(estimates[0].benchmark)
+    name = selection.title(estimates[0].declared)
     yield trimmed(Table(name, columns, rows, frozenset(range(4, len(columns))), note), {1, 2, 3})
 
 

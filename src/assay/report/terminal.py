@@ -122,7 +122,7 @@ _COLUMNS = (
 def _rows(estimates: tuple[Estimate, ...]) -> tuple[list[tuple[str, ...]], int]:
     """Rows of a benchmark, and how many were left out: the best of a curve, the spread of many nodes."""
     headline = selection.measured(selection.headline_kernel(estimates))
-    axis = selection.swept(headline[0].benchmark) if headline else ""
+    axis = headline[0].declared.swept if headline else ""
     names = tuple(name for name in selection.varied(headline) if name != axis)
     groups = selection.grouped(headline, lambda e: (formatting.placed(e), selection.series(e, names)))
     if axis:
@@ -133,7 +133,7 @@ def _rows(estimates: tuple[Estimate, ...]) -> tuple[list[tuple[str, ...]], int]:
 
 def _curve_row(members: tuple[Estimate, ...], axis: str, names: tuple[str, ...]) -> tuple[str, ...]:
     best = selection.best(members) or members[0]
-    size = formatting.param(best.params[axis], selection.units(best.benchmark).get(axis, ""))
+    size = formatting.param(best.params[axis], best.declared.units.get(axis, ""))
     what, *rest = _row((best,), names)
     return (f"{what}, best at {size}", *rest)
 

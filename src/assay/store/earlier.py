@@ -4,6 +4,8 @@ import re
 
 import msgspec
 
+from assay.model import benchmarks
+from assay.model.declaration import Declaration
 from assay.model.facts import Fact
 from assay.model.machine import INFINIBAND, Device, Machine
 from assay.model.plan import Case, Folded, Plan, case_id
@@ -47,9 +49,17 @@ def plan(stored: Plan) -> Plan:
     return msgspec.structs.replace(
         stored,
         cases=tuple(map(_case, stored.cases)),
+        declarations=stored.declarations or _declarations(stored),
         folded=tuple(map(_folded, stored.folded)),
         trials=tuple(map(plan, stored.trials)),
     )
+
+
+def _declarations(stored: Plan) -> tuple[Declaration, ...]:
+    """The declarations of a plan that has none, as versions before 2026-11-28 wrote it: those of this version."""
+    own = {application.name: application for application in stored.applications}
+    names = dict.fromkeys(case.benchmark for case in stored.cases)
+    return tuple((own[name].benchmark() if name in own else benchmarks.of(name)).declaration for name in names)
 
 
 def _case(case: Case) -> Case:

@@ -4,14 +4,13 @@ import sys
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
 from assay import references
-from assay.model import benchmarks
+from assay.model.declaration import Declaration
 from assay.model.errors import UsageError
 from assay.model.imported import IMPORTED_SCHEMA, Imported
 from assay.model.kernel_options import without_private_words
@@ -70,11 +69,9 @@ def read(path: Path) -> tuple[Run, "Records"]:
         known = _read(path / imported.FILE, Imported, IMPORTED_SCHEMA)
         return imported.as_run(path, info, known), Records([], [], set(), 0, [])
     plan = earlier.plan(_read(path / "plan.json", Plan, PLAN_SCHEMA))
-    for application in plan.applications:
-        if application.name not in benchmarks.names():
-            benchmarks.declare(application)
-    for case in chain(plan.cases, *(trial.cases for trial in plan.trials)):
-        _require_axes(case, path / "plan.json")
+    for part in (plan, *plan.trials):
+        for case in part.cases:
+            _require_axes(part.declared(case.benchmark), case, path / "plan.json")
     files = sorted((path / "machine").glob("*.json"))
     machines = [earlier.machine(_read(file, Machine, MACHINE_SCHEMA)) for file in files]
     ending = (
@@ -133,9 +130,8 @@ class Records(NamedTuple):
             self.lines.add(number)
 
 
-def _require_axes(case: Case, path: Path) -> None:
+def _require_axes(declared: Declaration, case: Case, path: Path) -> None:
     """UsageError if a case has no value of an axis, or one that programs do not accept."""
-    declared = benchmarks.of(case.benchmark)
     for axis in declared.axes:
         absent = None if axis.name == declared.swept else axis.default  # earlier versions had fewer axes
         value = case.params.get(axis.name, absent)

@@ -103,8 +103,8 @@ def _rows(table: Table, figure: Figure) -> Iterator[_Row]:
 
 def _unstated_size(table: Table, figure: Figure) -> str:
     """The axis of the size of messages if the figure is a bandwidth without one, else empty."""
-    metric = roles.metric(table.benchmark, figure.kernel, figure.metric)
-    size = roles.axis(table.benchmark, "message-size")
+    metric = roles.metric(benchmarks.get(table.benchmark), figure.kernel, figure.metric)
+    size = roles.axis(benchmarks.get(table.benchmark), "message-size")
     is_bandwidth = metric is not None and metric.role == "message-bandwidth"
     return size if is_bandwidth and size not in table.params | figure.params else ""
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from assay.model.declaration import Declaration
     from assay.model.plan import Case, Plan, PlannedLaunch
     from assay.model.record import Launch
     from assay.model.run import CaseRecords, LaunchRecords
@@ -39,28 +40,26 @@ def last_figure(launch: LaunchRecords | None, plan: Plan) -> str:
     """`triad 46.5 GB/s`: the headline figure of the last case of a launch that has one; empty for none."""
     cases = {case.id: case for case in plan.studied}
     found = (
-        _figure(records, cases[records.header.case])
+        _figure(records, cases[records.header.case], plan.declared(cases[records.header.case].benchmark))
         for records in reversed(launch.cases if launch else ())
         if records.header.case in cases and records.end and records.end.status == "complete"
     )
     return next(filter(None, found), "")
 
 
-def _figure(records: CaseRecords, case: Case) -> str:
+def _figure(records: CaseRecords, case: Case, declared: Declaration) -> str:
     import numpy as np
 
     from assay.analyse.estimates import value
     from assay.analyse.launches import parts_of
-    from assay.model import benchmarks
     from assay.report import formatting
 
-    benchmark = benchmarks.get(case.benchmark)
-    kernel = benchmark.main_kernel
-    metric = benchmark.headline_of(kernel, case.params)
+    kernel = declared.main_kernel
+    metric = declared.headline_of(kernel, case.params)
     work = records.header.work.get(kernel, {})
     if metric is None or (metric.work and metric.work not in work):
         return ""
-    for (own, _), parts in parts_of(records, case)[0].items():
+    for (own, _), parts in parts_of(records, declared)[0].items():
         seconds = [part.seconds for part in parts if part.phase == "measured" and part.seconds.size]
         if own == kernel and seconds and (median := float(np.median(np.concatenate(seconds)))) > 0:
             return f"{kernel} {formatting.quantity(value(metric, median, work), metric.unit)}"

@@ -35,7 +35,7 @@ def differ(mtus: Iterable[tuple[str, int]]) -> bool:
 def tells(estimate: Estimate) -> bool:
     """Whether it is a bandwidth of messages between nodes, long enough to show their link."""
     return (
-        roles.between_two(estimate.benchmark)
+        estimate.declared.between_two
         and roles.role(estimate) == "message-bandwidth"
         and estimate.median is not None
         and place.between(estimate)

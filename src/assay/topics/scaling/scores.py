@@ -5,7 +5,6 @@ from collections.abc import Iterable
 import msgspec
 
 from assay.analyse.statistics import median_interval, share_of
-from assay.model import benchmarks
 from assay.model.declaration import ParamValue
 from assay.model.quantity import Quantity, distance
 from assay.model.result import Analysis
@@ -63,7 +62,7 @@ def scores(run: Run, analysis: Analysis) -> Iterable[Score]:
     """Yield the scores of the predictions of a run; one for each state if the figure is given by state."""
     for each in run.predictions:
         predicted, case = Quantity(*each.parts, each.unit, each.basis), run.plan.case(each.of)
-        names = benchmarks.of(case.benchmark).growth.problem or case.params
+        names = run.plan.declared(case.benchmark).scaled or case.params
         problem = {name: value for name, value in case.params.items() if name in names} | case.factors
         of = run.info.id, each.of, case.benchmark, case.placement.label, problem, each.metric
         figures = [

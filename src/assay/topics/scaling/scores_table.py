@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from assay.report import formatting, selection
+from assay.model import benchmarks
+from assay.report import formatting
 from assay.report.screen import Screen
 from assay.topics.scaling.scores import Score, Scores
 
@@ -34,7 +35,7 @@ def render(known: Scores, console: Console) -> None:
 
 def _row(each: Score) -> tuple[str, ...]:
     predicted = formatting.interval(each.predicted, "").short
-    units = selection.units(each.benchmark)
+    units = benchmarks.of(each.benchmark).units
     problem = (f"{name} {formatting.param(value, units.get(name, ''))}" for name, value in each.problem.items())
     case = ", ".join((each.benchmark, *problem, each.placement))
     if each.measured is None or each.error is None:

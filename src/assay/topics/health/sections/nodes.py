@@ -17,7 +17,7 @@ _Crowd = tuple[str, tuple[Estimate, ...]]
 def _crowds(scene: Scene) -> list[_Crowd]:
     """Return the headline figures of several nodes that are not points of a curve."""
     analysis, found = scene.analysis, list[_Crowd]()
-    for name in dict.fromkeys(e.benchmark for e in analysis.estimates if not selection.swept(e.benchmark)):
+    for name in dict.fromkeys(e.benchmark for e in analysis.estimates if not e.declared.swept):
         headline = selection.headline_kernel(selection.headline_metric(selection.of_benchmark(analysis, name)))
         measured = selection.measured(headline)
         label_of = partial(_label, varied=selection.varied(measured))

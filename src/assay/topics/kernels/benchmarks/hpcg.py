@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from assay.model.benchmark import Benchmark, Resources
-from assay.model.declaration import Axis, Metric, Params
+from assay.model.declaration import Axis, Larger, Metric, Params
 from assay.model.declarations import phase_times, traffic
-from assay.model.growth import Growth
 from assay.model.placement import Placement
 from assay.topics.kernels.grid import grid_of
 
@@ -151,5 +150,6 @@ benchmark = Benchmark(
     launcher="mpi",
     max_rank_cpus=None,
     # Each rank has a box of its own: more ranks have a larger problem.
-    growth=Growth({"n": (32, 64)}, lambda problem, _times: problem),
+    scaled={"n": (32, 64)},
+    larger=Larger(),
 )

@@ -123,5 +123,6 @@ benchmark = Benchmark(
     points=_points,
     setup_seconds=_setup_seconds,
     launcher="mpi",
-    growth=Growth({"npb": ("ep", "cg", "mg")}, exchange=_exchange),
+    scaled={"npb": ("ep", "cg", "mg")},
+    growth=Growth(_exchange),
 )

@@ -5,7 +5,7 @@ from math import ceil, log2
 from typing import TYPE_CHECKING, TypeVar
 
 from assay.model.benchmark import Benchmark, Operations, Resources
-from assay.model.declaration import Axis, Metric, Params
+from assay.model.declaration import Axis, Larger, Metric, Params
 from assay.model.declarations import coupling, phase_times, sharing_ranks
 from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
@@ -122,12 +122,6 @@ def _exchange(params: Values, placement: Placement) -> Exchange:
     return Exchange(operations(order), tuple(messages))
 
 
-def _larger(problem: Values, times: float) -> Values:
-    """Return the order with `times` as many entries, a multiple of a block."""
-    block = int(problem.get("nb", 1))
-    return {"n": max(1, round(int(problem["n"]) * times**0.5 / block)) * block}
-
-
 benchmark = Benchmark(
     name="hpl",
     title="HPL (LU, 64 bit)",
@@ -192,5 +186,7 @@ benchmark = Benchmark(
     max_rank_cpus=None,
     needs={"blas": LU},
     order_grain="nb",
-    growth=Growth({"n": (2048, 4096)}, _larger, _exchange, OVERLAPS),
+    scaled={"n": (2048, 4096)},
+    larger=Larger("n", 0.5, "nb"),
+    growth=Growth(_exchange, OVERLAPS),
 )

@@ -27,19 +27,19 @@ causes = possible_causes
 
 def fit(known: RunEstimates) -> Iterable[Model]:
     """Fit one model for each curve: a benchmark, pattern and placement; a single size is no curve."""
-    for benchmark in roles.message_curves():
+    for benchmark in roles.message_curves(known.run.plan.declarations):
         for curve in curves.by_size(known, benchmark):
             if len(curve.members) > 1:
-                yield _law(benchmark, curve)
+                yield _law(curve)
 
 
-def _law(benchmark: str, curve: Curve) -> Model:
+def _law(curve: Curve) -> Model:
     """Fit the law of one curve.
 
     The breaks are those of the medians; the coefficients are fitted again to every draw of launches.
     """
     times = curves.times(curve.members)
-    name = curves.named(LAW, benchmark, curve.marks)
+    name = curves.named(LAW, curve.members[0].estimate.declared, curve.marks)
     identity = curve._replace(members=times.members).identity(LAW) | {"id": name}
     if (sizes := len(set(times.sizes))) < pieces.FEWEST:
         few = text("{sizes} sizes: the model needs {needed}", sizes=sizes, needed=pieces.FEWEST)

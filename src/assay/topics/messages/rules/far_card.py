@@ -11,7 +11,6 @@ from assay.analyse.experiments import retest_range
 from assay.analyse.messages import place
 from assay.analyse.messages.curves import BYTES, size
 from assay.analyse.possible import without_memory_nodes
-from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.quantity import Quantity
 from assay.model.result import Finding
@@ -50,7 +49,7 @@ class _Cost(NamedTuple):
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    pairs = [pair for pair in evidence.differing(CARD, "", FAR) if roles.between_two(pair.a.benchmark)]
+    pairs = [pair for pair in evidence.differing(CARD, "", FAR) if pair.a.declared.between_two]
     if not pairs:
         yield rule.not_assessed(
             text("Messages between nodes were not measured from cores both near the network card and far from it"),

@@ -146,7 +146,7 @@ def _shorter_frames(estimate: Estimate, evidence: Evidence) -> Effect | None:
 def _more_pairs(estimate: Estimate, evidence: Evidence) -> Placement | None:
     """Place up to four cores of each node, each with a partner; None unless one pair sent in one direction."""
     machine = machine_of(estimate, evidence.run.machines)
-    one_pair = len(estimate.placement.cpus[0]) == 1 and roles.message_curves().get(estimate.benchmark) == "MPI"
+    one_pair = len(estimate.placement.cpus[0]) == 1 and roles.is_curve_by(estimate.declared, "MPI")
     one_way = estimate.params.get(PATTERN) == "bandwidth"
     if machine is None or not (one_pair and one_way) or estimate.placement.is_one_machine:
         return None

@@ -31,7 +31,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _between(evidence: Evidence) -> list[Case]:
     """Return the cases of TCP between nodes."""
     several = (case for case in evidence.run.plan.studied if len(case.placement.hosts) > 1)
-    return [case for case in several if roles.message_curves().get(case.benchmark) == "TCP"]
+    return [case for case in several if roles.is_curve_by(evidence.run.plan.declared(case.benchmark), "TCP")]
 
 
 def _path(case: Case) -> Hashable:

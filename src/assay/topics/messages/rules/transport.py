@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from assay.analyse.evidence import Evidence, Rule, numbers
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.machine import card_of, is_port
 from assay.model.result import Estimate, Finding, Severity
 from assay.model.run import Run
@@ -102,7 +102,7 @@ def _passes_messages(estimate: Estimate) -> bool:
         estimate.median is not None
         and proven is not None
         and proven.machines > 0
-        and benchmarks.get(estimate.benchmark).message_size is not None
+        and estimate.declared.message_size is not None
     )
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from assay.model.benchmark import Benchmark, Resources
-from assay.model.declaration import Axis, Params
+from assay.model.declaration import Axis, Larger, Params
 from assay.model.declarations import coupling, sharing_ranks
 from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
@@ -34,18 +34,6 @@ def _memory_bytes(params: Params, placement: Placement) -> int:
     shape = _shape(params, placement) or (1, 1, 1)
     i, j, k = block_of(himeno.grid(params), shape)
     return himeno.arrays_bytes(i * j * -(-k // LINE_FLOATS) * LINE_FLOATS)
-
-
-def _larger(problem: Values, times: float) -> Values | None:
-    """Return the size with `times` as many points; each size has eight times the points of the previous one."""
-    sizes = tuple(himeno.GRIDS)
-    if problem.get("size") not in sizes:  # an import may have another size
-        return None
-    at = sizes.index(str(problem["size"]))
-    steps = math.log(times, _SIZE_FACTOR)
-    whole = round(steps)
-    exists = math.isclose(steps, whole, abs_tol=1e-9) and 0 <= at + whole < len(sizes)
-    return {"size": sizes[at + whole]} if exists else None
 
 
 def _exchange(params: Values, placement: Placement) -> Exchange | None:
@@ -90,5 +78,7 @@ benchmark = Benchmark(
     setup_seconds=lambda params: 0.1 + himeno.grid_bytes(params) / _SETUP_RATE,
     launcher="mpi",
     max_rank_cpus=None,
-    growth=Growth({"size": ("S", "first:L,M")}, _larger, _exchange),
+    scaled={"size": ("S", "first:L,M")},
+    larger=Larger("size", step=_SIZE_FACTOR),
+    growth=Growth(_exchange),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from assay.model.benchmark import Benchmark, Resources
-from assay.model.declaration import Axis, Metric, Params
+from assay.model.declaration import Axis, Larger, Metric, Params
 from assay.model.declarations import coupling, phase_times, sharing_ranks, traffic
 from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
@@ -78,11 +78,6 @@ def _setup_seconds(params: Params) -> float:
     return 0.1 + steps * cells(columns) / _RATE + _ROW_S * (columns // 2)
 
 
-def _larger(problem: Values, times: float) -> Values:
-    """Return the plane with `times` as many cells; the number of columns is even."""
-    return {"nx": 2 * round(int(problem["nx"]) * times**0.5 / 2)}
-
-
 def _exchange(params: Values, placement: Placement) -> Exchange:
     """Return the messages of one step: two columns to each of two neighbours in each stage along x, in turn."""
     columns = int(params["nx"])
@@ -152,5 +147,7 @@ benchmark = Benchmark(
     setup_seconds=_setup_seconds,
     launcher="mpi",
     max_rank_cpus=None,
-    growth=Growth({"nx": (400, 1600)}, _larger, _exchange),
+    scaled={"nx": (400, 1600)},
+    larger=Larger("nx", 0.5, 2),
+    growth=Growth(_exchange),
 )

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.curves import RunEstimates, figure
-from assay.model import benchmarks
 from assay.model.law import Prediction
 from assay.model.quantity import Quantity, distance
 from assay.model.result import Estimate
@@ -23,7 +22,7 @@ def predict(known: RunEstimates) -> Iterable[Prediction]:
     triads = [each.estimate for each in known.of_role("memory-traffic", "triad")]
     for each in known.of_role("stencil-rate"):
         estimate = each.estimate
-        if benchmarks.of(estimate.benchmark).launcher == "mpi":
+        if estimate.declared.launcher == "mpi":
             continue  # messages limit the rate, too
         machine = known.machine(estimate)
         if machine and fits_caches(estimate, machine.topology):
