@@ -12,9 +12,6 @@
 namespace assay {
 namespace {
 
-/// Limit for sizes: their sums and products stay exact in 64-bit integers and in doubles.
-constexpr std::int64_t largest_number = std::int64_t{1} << 48U;
-
 constexpr const char* ask_help = "--help";
 
 Failure bad_value(const std::string& option, const std::string& text, const std::string& why) {

@@ -40,7 +40,7 @@ std::int64_t parse_size(const std::string& text, const std::string& option);
 
 std::string help(const Declaration& declaration);
 
-/// One line of JSON that agrees with the Python declaration.
+/// The JSON of the declaration; of a program that is no benchmark, its name and what it is for.
 std::string describe(const Declaration& declaration);
 
 }  // namespace assay

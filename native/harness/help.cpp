@@ -10,23 +10,6 @@ std::string text_of(const Value& value) {
     return word != nullptr ? *word : std::to_string(std::get<std::int64_t>(value));
 }
 
-json::Text json_of(const Value& value) {
-    const auto* word = std::get_if<std::string>(&value);
-    return word != nullptr ? json::string(*word) : json::number(std::get<std::int64_t>(value));
-}
-
-json::Text json_of(const Axis& axis) {
-    std::vector<json::Member> members;
-    if (!axis.words.empty()) {
-        members.push_back({"values", json::strings(axis.words)});
-    }
-    if (!axis.unit.empty()) {
-        members.push_back({"unit", json::string(axis.unit)});
-    }
-    members.push_back({"default", json_of(axis.default_value)});
-    return json::object(members);
-}
-
 std::string choices(const Axis& axis) {
     std::string text;
     for (const std::string& word : axis.words) {
@@ -38,7 +21,7 @@ std::string choices(const Axis& axis) {
 }  // namespace
 
 std::string help(const Declaration& declaration) {
-    std::string text = declaration.name + ": " + declaration.summary + "\n\n" + "usage: " + declaration.name +
+    std::string text = declaration.name + ": " + declaration.measures + "\n\n" + "usage: " + declaration.name +
                        " [options] [--AXIS VALUE]... [--case ID [--AXIS VALUE]... [--seconds S]]...\n"
                        "       " +
                        declaration.name +
@@ -78,21 +61,12 @@ std::string help(const Declaration& declaration) {
 }
 
 std::string describe(const Declaration& declaration) {
-    std::vector<json::Member> axes;
-    for (const Axis& axis : declaration.axes) {
-        axes.push_back({axis.name, json_of(axis)});
-    }
-    std::vector<json::Member> work;
-    for (const auto& [kernel, quantities] : declaration.work) {
-        work.push_back({kernel, json::strings(quantities)});
+    if (!declaration.text.empty()) {
+        return declaration.text + "\n";
     }
     return json::object({{"schema", json::number(std::int64_t{1})},
-                         {"benchmark", json::string(declaration.name)},
-                         {"program", json::string(declaration.name)},
-                         {"summary", json::string(declaration.summary)},
-                         {"kernels", json::strings(declaration.kernels)},
-                         {"axes", json::object(axes)},
-                         {"work", json::object(work)}})
+                         {"name", json::string(declaration.name)},
+                         {"measures", json::string(declaration.measures)}})
                .text +
            "\n";
 }

@@ -148,6 +148,25 @@ Exit conclude(Records& records, bool passed, const std::string& misplaced) {
     return Exit::failed;
 }
 
+/// The work of every kernel, without amounts where a program states none. Failure if one is not declared.
+Work stated_work(const Declaration& declaration, const Work& stated) {
+    Work work;
+    for (const std::string& kernel : declaration.kernels) {
+        work[kernel] = {};
+    }
+    for (const auto& [kernel, amounts] : stated) {
+        const auto declared = declaration.work.find(kernel);
+        for (const auto& [quantity, amount] : amounts) {
+            if (declared == declaration.work.end() || !declared->second.contains(quantity)) {
+                throw Failure(Exit::failed, "the work of '" + kernel + "' has '" + quantity + "'",
+                              "its declaration has not", "add it to `work` in " + declaration.name + ".json");
+            }
+        }
+        work[kernel] = amounts;
+    }
+    return work;
+}
+
 }  // namespace
 
 Clock agreed_clock(Ranks& ranks) {
@@ -186,8 +205,14 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
     if (const std::string segment = first_nonempty(ranks_, benchmark->segment()); !segment.empty()) {
         library["segment"] = segment;
     }
-    Header header{declaration_,       request, benchmark->work(), clock_, library, benchmark->libraries(),
-                  benchmark->facts(), {}};
+    Header header{declaration_,
+                  request,
+                  stated_work(declaration_, benchmark->work()),
+                  clock_,
+                  library,
+                  benchmark->libraries(),
+                  benchmark->facts(),
+                  {}};
     const auto add_header = [&](const std::string& calls) {
         readback.mpi = calls;
         header.ranks = ranks_.gather(rank_entry(ranks_.rank(), readback));

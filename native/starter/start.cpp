@@ -28,7 +28,7 @@ constexpr const char* usage =
 constexpr const char* summary = "runs a command with a placement that is set and proven";
 
 assay::Declaration declaration_of(const std::string& benchmark) {
-    return {.name = benchmark, .summary = summary, .kernels = {}, .axes = {}, .work = {}};
+    return {.name = benchmark, .measures = summary, .kernels = {}, .axes = {}, .work = {}};
 }
 
 struct Request {

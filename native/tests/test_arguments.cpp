@@ -12,11 +12,12 @@ namespace {
 
 const assay::Declaration declaration{
     .name = "probe",
-    .summary = "for this test",
+    .measures = "for this test",
     .kernels = {"one"},
     .axes = {{"stores", "how", {"ordinary", "other"}, "ordinary", ""},
              {"bytes", "how many", {}, std::int64_t{64}, "B"}},
-    .work = {{"one", {"bytes"}}},
+    .work = {{"one", {{"bytes", {}}, {"flops", {{2, 3, 3}, {3, 2, 2}}}}}},
+    .text = "{}",
 };
 
 std::string refusal(const std::vector<std::string>& arguments) {
@@ -78,15 +79,16 @@ void sizes_take_suffixes() {
     CHECK(contains(failure_of([] { parse_size("1024T", "--bytes"); }), "larger than any machine"));
 }
 
+void amounts_are_sums_of_terms() {
+    CHECK(declaration.amount("one", "flops", 10) == 2000. / 3 + 150);
+    CHECK(declaration.amount("one", "flops") == 2. / 3 + 1.5);
+    CHECK(declaration.work_of(6) == (assay::Work{{"one", {{"flops", 6 * (2. / 3 + 1.5)}}}}));
+}
+
 void help_and_describe_name_every_axis() {
     CHECK(contains(assay::help(declaration), "--stores ordinary|other"));
     CHECK(contains(assay::help(declaration), "--bytes N"));
-    CHECK(
-        assay::describe(declaration) ==
-        R"({"schema":1,"benchmark":"probe","program":"probe","summary":"for this test","kernels":["one"],)"
-        R"("axes":{"stores":{"values":["ordinary","other"],"default":"ordinary"},"bytes":{"unit":"B","default":64}},)"
-        R"("work":{"one":["bytes"]}})"
-        "\n");
+    CHECK(assay::describe(declaration) == "{}\n");
     CHECK(parse_arguments({"--bytes", "7", "--help"}, declaration).action == Request::Action::help);
 }
 
@@ -98,5 +100,6 @@ int main() {
     what_is_not_known_is_refused_by_name();
     sizes_take_suffixes();
     help_and_describe_name_every_axis();
+    amounts_are_sums_of_terms();
     return assay::test::failures == 0 ? 0 : 1;
 }

@@ -25,7 +25,7 @@ from assay.report.formatting import percent, seconds
 from assay.report.section import Section
 from assay.report.sections import sections
 from assay.simulation import Fault, Law
-from assay.topics.linear_algebra.benchmarks.hpl import PHASES, operations
+from assay.topics.linear_algebra.benchmarks.hpl import benchmark, operations
 from assay.topics.linear_algebra.grid import grid_of
 from assay.topics.linear_algebra.solutions import PRODUCT, is_of_same
 
@@ -103,6 +103,27 @@ def test_a_rank_needs_its_part_of_the_matrix_and_its_panels() -> None:
     assert 4 * matrix + panels < alone < 1.01 * (4 * matrix + panels)
 
 
+def _columns_of(process: int, numbers: int, block: int, processes: int) -> int:
+    """Of so many columns, dealt out in blocks, those of one process."""
+    return sum(number // block % processes == process for number in range(numbers))
+
+
+@pytest.mark.parametrize(
+    ("order", "grid"), [(512, (1, 4)), (513, (1, 4)), (512, (2, 2)), (1000, (2, 3)), (511, (1, 1))]
+)
+def test_the_matrix_of_a_rank_has_the_column_of_the_right_hand_side(order: int, grid: tuple[int, int]) -> None:
+    """HPL stores N rows and N + 1 columns (HPL_pdtest.c: `mat.nq = HPL_numroc(N + 1, NB, ...)`)."""
+    p, q, block = *grid, 128
+    rows, columns = (
+        max(_columns_of(process, numbers, block, places) for process in range(places))
+        for numbers, places in ((order, p), (order + 1, q))
+    )
+    panels = 2 * block * (rows + block + 1)
+    exchanged = 3 * block * columns if p > 1 else 0
+    params = {"n": order, "nb": block, "p": p, "q": q}
+    assert HPL.memory_bytes(params, placed(p * q)) == 8 * (rows * columns + panels + exchanged)
+
+
 def test_a_matrix_too_large_is_left_out_with_the_memory_it_needs() -> None:
     plan = plan_for(TWO_CORES, study(n=(1024, 100_000)), WITH_BLAS)
     assert orders(plan) == [1024]
@@ -153,7 +174,9 @@ def test_a_rate_counts_the_operations_that_hpl_counts(run: Run, analysis: Analys
 def test_phases_add_up_to_the_time_of_a_solution(analysis: Analysis) -> None:
     for order, rate in rates(analysis).items():
         assert rate.median
-        phases = [each for each in analysis.estimates if each.case == rate.case and each.kernel in PHASES]
+        phases = [
+            each for each in analysis.estimates if each.case == rate.case and each.kernel in benchmark.kernels[1:]
+        ]
         assert {each.unit for each in phases} == {"s"}
         whole = sum(each.median or 0.0 for each in phases)
         assert whole == pytest.approx(operations(order) / rate.median, rel=0.02)

@@ -82,6 +82,28 @@ def test_grids_of_several_kinds_have_one_law() -> None:
     assert law.coefficients(every, values(every))[0] == pytest.approx(COEFFICIENTS[0], rel=1e-6)
 
 
+def _counted(n: int, block: int) -> int:
+    """Operations of the updates of A with the column of the right-hand side, counted one by one."""
+    operations = 0
+    for begin in range(0, n, block):
+        end = min(begin + block, n)
+        for _column in range(end, n + 1):
+            operations += sum(2 * (row - begin) for row in range(begin, end))  # unit triangle: no division
+            operations += 2 * (end - begin) * (n - end)
+    return operations
+
+
+@pytest.mark.parametrize(("n", "block"), [(7, 3), (12, 4), (40, 16), (5, 8)])
+def test_updates_include_the_column_of_the_right_hand_side(n: int, block: int) -> None:
+    steps = law.steps_of({"n": n, "nb": block, "p": 1, "q": 1})
+    # The law counts width^2 operations of a column's triangle, the exact count has width (width - 1).
+    widths = [min(block, n - begin) for begin in range(0, n, block)]
+    rights = [n - min(begin + block, n) + 1 for begin in range(0, n, block)]
+    triangles = sum(width * right for width, right in zip(widths, rights, strict=True))
+    assert steps.mean_operations == pytest.approx(_counted(n, block) + triangles)
+    assert steps.operations.sum() == pytest.approx(steps.mean_operations)
+
+
 def test_a_coefficient_is_never_negative() -> None:
     every = [law.steps_of(params(n)) for n in (1024, 2048, 4096)]
     short = values(every) * np.array([[2.0] * 3 + [1.0] * 3 + [0.0] * 3])

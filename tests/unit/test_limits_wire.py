@@ -91,6 +91,18 @@ def test_frames_leave_the_shares_that_are_published() -> None:
     assert link.tcp_share(9000) == pytest.approx(0.990, abs=5e-4)
 
 
+@pytest.mark.parametrize(("family", "segment"), [("ipv4", 1448), ("ipv6", 1428)])
+def test_headers_of_a_segment_are_those_of_its_family(tmp_path: Path, family: str, segment: int) -> None:
+    """IPv4 has 20 B (RFC 791), IPv6 40 B (RFC 8200), TCP 20 B (RFC 9293), its time stamps 12 B (RFC 7323)."""
+    run = run_of(tmp_path, Law(links={"host": GBE}), Measure("tcp", ("pair:other-node",), axes={"family": family}))
+    figure = analyse(run).estimates[0]
+    assert link.mtu_for(segment, figure) == 1500
+    options = {**figure.params, "segment": segment + 12 - 1}  # TCP_MAXSEG includes the time stamps
+    asked = msgspec.structs.replace(figure, params=options)
+    frames = [link.in_frames_of(ethernet(mtu=mtu), asked).facts["mtu"].value for mtu in (9000, 1499, 1400)]
+    assert frames == [1499, 1499, 1400]
+
+
 def over_infiniband() -> Device:
     found = ethernet(name="ib0")
     return msgspec.structs.replace(found, facts={**found.facts, "link layer": Fact("InfiniBand")})

@@ -96,6 +96,30 @@ def test_trends_agree_with_scipy(values: list[int], random: object) -> None:
         assert (tau, p) == (0, 1)
 
 
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ((1, 1, 2, 3, 4, 5), (1, 2, 3, 4, 6, 5)),  # one pair in x
+        ((1, 1, 1, 1, 2, 2, 3, 4), (8, 7, 6, 5, 4, 3, 2, 1)),
+        ((1, 1, 2, 2, 2, 3, 4, 4, 4, 4), (2, 2, 2, 1, 3, 3, 3, 1, 4, 4)),  # pairs, threes and fours in both
+        ((0, 0, 0, 1, 1, 1, 2, 2, 2), (0, 1, 2, 0, 1, 2, 0, 1, 1)),
+    ],
+)
+def test_the_law_of_kendalls_score_counts_ties_of_both(x: tuple[int, ...], y: tuple[int, ...]) -> None:
+    oracle = scipy.stats.kendalltau(x, y, method="asymptotic")
+    assert kendall(x, y) == pytest.approx((oracle.statistic, oracle.pvalue), rel=1e-9)
+    assert kendall(y, x) == pytest.approx(kendall(x, y), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "method"), [(60, "exact"), (61, "asymptotic")])
+def test_kendalls_law_is_exact_up_to_60_points(n: int, method: str) -> None:
+    order = np.random.default_rng(n).permutation(n)
+    wanted = scipy.stats.kendalltau(np.arange(n), order, method=method).pvalue
+    assert kendall(np.arange(n), order)[1] == pytest.approx(wanted, rel=1e-9)
+    other = "asymptotic" if method == "exact" else "exact"
+    assert wanted != pytest.approx(scipy.stats.kendalltau(np.arange(n), order, method=other).pvalue, rel=1e-5)
+
+
 @pytest.mark.parametrize("n", range(1, 13))
 def test_the_signed_rank_interval_is_exact(n: int) -> None:
     sums = np.array([sum(r for r, s in zip(range(1, n + 1), signs, strict=True) if s)

@@ -11,6 +11,9 @@ from assay.model import units
 from assay.model.declaration import Declaration, Metric, keep
 from assay.model.errors import UsageError
 
+#: Prefixes of the International System of Units (BIPM, SI brochure, table 7) that a typed quantity may have.
+SI = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
+
 
 @pytest.mark.parametrize(
     ("text", "size"),
@@ -185,12 +188,22 @@ def test_a_quantity_is_written_with_three_digits_and_a_prefix(value: float, unit
         ("100 Gbit/s", 1e11, "bit/s"),
         ("5 ms", 0.005, "s"),
         ("3.35 M/s", 3.35e6, "1/s"),
+        *((f"5 {prefix}s", 5 * factor, "s") for prefix, factor in SI.items()),
     ],
 )
 def test_a_quantity_is_read_in_si_base_units(text: str, value: float, unit: str) -> None:
     read, read_unit = units.parse_quantity(text)
     assert read == pytest.approx(value)
     assert read_unit == unit
+
+
+PRINTED = {prefix: factor for prefix, factor in SI.items() if prefix != "p"} | {"P": 1e15}
+
+
+@pytest.mark.parametrize(("prefix", "factor"), PRINTED.items())
+def test_a_printed_unit_has_the_factor_of_its_prefix(prefix: str, factor: float) -> None:
+    assert units.printed_unit(f"{prefix}FLOPS") == ("flop/s", factor)
+    assert units.printed_unit(f"{prefix}B/s") == ("B/s", factor)
 
 
 @pytest.mark.parametrize("text", ["204.8", "GB/s", "1 GiB/s", "1 parsec", "12 Mb"])

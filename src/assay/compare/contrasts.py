@@ -204,7 +204,7 @@ def _best_pairs(
     """Return the best figures of both runs with the same kind, place and `words`."""
 
     def best(of: Sequence[_Figure]) -> _Figure:
-        return (max if of[0].estimate.better == "higher" else min)(of, key=lambda each: each.value)
+        return max(of, key=lambda each: each.estimate.merit)
 
     ones, others = (grouped(of, lambda each: (each.kind, each.label, words(each))) for of in (base, judged))
     return [(best(of), best(others[key])) for key, of in ones.items() if key in others]

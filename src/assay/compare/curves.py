@@ -233,8 +233,7 @@ def _over(evidence: Evidence, axis: str, key: Any, members: Iterable[Measured]) 
     """Return the curve of a group. Of several figures at one value, as of several hosts, it has the median one."""
     at = grouped(members, lambda each: _value(each.estimate, axis) or 0)
     middle = {
-        value: sorted(of, key=lambda each: each.estimate.median or 0.0)[len(of) // 2]
-        for value, of in sorted(at.items())
+        value: sorted(of, key=lambda each: each.estimate.merit)[len(of) // 2] for value, of in sorted(at.items())
     }
     first = next(iter(middle.values())).estimate
     (_, place, *_) = key

@@ -80,10 +80,8 @@ def _best(curves: Sequence[MeasuredCurve]) -> MeasuredCurve:
     """Return the curve with the best end: the smallest size for times of messages, else the largest value."""
 
     def rank(found: MeasuredCurve) -> tuple[int, float]:
-        lower = found.curve.better == "lower"
-        smallest = lower and isinstance(found.curve, MessageCurve)
-        value = found.members[0 if smallest else -1].estimate.median or 0.0
-        return len(found.members) > 1, -value if lower else value
+        smallest = found.curve.better == "lower" and isinstance(found.curve, MessageCurve)
+        return len(found.members) > 1, found.members[0 if smallest else -1].estimate.merit
 
     return max(curves, key=rank)
 

@@ -214,7 +214,7 @@ def _less_stated(
         for name in sorted(sides, key=lambda each: -len(words[each])):
             more = [each for each in sides if each[0] != name[0] and words[name] < words[each]]
             if name in sides and more:
-                other = min(more, key=lambda each: (len(words[each]), _rank(estimates[each])))
+                other = min(more, key=lambda each: (len(words[each]), -estimates[each].merit))
                 one, base = (sides.pop(each) for each in sorted((name, other)))
                 yield from filter(None, (_pair(one, base, between),))
 
@@ -239,7 +239,7 @@ def _best_size(unsized: Measured, others: Sequence[Measured]) -> Measured | None
     own = _but_size(unsized)
     same = (each for each in others if _SIZE in each.estimate.params and _place(each) == _place(unsized))
     peers = [each for each in same if _but_size(each) <= own or own <= _but_size(each)]
-    return min(peers, key=lambda each: _rank(each.estimate), default=None)
+    return max(peers, key=lambda each: each.estimate.merit, default=None)
 
 
 def _but_size(measured: Measured) -> frozenset[tuple[str, ParamValue]]:
@@ -261,7 +261,9 @@ def _nearest(ones: Sequence[Measured], others: Sequence[Measured], between: Betw
     for kind, judged in grouped(ones, _quantity).items():
         both = [(one.estimate, base.estimate, one, base) for one in judged for base in bases.get(kind, ())]
         if both and 1 in {len(judged), len(bases[kind])}:
-            a, b, one, base = min(both, key=lambda each: (len(_differing(*each[:2])), sum(map(_rank, each[:2]))))
+            a, b, one, base = min(
+                both, key=lambda each: (len(_differing(*each[:2])), -each[0].merit - each[1].merit)
+            )
             if _SIZE not in _differing(a, b):
                 yield from filter(None, (_pair(one, base, between),))
 
@@ -295,12 +297,6 @@ def _contradictions(pairs: Sequence[ComparedPair]) -> Iterator[Difference]:
     for name, levels in found.items():
         a, b = (", ".join(dict.fromkeys(side)) for side in zip(*levels, strict=True))
         yield Difference("axis", name, a, b)
-
-
-def _rank(estimate: Estimate) -> float:
-    """A number that is smaller for better figures."""
-    value = estimate.median or 0.0
-    return -value if estimate.better == "higher" else value
 
 
 def _kind(measured: Measured) -> Hashable:

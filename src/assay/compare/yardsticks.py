@@ -91,8 +91,7 @@ def _measured(
     """The best figures of both at the first place that both have; `of`: their name, empty for their kernel."""
     for place in _PLACES:
         best = [
-            max(_at(place, side, wanted), key=lambda each: each.estimate.median or 0.0, default=None)
-            for side in sides
+            max(_at(place, side, wanted), key=lambda each: each.estimate.merit, default=None) for side in sides
         ]
         if best[0] and best[1] and (comparison := compare_unpaired(best[0], best[1], between)):
             a, b = (each.estimate.median or 0.0 for each in best if each)

@@ -13,6 +13,9 @@ from assay.model.role_words import AxisRole, LevelRole, Role
 from assay.model.units import Prefix
 
 ParamValue = int | float | str
+#: Terms of a polynomial: numerator, denominator, power. 2 n^3 / 3 + 2 n^2 is (2, 3, 3), (2, 1, 2).
+Polynomial = tuple[tuple[int, int, int], ...]
+Amount = int | float | Polynomial | None
 Params = Mapping[str, ParamValue]
 
 
@@ -60,6 +63,9 @@ class Axis(msgspec.Struct, frozen=True):
         short: the meaning in a few words, for the axis of a chart; empty if `meaning` is short enough.
         words: level -> text that readers see in place of name and level.
         level_roles: level -> its meaning, if the engine needs to know.
+        minimum: least value of a number.
+        maximum: largest value of a number; None: no limit but that of sizes.
+        program_default: what the program takes if it is given no value; None: `default`.
     """
 
     name: str
@@ -79,6 +85,9 @@ class Axis(msgspec.Struct, frozen=True):
     short: str = ""
     words: Mapping[ParamValue, str] = msgspec.field(default_factory=dict)
     level_roles: Mapping[ParamValue, LevelRole] = msgspec.field(default_factory=dict)
+    minimum: int = 1
+    maximum: int | None = None
+    program_default: ParamValue | None = None
 
     @property
     def title(self) -> str:
@@ -147,6 +156,8 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         source: the public definition or paper it follows.
         program: name of the native executable.
         kernels: in the order that the program runs them.
+        work: kernel -> quantity that the program states of it -> its amount in one unit of work, as the meaning of
+            the metric says: of an element, of a solution of order n. None: the program counts it.
         axes: every parameter that changes what is measured.
         metrics: the first one is the headline.
         min_cpus: fewest cpus of a placement that make sense; of an MPI program fewest ranks.
@@ -166,6 +177,10 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         scaled: axis -> values that a study of scaling uses if a user chooses none.
         larger: how its problem grows with the number of cores; None if there are no larger ones.
         order_grain: axis whose value divides the order (the axis of that role); empty if any order is right.
+        own_threads: whether the program starts its own threads, or a library does.
+        solves: whether an iteration is a whole solution: the first kernel is its figure of merit, the others are
+            its phases.
+        message_threads: axis of the threads of a rank that pass messages at once; empty: only one does.
     """
 
     name: str
@@ -174,6 +189,7 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
     source: str = ""
     program: str = ""
     kernels: tuple[str, ...] = ()
+    work: dict[str, dict[str, Amount]] = {}
     axes: tuple[Axis, ...] = ()
     metrics: tuple[Metric, ...] = ()
     min_cpus: int = 1
@@ -188,11 +204,32 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
     order_grain: str = ""
     scaled: dict[str, ParamValue | tuple[ParamValue, ...]] = {}
     larger: Larger | None = None
+    own_threads: bool = False
+    solves: bool = False
+    message_threads: str = ""
 
     @cached_property
     def key(self) -> str:
         """Its name with a hash of its content: equal declarations have one key, others of the name another."""
         return f"{self.name}@{sha256(msgspec.json.encode(self)).hexdigest()[:12]}"
+
+    def amount(self, kernel: str, quantity: str, order: int = 1) -> float:
+        """Amount of a quantity in one unit of work of a kernel; of a polynomial, for this order.
+
+        Raises:
+            KeyError: it is not declared, or the program counts it.
+        """
+        amount = self.work[kernel][quantity]
+        if amount is None:
+            raise KeyError(quantity)
+        if isinstance(amount, tuple):
+            return sum(float(numerator * order**power / denominator) for numerator, denominator, power in amount)
+        return amount
+
+    def work_of(self, kernel: str, units: float = 1.0) -> dict[str, float]:
+        """Quantity -> its amount in so many units of work, of those that the declaration states."""
+        stated = (quantity for quantity, amount in self.work[kernel].items() if amount is not None)
+        return {quantity: units * self.amount(kernel, quantity) for quantity in stated}
 
     @property
     def message_size(self) -> Axis | None:

@@ -169,6 +169,11 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         return self.value.value if self.value else None
 
     @property
+    def merit(self) -> float:
+        """A number that is larger for better figures of one metric; 0 without a value."""
+        return (self.median or 0.0) * (1 if self.better == "higher" else -1)
+
+    @property
     def lo(self) -> float | None:
         """Lower end; None without a value, and where its source printed no ends."""
         return self.value.lo if self.value and self.value.basis != "imported" else None

@@ -181,17 +181,17 @@ def telling_kernel(estimate: Estimate) -> str:
 def middle(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
     """Return for each figure of several nodes the estimate of the median node; other estimates unchanged."""
     groups = grouped(estimates, lambda e: (e.case, e.kernel, e.metric, e.state))
-    return tuple(
-        sorted(measured(members) or members, key=lambda e: e.median or 0.0)[len(measured(members) or members) // 2]
-        for members in groups.values()
-    )
+    ordered = (slowest_first(measured(members) or members) for members in groups.values())
+    return tuple(members[len(members) // 2] for members in ordered)
+
+
+def slowest_first(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
+    """Return estimates of one metric from the worst median to the best."""
+    return tuple(sorted(estimates, key=lambda each: each.merit))
 
 
 def best(estimates: Iterable[Estimate]) -> Estimate | None:
     """Return the estimate with the best median, of those with ends if there are any; None without figures."""
     found = measured(estimates)
     candidates = [each for each in found if each.lo is not None] or found
-    if not candidates:
-        return None
-    choose = max if candidates[0].better == "higher" else min
-    return choose(candidates, key=lambda estimate: estimate.median or 0.0)
+    return max(candidates, key=lambda each: each.merit, default=None)

@@ -140,7 +140,7 @@ def _curve_row(members: tuple[Estimate, ...], axis: str, names: tuple[str, ...])
 
 def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ...]:
     """One row: an estimate, or the median of many nodes with their spread."""
-    ordered = sorted(members, key=lambda e: e.median or 0.0)
+    ordered = selection.slowest_first(members)
     middle = ordered[len(ordered) // 2]
     figure = formatting.shown(middle)
     if not figure:

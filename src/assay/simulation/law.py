@@ -31,6 +31,23 @@ class Fault:
 
 
 @dataclass(frozen=True)
+class SlowPart:
+    """One node does one thing slower than the others.
+
+    Attributes:
+        host: the node.
+        factor: on the rate of the kernel there.
+        kernel: name; every kernel where empty.
+        case: part of the case's id; every case where empty.
+    """
+
+    host: str
+    factor: float
+    kernel: str = ""
+    case: str = ""
+
+
+@dataclass(frozen=True)
 class Burst:
     """Other processes use `share` of all cpus from `start_s` to `end_s` on the machine's clock."""
 
@@ -130,6 +147,7 @@ class Law:
         drift: relative slowing per second of the machine's clock.
         slow_cores: cpu -> factor on its rate.
         slow_hosts: host -> factor on every rate.
+        slow_parts: further factors, on the rates of single kernels or cases of a host.
         jitter: sigma of the lognormal factor on each piece of work of a rank that others wait for.
         steal: share of the cpu time that a hypervisor takes.
         bursts: foreign load.
@@ -194,6 +212,7 @@ class Law:
     drift: float = 0.0
     slow_cores: Mapping[int, float] = field(default_factory=dict)
     slow_hosts: Mapping[str, float] = field(default_factory=dict)
+    slow_parts: tuple[SlowPart, ...] = ()
     jitter: float = 0.0
     steal: float = 0.0
     bursts: tuple[Burst, ...] = ()

@@ -253,7 +253,8 @@ class _Launch:
             if self.law.sampled_s:
                 self._pass((1 + _CHECKS) * seconds * float(paces.max()))
                 clock = self.machine.now()
-            phases = sampler.phases(seconds * paces, clock, share, unsteady=fault == "unsteady")
+            slow = self._slowed(load, kernel, case.id)
+            phases = sampler.phases(seconds * paces * slow, clock, share, unsteady=fault == "unsteady")
             self._pass(self.launched + phases[-1].end_s - clock)
             for label, phase in zip(("warmup", "measured"), phases, strict=True):
                 yield phase, _series(kernel, label, phase, load.timing, uneven=fault == "uneven")
@@ -262,6 +263,7 @@ class _Launch:
         """Make whole solutions, each as long as its slowest rank; the first of several is a warm-up."""
         (kernel, whole), *rest = load.seconds.items()
         clock = self.machine.now()
+        paces = paces * self._slowed(load, kernel, case.id)
         (_, phase) = sampler.phases(whole * paces, clock, case.seconds, unsteady=False)
         solved = phase.seconds.max(axis=0) / phase.iterations
         self._pass(float(solved.sum()))
@@ -292,6 +294,14 @@ class _Launch:
         paces = np.array(load.paces) * (1.0 if load.pairs else hosts.max()) if load.paces else hosts
         together = 1 if load.paces and not load.pairs else len(paces)
         return paces * self.rng.lognormal(0.0, self.law.launch_noise, together)
+
+    def _slowed(self, load: Workload, kernel: str, case: str) -> NDArray[np.float64] | float:
+        """Return the factor on the durations of a kernel on each host; of the slowest host where ranks wait."""
+        of_hosts = np.ones(len(self.hosts))
+        for each in self.law.slow_parts:
+            if each.host in self.hosts and each.kernel in {"", kernel} and each.case in case:
+                of_hosts[self.hosts.index(each.host)] /= each.factor
+        return float(of_hosts.max()) if load.paces else of_hosts
 
     def _header(self, case: CaseRequest, load: Workload, fault: FaultKind | None) -> Header:
         hosts = self.hosts[::-1] if fault == "swapped" else self.hosts

@@ -38,7 +38,7 @@ def widest(analysis: Analysis, most: int) -> list[Estimate]:
 
 
 def _spread(estimate: Estimate) -> float:
-    return (estimate.value.hi - estimate.value.lo) / estimate.value.value if estimate.value else 0.0
+    return estimate.value.hi / estimate.value.lo if estimate.value and estimate.value.lo > 0 else 0.0
 
 
 def launched(run: Run, estimates: Iterable[Estimate]) -> dict[str, list[Launched]]:

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.messages.curves import BYTES, PATTERN
 from assay.model import roles
+from assay.model.declaration import Declaration
 from assay.model.grouping import grouped
 from assay.model.plan import Arm, Case, Effect, Experiment
 from assay.model.result import Finding
@@ -90,14 +91,14 @@ def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Fi
             "nodes: as root, `{command}`",
             command="ip link set DEVICE mtu 1500",
         ),
-        experiment=_experiment(case),
+        experiment=_experiment(evidence.run.plan.declared(case.benchmark), case),
     )
 
 
-def _experiment(case: Case) -> Experiment:
+def _experiment(declared: Declaration, case: Case) -> Experiment:
     """Repeat the messages that broke their connection, in segments that every path carries."""
     setting = text("segments of {size}", size=f"{_SURE:,} B")
-    is_time = axes.PATTERNS[str(case.params[PATTERN])].figure == "time"
+    is_time = roles.patterns(declared)[str(case.params[PATTERN])].figure == "time"
     metric = "latency" if is_time else "bandwidth"
     arm = Arm(case.id, "message", metric, 1, params={axes.SEGMENT: _SURE})
     passes = Effect(
