@@ -164,6 +164,7 @@ def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between
     bases = _by_key(of_base, base, across, foreign=foreign)
     pairs: list[ComparedPair] = []
     uncompared: dict[str, str] = {}
+    new: set[str] = set()
     for key, ones in _by_key(of_run, run, across, foreign=foreign).items():
         others = bases.pop(key, ())
         for one in ones:
@@ -171,8 +172,10 @@ def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between
             pairs += own
             if not own:
                 uncompared[one.estimate.id] = _why(one, others, base)
+                new |= set() if others else {one.estimate.id}
     only_base = [each for others in bases.values() for each in others]
     uncompared |= {each.estimate.id: f"only in {base.info.id}" for each in only_base}
+    new -= {each.estimate.id for each in only_base}
     if foreign:
         unmatched = [each for each in of_run if each.estimate.id in uncompared]
         unequal = [*_less_stated(unmatched, only_base, between), *_unsized(unmatched, only_base, between)]
@@ -191,6 +194,7 @@ def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between
         found,
         tuple(_with_levels(pair, across, found, (run.info.id, base.info.id)) for pair in pairs),
         uncompared,
+        tuple(sorted(new & uncompared.keys())),
         ratios,
         growth(pairs, ratios),
     )
@@ -369,7 +373,7 @@ def _pair(one: Measured, other: Measured, between: BetweenRuns) -> ComparedPair 
 def _why(one: Measured, others: Sequence[Measured], base: Run) -> str:
     """The reason why an estimate is not compared."""
     if not others:
-        return _not_in(base.info.id)
+        return f"{base.info.id} has no such figure"
     for each in (one, *others):
         if not each.launches:
             return each.estimate.reason or each.estimate.status
@@ -382,13 +386,9 @@ def _seen(measured: Iterable[Measured]) -> str:
     return ", ".join(sorted({launch.state or "unknown" for each in measured for launch in each.launches}))
 
 
-def _not_in(base: str) -> str:
-    return f"{base} has no such figure"
-
-
 def unjudged(compared: Compared) -> dict[str, str]:
     """Return the figures of the base (in one run: planned cases) that were not compared, with the reason."""
-    return {name: why for name, why in compared.uncompared.items() if why != _not_in(compared.base)}
+    return {name: why for name, why in compared.uncompared.items() if name not in compared.new}
 
 
 def _with_levels(

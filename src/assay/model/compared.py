@@ -72,6 +72,7 @@ class Compared(msgspec.Struct, frozen=True):
         differences: between the runs.
         pairs: what was compared.
         uncompared: estimate or case -> why it was not compared.
+        new: those of them of which the base has no such figure.
         yardsticks: ratios of the two machines; none for one machine.
         growth: id of a comparison -> yardstick -> how the speed-up compares with it.
     """
@@ -84,5 +85,6 @@ class Compared(msgspec.Struct, frozen=True):
     differences: tuple[Difference, ...]
     pairs: tuple[ComparedPair, ...]
     uncompared: dict[str, str] = {}
+    new: tuple[str, ...] = ()
     yardsticks: tuple[Yardstick, ...] = ()
     growth: dict[str, dict[str, Growth]] = {}
