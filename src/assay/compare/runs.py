@@ -28,6 +28,7 @@ from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.result import RESULT_SCHEMA, Analysis, Estimate
 from assay.model.role_words import USUAL_AXES
 from assay.model.run import Run
+from assay.model.text import text
 from assay.report import selection
 
 #: Axis of the size of a message.
@@ -174,7 +175,7 @@ def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between
                 uncompared[one.estimate.id] = _why(one, others, base)
                 new |= set() if others else {one.estimate.id}
     only_base = [each for others in bases.values() for each in others]
-    uncompared |= {each.estimate.id: f"only in {base.info.id}" for each in only_base}
+    uncompared |= {each.estimate.id: text("only in {run}", run=base.info.id) for each in only_base}
     new -= {each.estimate.id for each in only_base}
     if foreign:
         unmatched = [each for each in of_run if each.estimate.id in uncompared]
@@ -373,13 +374,13 @@ def _pair(one: Measured, other: Measured, between: BetweenRuns) -> ComparedPair 
 def _why(one: Measured, others: Sequence[Measured], base: Run) -> str:
     """The reason why an estimate is not compared."""
     if not others:
-        return f"{base.info.id} has no such figure"
+        return text("{run} has no such figure", run=base.info.id)
     for each in (one, *others):
         if not each.launches:
             return each.estimate.reason or each.estimate.status
         if not each.estimate.median:
-            return "it is 0, of which nothing is a multiple"
-    return f"the machine was in different states: {_seen([one])} against {_seen(others)}"
+            return text("it is 0, of which nothing is a multiple")
+    return text("the machine was in different states: {a} against {b}", a=_seen([one]), b=_seen(others))
 
 
 def _seen(measured: Iterable[Measured]) -> str:
