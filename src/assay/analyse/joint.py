@@ -13,6 +13,7 @@ from assay.model.record import FigureOfMerit, Traffic
 from assay.model.resource import wrong_devices, wrong_folder
 from assay.model.run import CaseRecords
 from assay.model.samples import PHASES, STOPS, table_of
+from assay.model.text import text
 
 #: The sample of many ranks is the time of the slowest of them, or the mean.
 SLOWEST, MEAN = "slowest", "mean"
@@ -82,7 +83,13 @@ def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) ->
         counts, iterations = table.counts[rows], int(table.iterations[rows[0]])
         if counts.min() != counts.max() or (table.iterations[rows] != iterations).any():
             disagreement = disagreement or (
-                f"its ranks recorded different samples of {kernel} ({phase}: {counts.min()} to {counts.max()})"
+                text(
+                    "its ranks recorded different samples of {kernel} ({phase}: {fewest} to {most})",
+                    kernel=kernel,
+                    phase=phase,
+                    fewest=int(counts.min()),
+                    most=int(counts.max()),
+                )
             )
             continue
         seconds, stop = table.block(rows), STOPS[table.stop[rows[0]]]
@@ -121,9 +128,19 @@ def wrong_ranks(ranks: Sequence[Rank], placement: Placement) -> str:
     for rank in ranks:
         wanted = hosts[max(0, min(rank.rank, len(hosts) - 1))] if hosts else ""
         if short(rank.host) != short(wanted):
-            return f"rank {rank.rank} was asked to be on {wanted}, it ran on {rank.host}"
+            return text(
+                "rank {rank} was asked to be on {wanted}, it ran on {host}",
+                rank=str(rank.rank),
+                wanted=wanted,
+                host=rank.host,
+            )
         if rank.rank < len(cpus) and rank.requested_cpus != cpus[rank.rank]:
-            return f"rank {rank.rank} was asked for cpus {list(rank.requested_cpus)}, not {list(cpus[rank.rank])}"
+            return text(
+                "rank {rank} was asked for cpus {requested}, not {planned}",
+                rank=str(rank.rank),
+                requested=f"{list(rank.requested_cpus)}",
+                planned=f"{list(cpus[rank.rank])}",
+            )
     return ""
 
 
@@ -135,7 +152,7 @@ def wrong_resources(ranks: Sequence[Rank], placement: Placement) -> str:
         wrong = wrong_devices(given[0], rank.devices) if given else ""
         wrong = wrong or (wrong_folder(folder, rank.folder) if folder else "")
         if wrong:
-            return f"rank {rank.rank} on {rank.host} {wrong}"
+            return text("rank {rank} on {host} {wrong}", rank=str(rank.rank), host=rank.host, wrong=wrong)
     return ""
 
 

@@ -64,7 +64,7 @@ def _grown(grew: Quantity, by: Quantity) -> Growth:
         return "more"
     if grew.hi * margin < by.lo:
         return "less"
-    return "alike" if grew.hi <= by.hi * margin and grew.lo * margin >= by.lo else "open"
+    return "equal" if grew.hi <= by.hi * margin and grew.lo * margin >= by.lo else "open"
 
 
 def _is_clock(estimate: Estimate) -> bool:

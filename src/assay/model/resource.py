@@ -5,6 +5,7 @@ from typing import Annotated
 import msgspec
 
 from assay.model.private import PRIVATE, FilePath
+from assay.model.text import text
 
 Uuid = Annotated[str, msgspec.Meta(extra={PRIVATE: "hardware"})]
 
@@ -106,18 +107,25 @@ def wrong_devices(asked: tuple[GivenDevice, ...], opened: tuple[OpenedDevice, ..
     """How the devices that a rank opened differ from those it was given; empty if they do not."""
     words = ", ".join(device.word for device in asked)
     if not opened:
-        return f"was asked for {words} and reports no device that it opened"
+        return text("was asked for {devices} and reports no device that it opened", devices=words)
     if len(asked) != len(opened) or not all(map(GivenDevice.is_same, asked, opened)):
-        return f"was asked for {words} and opened {', '.join(map(str, opened))}"
+        return text(
+            "was asked for {devices} and opened {opened}", devices=words, opened=", ".join(map(str, opened))
+        )
     return ""
 
 
 def wrong_folder(asked: GivenFolder, opened: OpenedFolder | None) -> str:
     """How the folder of a rank differs from the one it was given; empty if it does not."""
     if opened is None:
-        return f"was asked for the folder {asked.path} and reports none"
+        return text("was asked for the folder {folder} and reports none", folder=asked.path)
     if opened.asked != asked.path:
-        return f"was asked for the folder {asked.path} and used {opened.asked}"
+        return text("was asked for the folder {folder} and used {used}", folder=asked.path, used=opened.asked)
     if asked.file_system and opened.file_system and asked.file_system != opened.file_system:
-        return f"was asked for {asked.path} on {asked.file_system}, and found {opened.file_system} there"
+        return text(
+            "was asked for {folder} on {asked}, and found {opened} there",
+            folder=asked.path,
+            asked=asked.file_system,
+            opened=opened.file_system,
+        )
     return ""

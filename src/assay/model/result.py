@@ -141,7 +141,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         """The declaration of its benchmark that its run has."""
         return kept(self.declaration)
 
-    def alike(self, *but: str) -> Hashable:
+    def signature(self, *but: str) -> Hashable:
         """A key that estimates share if they differ in nothing but the named params, factors or attributes.
 
         Attributes are `kernel`, `metric`, `memory`, `hosts` and `state`.

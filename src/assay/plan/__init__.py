@@ -235,13 +235,16 @@ def _in_rounds(measures: tuple[Measure, ...], setting: Setting) -> tuple[Selecti
 
     A case waits for others of its benchmark; if there are none, it is measured in the first round.
     """
-    selection, wishes, rounds = select(measures, setting), measures, list(_by_cores(measures, setting))
+    selection, requests, rounds = select(measures, setting), measures, list(_by_cores(measures, setting))
     for turn in range(max((len(each.later) for each in measures), default=0)):
         before = {case.id for case in selection.cases}
         at_once = {case.benchmark for case in selection.cases}
         waiting = (each for each in measures if turn < len(each.later))
-        wishes = (*wishes, *(msgspec.structs.replace(each, placements=(each.later[turn],)) for each in waiting))
-        selection = select(wishes, setting)
+        requests = (
+            *requests,
+            *(msgspec.structs.replace(each, placements=(each.later[turn],)) for each in waiting),
+        )
+        selection = select(requests, setting)
         fresh = (each for each in selection.cases if each.id not in before and each.benchmark in at_once)
         rounds.append(frozenset(case.subject for case in fresh))
     return selection, tuple(filter(None, rounds))

@@ -122,10 +122,10 @@ def spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) -> 
         needs = plural(measure.min_memory_nodes, "memory node")
         why = f"it needs {needs}; {plural(len(nodes), 'memory node')} may be used"
         levels = (str(level) for values in _levels(measure).values() for level in values)
-        left_out[LeftOut(_wish(measure), why, levels=tuple(levels))] = None
+        left_out[LeftOut(_request(measure), why, levels=tuple(levels))] = None
         return
     benchmark = benchmarks.get(measure.benchmark)
-    for word in (each for wish in measure.placements for each in parsed(wish).each_over):
+    for word in (each for request in measure.placements for each in parsed(request).each_over):
         for part in _by_card(word, benchmark, setting):
             yield from _spots(word, measure, benchmark, part, left_out)
 
@@ -161,8 +161,8 @@ def _spots(
     for memory in measure.memory:
         chosen, sampled = sampled_places(plain, memory, found, topology)
         if sampled:
-            wish = f"{measure.benchmark} at {in_words(word, memory)}"
-            left_out[LeftOut(wish, sampled, levels=(memory,))] = None
+            request = f"{measure.benchmark} at {in_words(word, memory)}"
+            left_out[LeftOut(request, sampled, levels=(memory,))] = None
         for place in chosen:
             try:
                 on = _on_each(plain, place, hosts, benchmark, setting)
@@ -283,18 +283,18 @@ def _devices(place: Place, ranks: int, benchmark: Benchmark) -> tuple[tuple[Give
 
 
 def _leave_out(
-    absent: AbsentPlacementError, wish: tuple[str, str, str], setting: Setting, left_out: dict[LeftOut, None]
+    absent: AbsentPlacementError, request: tuple[str, str, str], setting: Setting, left_out: dict[LeftOut, None]
 ) -> None:
     """Add an absent request (benchmark, placement word, memory word if any) to `left_out`."""
     if absent.indexed and not setting.stored and not setting.only:
         raise absent
-    (name, word, memory), network = wish, setting.cards[0].network
+    (name, word, memory), network = request, setting.cards[0].network
     text = f"{name} at {in_words(word, memory)}{_over(network)}"
-    alike = (name, parsed(word).starred, starred_memory(memory), network)
-    left_out[LeftOut(text, absent.why, absent.nodes, tuple(filter(None, (memory, network))), alike)] = None
+    family = (name, parsed(word).starred, starred_memory(memory), network)
+    left_out[LeftOut(text, absent.why, absent.nodes, tuple(filter(None, (memory, network))), family)] = None
 
 
-def _wish(measure: Measure) -> str:
+def _request(measure: Measure) -> str:
     """`stream at all, touch=serial`."""
     stated = "".join(f", {name}={','.join(map(str, levels))}" for name, levels in _levels(measure).items())
     return f"{measure.benchmark} at {', '.join(measure.placements)}{stated}"

@@ -103,7 +103,7 @@ class Law:
         held: cache level -> bytes that this guest gets of each such cache, whatever size it claims; all if absent.
         cache_rates: cache level -> bytes per second that one core copies while everything lies in that cache.
         copy_rate: bytes per second that one core copies in memory.
-        call_s: cost of one call of memcpy.
+        call_s: cost of one call of a copy.
         load_s: cache level -> time of a dependent load.
         memory_load_s: the same for memory of the own node.
         remote_load: factor on it for memory of another node.
@@ -114,7 +114,6 @@ class Law:
         fma_units: number of units of a core.
         blas_share: share of the peak of its cores that a BLAS library reaches.
         vector_bits: width of such a unit.
-        stencil_bytes: memory traffic of one point of a stencil.
         load_queue: factor on the latency of memory when all of its bandwidth is drawn.
         smt: factor on the bandwidth of a core when all of its threads work.
         handover: state -> time of a cache-line transfer between two cores.
@@ -180,7 +179,6 @@ class Law:
     fma_units: int = 2
     blas_share: float = 0.9
     vector_bits: int = 512
-    stencil_bytes: float = 74.0
     load_queue: float = 2.5
     smt: float = 1.0
     handover: Mapping[str, float] = field(default_factory=lambda: {"near": 28e-9, "far": 125e-9})

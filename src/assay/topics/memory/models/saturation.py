@@ -77,8 +77,8 @@ def _words(run: Run) -> Mapping[str, set[str]]:
     """Placement label -> the words (`cores`, `spread`) that asked for it or for what was folded into it."""
     asked = [(word, word) for word in (parsed(case.placement.label) for case in run.plan.cases)]
     words = defaultdict[str, set[str]](set)
-    for wish, into in (*asked, *(folded.places for folded in run.plan.folded)):
-        words[into.text].add(wish.share)
+    for request, into in (*asked, *(folded.places for folded in run.plan.folded)):
+        words[into.text].add(request.share)
     return words
 
 
