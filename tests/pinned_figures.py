@@ -25,7 +25,6 @@ from tests.simulation import EPYC_7601, TWO_CORES, simulated_run
 from assay import store
 from assay.analyse import analyse
 from assay.model import topics
-from assay.model.law import Model
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.model.text import encoded
@@ -43,7 +42,9 @@ _TEXT_EXPORTS = frozenset({"csv_", "junit"})
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:\+\d\d:\d\d)?")
 #: Names that hold times, versions and paths of this test, or nothing but texts.
-_PASSING = re.compile(r"(?:^|_)(?:started|ended|created|date|argv|environment|key|id|version|schema|command|path)$")
+_PASSING = re.compile(
+    r"(?:^|_)(?:started|ended|created|date|argv|environment|key|id|version|schema|command|path)$"
+)
 
 
 @dataclass(frozen=True)
@@ -68,18 +69,12 @@ class Pinned:
 _LOUD = Law(steal=0.06, noise=0.05, drift=0.002, bursts=(Burst(5, 3, 0.3),))
 _ILL = Law(core_traffic=12e9, node_traffic=20e9, contention=0.3, remote=0.5, remote_load=1.6, tlb_bytes=2**20)
 _LAME = Law(slow_hosts={"n3": 0.9}, launch_noise=0.002)
+_OF_ONE = "caches compilers dgemm himeno hpcg hpl hpl-grid linpack memory multi-pair mxp nas one-sided one-two-two"
+_OF_NODES = "collectives himeno hpl hpl-processors multi-pair nas network node-pairs one-sided one-two-two weather"
 RUNS: Mapping[str, Pinned] = MappingProxyType(
     {
-        **{
-            study: Pinned(study)
-            for study in ("caches", "compilers", "dgemm", "himeno", "hpcg", "linpack", "memory", "multi-pair")
-            + ("mxp", "nas", "one-sided", "one-two-two", "weather", "hpl", "hpl-grid")
-        },
-        **{
-            f"{study} on nodes": Pinned(study, HOSTS, TWO_CORES)
-            for study in ("collectives", "himeno", "hpl", "multi-pair", "nas", "node-pairs", "one-two-two", "weather")
-            + ("hpl-processors", "one-sided", "network")
-        },
+        **{study: Pinned(study) for study in (*_OF_ONE.split(), "weather")},
+        **{f"{study} on nodes": Pinned(study, HOSTS, TWO_CORES) for study in _OF_NODES.split()},
         "node": Pinned("node", machine=EIGHT_CORES),
         "flops": Pinned("flops", machine=EIGHT_CORES),
         "node, ill": Pinned("node", machine=EIGHT_CORES, law=_ILL, launches=6),
@@ -144,7 +139,7 @@ def _numbers(part: object, own: str) -> Iterator[float]:
 
 
 def _plain(number: str) -> bool:
-    return number.replace(",", "").count(".") < 2  # noqa: PLR2004 (4.1.4 is a version)
+    return number.replace(",", "").count(".") < 2  # 4.1.4 is a version
 
 
 def rounded(found: Mapping[str, list[float]]) -> dict[str, str]:
@@ -173,7 +168,7 @@ def differences(before: Mapping[str, str], after: Mapping[str, list[float]]) -> 
 
 def main() -> int:
     """Write the numbers of every run."""
-    os.fsync = lambda _file: None
+    os.fsync = lambda fd: None  # noqa: ARG005 (the name is that of the original)
     every = {}
     for name, pinned in RUNS.items():
         with tempfile.TemporaryDirectory() as folder:
