@@ -1,7 +1,7 @@
 """How often the rules accuse a healthy machine: simulated runs without faults. Prints a table.
 
-Run as `python bench/false_alarms.py [RUNS] [--launches N ...] [--study NAME | --scaling] [--nodes N]` from the root
-of the tree, with `--spread SHARE --shape SHAPE` for healthy nodes that differ (1,000 runs with 3 and with 6
+Run as `python bench/false_alarms.py [RUNS] [--launches N ...] [--study NAME | --scaling] [--nodes N]` from the
+root of the tree, with `--spread SHARE --shape SHAPE` for healthy nodes that differ (1,000 runs with 3 and with 6
 launches by default): it uses the simulated machine of the tests.
 `write_allocate`, `first_touch` and `interleave` do not count: they are true there. Rates have their upper bounds
 (95 %): none in N runs is at most 3 / N. Ctrl-C ends with the counts so far.
