@@ -144,7 +144,7 @@ def _file(root: Path, card: Device) -> Path | None:
         information = files.text(root / f"{_NVIDIA}/gpus/{card.name}/information")
         minor = files.fields(information).get("Device Minor", "")
         return root / f"dev/nvidia{minor}" if minor.isdecimal() else None
-    nodes = files.entries(root / f"sys/bus/pci/devices/{card.name}/drm", "renderD*")
+    nodes = files.entries(root / f"sys/bus/pci/devices/{card.name}/drm", "render*")
     return root / "dev/dri" / nodes[0].name if nodes else None
 
 
