@@ -10,6 +10,7 @@ from assay.model.bracket import Bracket, Handover
 from assay.model.declaration import keep
 from assay.model.facts import Fact
 from assay.model.machine import Cache, Core, Device, Machine, NumaNode, Topology
+from assay.model.measurand import Measurand
 from assay.model.noise import Noise
 from assay.model.placed import Placed, Proof
 from assay.model.placement import Memory, Placement
@@ -78,6 +79,9 @@ def estimate(case: str, kernel: str, median: float, **others: object) -> Estimat
         metric="bandwidth",
         unit="B/s",
         better="higher",
+        measurand=Measurand(
+            program=case.split("/", maxsplit=1)[0], version="1", kernel=kernel, metric="bandwidth"
+        ),
         params={"stores": "non-temporal" if "non-temporal" in case else "ordinary", "touch": "parallel"},
         placement=placed,
         factors={},

@@ -6,12 +6,14 @@ import msgspec
 
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import LaunchMedian, Measured
-from assay.model.declaration import keep, undeclared
+from assay.model import measurands
+from assay.model.declaration import Declaration, keep, undeclared
 from assay.model.imported import Imported, Printed, Table, case_of
 from assay.model.placed import Placed
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Limit, Outcome
 from assay.model.run import Run
+from assay.model.text import text
 
 
 def measured(run: Run, imported: Imported) -> list[Measured]:
@@ -19,7 +21,7 @@ def measured(run: Run, imported: Imported) -> list[Measured]:
     return [
         Measured(each, () if each.median is None else (LaunchMedian(0, None, each.median),))
         for table in imported.tables
-        for each in _estimates(table, keep(run.plan.declared(table.benchmark)))
+        for each in _estimates(table, run.plan.declared(table.benchmark))
     ]
 
 
@@ -61,12 +63,15 @@ def outcomes(imported: Imported) -> dict[str, Outcome]:
     return {case: Outcome(case, "complete", "", 0, 0) for case in cases}
 
 
-def _estimates(table: Table, declaration: str) -> Iterator[Estimate]:
+def _estimates(table: Table, declared: Declaration) -> Iterator[Estimate]:
     placed = Placed(table.placement, table.hosts, ((),) * max(len(table.hosts), 1), table.memory, None)
+    declaration = keep(declared)
     for figure in table.figures:
         case = case_of(table, figure)
         unusable = (
-            f"printed as {figure.printed}: too small for the digits that were printed" if figure.value <= 0 else ""
+            text("printed as {number}: too small for the digits that were printed", number=str(figure.printed))
+            if figure.value <= 0
+            else ""
         )
         problem = table.failed or unusable
         yield Estimate(
@@ -78,6 +83,7 @@ def _estimates(table: Table, declaration: str) -> Iterator[Estimate]:
             metric=figure.metric,
             unit=figure.unit,
             better="lower" if figure.better == "lower" else "higher",
+            measurand=measurands.of_figure(table, figure, declared),
             params=case.params,
             placement=placed,
             factors=table.factors,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from assay.compare import tables
+from assay.compare import tables, taken
 from assay.compare.yardsticks import NO_SPEED, speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick
 from assay.model.units import count_of
@@ -69,17 +69,24 @@ def render(
 
 
 def _environments(compared: Compared, page: Screen) -> None:
-    if not compared.differences:
+    different = [each for each in compared.differences if each.kind != "unstated"]
+    if not different:
         foreign = verdicts.are_imported(compared.pairs)  # few facts of an import are known
         same = "Nothing that both state differs." if foreign else "Machine, builds and settings are the same."
         page.say(same)
-        return
     declared = {compared.across, *compared.allowed}
-    rows = [(f"{e.name}{' *' if e.kind in declared else ''}", e.b, e.a) for e in compared.differences]
-    page.say()
-    page.rows((("not the same", "left"), ("base", "left"), ("this run", "left")), rows)
-    if compared.across or compared.allowed:
+    rows = [(f"{e.name}{' *' if e.kind in declared else ''}", e.b, e.a) for e in different]
+    if rows:
+        page.say()
+        page.rows((("not the same", "left"), ("base", "left"), ("this run", "left")), rows)
+    if rows and (compared.across or compared.allowed):
         page.say(Text("* declared by --across or --allow", "dim"), indent=2)
+    for each in compared.differences:
+        if each.kind == "unstated":
+            who = "either" if each.a and each.b else compared.run if each.a else compared.base
+            page.say(Text(f"Not stated by {who}, so not known to be the same: {each.name}", "dim"))
+    for sentence in taken.sentences((compared.base, compared.run, each) for each in compared.taken):
+        page.say(sentence)
 
 
 def _group(pairs: Sequence[ComparedPair], compared: Compared, page: Screen, *, whole: bool) -> None:
@@ -122,7 +129,7 @@ def _growth(compared: Compared, page: Screen) -> None:
     if compared.yardsticks and compared.growth:
         page.heading("Speed-ups beside those of the machines")
     for each in compared.yardsticks:
-        for growth, words in (("more", "more than"), ("alike", "as"), ("less", "less than")):
+        for growth, words in (("more", "more than"), ("equal", "as"), ("less", "less than")):
             of = [known[name] for name, found in compared.growth.items() if found[each.name] == growth]
             of.sort(key=lambda pair: -speed_up(pair).value)
             if of:

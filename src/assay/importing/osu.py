@@ -125,7 +125,8 @@ def _read(source: Lines) -> Iterator[Table]:
             continue
         if rows and (words or source.starts):
             yield _table(text, head, rows, started)
-            head, rows = _Head(test=wanted), []
+            again = _FACTS["datatype"].search(line) and not source.starts  # the same test, with another type
+            head, rows = msgspec.structs.replace(head, columns=[], line=0) if again else _Head(test=wanted), []
         started = source.command
         head = _begun(source, head) if source.starts else head
         if words and not source.starts:

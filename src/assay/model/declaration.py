@@ -29,6 +29,7 @@ class Pattern(msgspec.Struct, frozen=True):
         directions: number of directions in which messages pass at the same time.
         pairs: `one` pair of ranks passes messages, or `all` at once.
         osu: name of OSU's test of it; empty if OSU has none.
+        timed: of the rate of single messages: pattern whose time it follows from; empty for all others.
     """
 
     counted: str
@@ -37,6 +38,7 @@ class Pattern(msgspec.Struct, frozen=True):
     directions: Literal[1, 2] = 1
     pairs: Literal["one", "all"] = "one"
     osu: str = ""
+    timed: str = ""
 
 
 class Axis(msgspec.Struct, frozen=True):
@@ -155,6 +157,8 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         measures: what it measures, one sentence.
         source: the public definition or paper it follows.
         program: name of the native executable.
+        version: of the definition. It is raised where the meaning of a figure changes: figures of two versions are
+            of two measurands.
         kernels: in the order that the program runs them.
         work: kernel -> quantity that the program states of it -> its amount in one unit of work, as the meaning of
             the metric says: of an element, of a solution of order n. None: the program counts it.
@@ -173,7 +177,8 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
             machine can slow; empty if it does not serve as that.
         needs: role of each library that the program loads at launch, `blas` -> functions that it must have.
         devices: whether each rank works on the devices of its placement; its program gets them by `--devices`
-            and states in its header those that it used.
+            and states in its header those that it opened.
+        folder: whether each rank works in a folder; its program gets it by `--folder`.
         scaled: axis -> values that a study of scaling uses if a user chooses none.
         larger: how its problem grows with the number of cores; None if there are no larger ones.
         order_grain: axis whose value divides the order (the axis of that role); empty if any order is right.
@@ -188,6 +193,7 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
     measures: str = ""
     source: str = ""
     program: str = ""
+    version: int = 1
     kernels: tuple[str, ...] = ()
     work: dict[str, dict[str, Amount]] = {}
     axes: tuple[Axis, ...] = ()
@@ -201,6 +207,7 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
     sentinel: dict[str, ParamValue] = {}
     needs: dict[str, tuple[str, ...]] = {}
     devices: bool = False
+    folder: bool = False
     order_grain: str = ""
     scaled: dict[str, ParamValue | tuple[ParamValue, ...]] = {}
     larger: Larger | None = None

@@ -9,6 +9,7 @@ from assay.model.declaration import Declaration, ParamValue, kept
 from assay.model.effort import Effort
 from assay.model.imported import Printed
 from assay.model.law import Model, Prediction
+from assay.model.measurand import Measurand
 from assay.model.noise import Noise
 from assay.model.placed import Placed
 from assay.model.plan import Experiment
@@ -68,6 +69,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         metric: name.
         unit: SI base unit.
         better: direction.
+        measurand: what the figure is of; by it figures of other runs and sources are compared.
         memory_bytes: memory that its case needs on each host; 0 if unknown.
         params: every axis with its value.
         placement: asked and proven.
@@ -107,6 +109,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     unit: str
     better: Literal["higher", "lower"]
+    measurand: Measurand
     params: dict[str, ParamValue]
     placement: Placed
     factors: dict[str, str]
@@ -138,7 +141,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         """The declaration of its benchmark that its run has."""
         return kept(self.declaration)
 
-    def alike(self, *but: str) -> Hashable:
+    def signature(self, *but: str) -> Hashable:
         """A key that estimates share if they differ in nothing but the named params, factors or attributes.
 
         Attributes are `kernel`, `metric`, `memory`, `hosts` and `state`.
@@ -310,6 +313,11 @@ class Finding(msgspec.Struct, frozen=True):
     next: str = ""
     experiment: Experiment | None = None
     numbers: dict[str, Quantity] = {}
+
+    @property
+    def assessed(self) -> bool:
+        """Whether there was evidence for it."""
+        return self.status != "not assessed"
 
 
 class Outcome(msgspec.Struct, frozen=True):

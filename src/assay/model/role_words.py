@@ -27,6 +27,9 @@ ROLES: Mapping[str, str] = {
     "load-latency": "of a load that waits for the one before",
     "loaded-latency": "the same, while other cores read from memory",
     "hand-over-time": "of a cache line, from core to core, one way",
+    "storage-write-rate": "bytes of files, durable at the end",
+    "storage-read-rate": "bytes of files that are read",
+    "device-memory-rate": "bytes between a device and its own memory",
     "message-time": "one way",
     "message-bandwidth": "bytes of messages",
     "message-rate": "messages",
@@ -62,6 +65,8 @@ AXIS_ROLES: Mapping[str, str] = {
 LEVEL_ROLES: Mapping[str, str] = {
     "fused": "operations that count twice: a core's highest rate",
     "beyond-caches": "buffers larger than all caches",
+    "out": "bytes leave the rank that starts the transfer",
+    "in": "bytes come to it",
 }
 #: A rate -> rates of problems that do most of their work at it, which are shown first.
 WORK_OF: Mapping[Role, frozenset[Role]] = {"matrix-rate": frozenset(("system-rate", "mixed-system-rate"))}

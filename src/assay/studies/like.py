@@ -47,11 +47,11 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         for factor, level in table.factors.items():
             without.setdefault(f"{factor}={level}", "it was the source's; what is here takes its place")
         for figure in table.figures:
-            wish = f"{table.tool}: {table.where}"
+            request = f"{table.tool}: {table.where}"
             try:
                 rows |= dict.fromkeys(_rows(table, figure))
             except _AbsentError as absent:
-                without.setdefault(wish, str(absent))
+                without.setdefault(request, str(absent))
                 continue
             if _unstated_size(table, figure):
                 sizes = ", ".join(map(format_size, _LARGE))
@@ -129,6 +129,8 @@ def _row(benchmark: Benchmark, placement: str, memory: str, params: Params) -> _
 def _own_pattern(axis: Axis, name: str) -> str:
     """Assay's pattern that corresponds to that of another tool."""
     other = axis.patterns.get(name)
+    if other and other.timed in axis.values:
+        return other.timed
     ours = ((str(level), axis.patterns[str(level)]) for level in axis.values)
     for level, own in ours:
         if other and (own.pairs, own.directions) == (other.pairs, other.directions):

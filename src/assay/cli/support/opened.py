@@ -21,6 +21,30 @@ limit_option = click.option(
 )
 
 
+names_option = click.option(
+    "--as",
+    "names",
+    multiple=True,
+    metavar="NAME=NAME",
+    help="Take a network of one system for a network of the other, e.g. sci=ib0. Can be given several times.",
+)
+
+
+def given_names(options: tuple[str, ...]) -> dict[str, str]:
+    """The networks of `--as sci=ib0`: name in one system -> name in the other, in lower case."""
+    found = {}
+    for option in options:
+        name, equals, other = option.partition("=")
+        if not (name and equals and other):
+            raise UsageError(
+                f"--as '{option}' is not a pair of names",
+                why="it takes a network of one system for a network of the other",
+                remedy="assay compare leo RUN --as sci=ib0",
+            )
+        found[name.casefold()] = other.casefold()
+    return found
+
+
 def without_collector() -> None:
     """Switch the garbage collector off until the end of the process.
 

@@ -17,6 +17,7 @@ from assay.model.grouping import grouped
 from assay.model.law import Model, Point, Unfitted
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
+from assay.model.text import text
 
 LAW = "roofline"
 NEEDS = ("cache_plateaus",)
@@ -91,7 +92,7 @@ def _model(group: Sequence[Estimate], state: str | None, known: RunEstimates) ->
     name = "/".join([LAW, *marks])
     if memory is None:
         of = (peak.id, *(each.estimate.id for each in stated))
-        reason = "STREAM beyond the caches was not measured on these cpus: no memory roof"
+        reason = text("STREAM beyond the caches was not measured on these cpus: no memory roof")
         yield Unfitted(id=name, of=of, state=state, wanted=LAW, reason=reason)
         return
     bandwidths = {MEMORY: figure(memory)} | _cached(group, state, known)
