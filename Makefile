@@ -2,13 +2,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long collected lint format texts native docs bench lab lab-down clean
+.PHONY: help run test test-long coverage mutants pinned collected lint format texts native docs bench lab lab-down clean
 
 BIN := .venv/bin
 # Most tests wait longer than they work: for networks, launchers, a time limit.
 WORKERS ?= $(shell echo $$((3 * $$(nproc))))
 # A test that fails beside the others may have met a busy machine, not a fault: what fails by itself, too, has failed.
-ALONE = $(BIN)/pytest -n 0 --last-failed --maxfail 5 $(PYTEST)
+# The end of the last attempt names those that passed only so; its very last line is pytest's own.
+ALONE = $(BIN)/pytest -n 0 --last-failed --maxfail 5 --attempt 2 $(PYTEST)
 LOCKED := pyproject.toml uv.lock tools/bootstrap tools/bootstrap.py
 
 # Where ccache is installed, what was compiled once with the same flags is not compiled again: neither by CMake's
@@ -28,7 +29,7 @@ test test-long: export ASSAY_CACHE ?= $(CURDIR)/build/cache
 test test-long: export NATIVE_WERROR := ON
 test: ## run every check and every test
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint native docs collected
-	@$(BIN)/pytest -n $(WORKERS) $(PYTEST) || { [ $$? = 1 ] && $(ALONE); }
+	@$(BIN)/pytest -n $(WORKERS) --attempt 1 $(PYTEST) || { [ $$? = 1 ] && $(ALONE); }
 
 # What pytest makes of the sources of tests is kept: each of its processes would do it, all at the same time. What
 # cannot be collected is told by the tests.
@@ -37,6 +38,28 @@ collected: .venv/.python
 
 test-long: PYTEST := --long
 test-long: native-asan-ubsan test ## also run tests that take minutes, and repeat those of chance and of laws far more often
+
+coverage: export ASSAY_CACHE ?= $(CURDIR)/build/cache
+coverage: .venv/.test ## run every test of Python, also of its processes, and print the share of each room that ran
+	@rm -rf build/coverage; mkdir -p build/coverage
+	@$(BIN)/pytest -n $(WORKERS) --cov --cov-report= $(PYTEST) || [ $$? = 1 ]
+	@$(BIN)/python tools/coverage_by_room.py build/coverage/data
+
+# Faults drawn by chance: `make mutants SAMPLE=500 SEED=2`. See docs/releasing.md.
+SAMPLE ?= 300
+SEED ?= 1
+NEAR_TESTS := tests/unit tests/integration/test_run_process.py
+mutants: build/mutants/coverage ## put small faults into analyse, run and topics, and name those that no test near them finds
+	@$(BIN)/python -m tools.mutants --sample $(SAMPLE) --seed $(SEED) $(MUTANTS)
+
+# Which test runs which line.
+build/mutants/coverage: $(shell find src/assay/analyse src/assay/run src/assay/topics tests/unit -name '*.py') | .venv/.test
+	@rm -rf build/mutants; mkdir -p build/mutants
+	@$(BIN)/pytest -q -n $(WORKERS) $(NEAR_TESTS) --cov --cov-config=tools/mutants/coverage.ini --cov-context=test \
+		--cov-report= --junitxml=build/mutants/times.xml || [ $$? = 1 ]
+
+pinned: .venv/.test ## write the numbers of runs on simulated machines anew (tests/runs/pinned.json.xz)
+	$(BIN)/python -m tests.pinned_figures
 
 lint: .venv/.python ## check style, types, layers and spelling
 	$(BIN)/ruff check

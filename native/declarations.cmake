@@ -84,6 +84,7 @@ function(resolve_shared result file)
       set(missing TRUE)
       foreach(place ${folder} ${CMAKE_CURRENT_SOURCE_DIR}/benchmarks)
         if(missing AND EXISTS ${place}/shared.json)
+          set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${place}/shared.json)
           file(READ ${place}/shared.json shared)
           string(JSON record ERROR_VARIABLE missing GET "${shared}" ${kind} ${name})
         endif()
@@ -152,6 +153,7 @@ endfunction()
 # Writes generated/declared/<program>.hpp.
 function(declare file)
   get_filename_component(program ${file} NAME_WE)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   resolve_shared(text ${file})
   cpp_value(name "${text}" name "")
   cpp_value(measures "${text}" measures "\"\"")
@@ -172,6 +174,8 @@ function(declare file)
   endif()
   cpp_value(own_threads "${text}" own_threads false)
   cpp_value(solves "${text}" solves false)
+  cpp_value(devices "${text}" devices false)
+  cpp_value(folder "${text}" folder false)
   cpp_value(message_threads "${text}" message_threads "\"\"")
   string(JSON text SET "${text}" schema 1)
   file(CONFIGURE OUTPUT generated/declared/${program}.hpp @ONLY CONTENT [[
@@ -191,6 +195,8 @@ inline const Declaration @program@{
     .min_cpus = @min_cpus@,
     .max_cpus = @max_cpus@,
     .own_threads = @own_threads@,
+    .devices = @devices@,
+    .folder = @folder@,
     .solves = @solves@,
     .message_threads = @message_threads@,
     .text = R"json(@text@)json",
@@ -198,20 +204,4 @@ inline const Declaration @program@{
 
 }  // namespace assay::declared
 ]])
-endfunction()
-
-# Of Assay's benchmarks, and of those in folders of others.
-function(declare_all folders)
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/benchmarks/*.json
-    ${CMAKE_CURRENT_SOURCE_DIR}/benchmarks/*/*.json)
-  foreach(folder IN LISTS folders)
-    file(GLOB more CONFIGURE_DEPENDS ${folder}/*.json)
-    list(APPEND files ${more})
-  endforeach()
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
-  foreach(file IN LISTS files)
-    if(NOT file MATCHES "/shared.json$")
-      declare(${file})
-    endif()
-  endforeach()
 endfunction()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests import alone
 from tests.planted_programs import nearby
 from xdist.scheduler import LoadScopeScheduling
 
@@ -51,6 +52,9 @@ for ignored in (signal.SIGINT, signal.SIGHUP):
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--long`, for a release: see `make test-long`."""
     parser.addoption("--long", action="store_true", help="repeat tests of chance and of laws far more often")
+    parser.addoption(
+        "--attempt", type=int, default=0, help="of `make test`: 1: all tests, 2: those that failed, alone"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -138,8 +142,12 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What tests counted, in whichever process they ran."""
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """What tests counted, in whichever process they ran, and which of them passed only alone."""
     for report in terminalreporter.getreports("passed"):
         for name, count in (each for each in report.user_properties if each[0] == "inputs"):
             terminalreporter.write_line(f"{report.nodeid}: {count:,} {name}")
+    passed = [report.nodeid for report in terminalreporter.getreports("passed")]
+    failed = sum(len(terminalreporter.getreports(kind)) for kind in ("failed", "error"))
+    for line in alone.told(config.getoption("--attempt"), passed, failed):
+        terminalreporter.write_line(line)

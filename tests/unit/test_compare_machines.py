@@ -62,7 +62,7 @@ def test_planted_ratios_of_clock_peak_and_memory_are_found_and_figures_stand_bes
     assert all(ratio.has_interval for ratio in ratios.values())
     grown = {pair.a.kernel: found.growth[pair.comparison.id] for pair in found.pairs if pair.a.unit}
     assert grown["triad"]["clock"] == "more"
-    assert grown["triad"]["memory rate"] == "alike"
+    assert grown["triad"]["memory rate"] == "equal"
     assert grown["chase"] == {"clock": "less", "FMA peak": "less", "memory rate": "less"}
 
 

@@ -19,7 +19,8 @@ from assay.model.role_words import AXIS_ROLES, ROLES
 from assay.report import sections
 
 SOURCE = Path(assay.__file__).parent
-ROOMS = ("analyse", "plan", "run", "store", "simulation", "report", "compare", "cli")
+GENERIC_TOPICS = ("topics/health", "topics/comparisons", "topics/interchange", "topics/scaling")
+ROOMS = ("analyse", "plan", "run", "store", "simulation", "report", "compare", "cli", *GENERIC_TOPICS)
 #: Ordinary words of another language or of English, by the part of the source that needs them -> why.
 ALLOWED = {
     "report/charts/": (
@@ -43,11 +44,25 @@ ALLOWED = {
     "simulation/machine.py": ({"segment", "threads"}, "fields of what the header says of its MPI"),
     "report/languages/__init__.py": ({"p", "k"}, "prefixes of units: pico and kilo"),
     "report/verdicts.py": ({"pairs"}, "the plural of pair: launches side by side"),
+    "topics/health/rules/": (
+        {"machine_noise", "not_measured", "prediction", "slow_node", "wrong_limit"},
+        "its own rules",
+    ),
+    "topics/health/sections/": ({"machine_noise", "slow_node"}, "its own rules"),
+    "topics/health/ranked.py": ({"size"}, "a property of Vega-Lite"),
+    "topics/health/strips.py": ({"format", "line"}, "properties and marks of Vega-Lite"),
+    "topics/health/timeline.py": ({"format", "round", "size"}, "properties and marks of Vega-Lite"),
+    "topics/scaling/": ({"losses", "scaling"}, "its own laws and rules"),
+    "topics/scaling/commands/predict.py": ({"latency", "bandwidth"}, "what a user says of a network"),
+    "topics/scaling/scores_table.py": ({"prediction"}, "the heading of a column"),
+    "topics/scaling/models/losses.py": ({"collective"}, "a kind of MPI's calls"),
 }
 #: What takes a text apart.
 TAKES_APART = frozenset(
     ("split", "rsplit", "partition", "rpartition", "startswith", "endswith", "removeprefix", "removesuffix")
 )
+#: Fields of findings that are sentences.
+SENTENCES = frozenset(("claim", "statistic", "threshold", "sentence"))
 #: The only modules outside the parsers of other people's files that do so, and whose text it is.
 READERS = {
     "analyse/joint.py": "the domain of a host's name",
@@ -99,6 +114,9 @@ READERS = {
     "cli/support/site.py": "a file of hosts, and what a node says",
     "cli/status.py": "the beginning of a run's id, as a user types it",
     "cli/submit.py": "a time limit, as a user types it",
+    "topics/scaling/commands/predict.py": "latency and bandwidth of a network, as a user types them",
+    "topics/interchange/exports/junit.py": "characters that XML cannot hold",
+    "topics/interchange/exports/openmetrics.py": "characters that names of labels cannot have",
 }
 
 
@@ -141,6 +159,25 @@ def _literals(tree: ast.Module) -> Iterator[ast.Constant]:
             yield node
 
 
+def _sentences(tree: ast.Module) -> Iterator[str]:
+    """The comparisons with a sentence: with a literal that has a space, or with a field of sentences.
+
+    The key of a fact, looked up in a mapping, is no sentence.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            lookup = isinstance(node.ops[0], ast.In | ast.NotIn)
+            sides = [*([] if lookup else [node.left]), *node.comparators]
+            if any(_is_sentence(part) for side in sides for part in getattr(side, "elts", [side])):
+                yield ast.unparse(node)
+
+
+def _is_sentence(part: ast.expr) -> bool:
+    if isinstance(part, ast.Constant):
+        return isinstance(part.value, str) and " " in part.value.strip()
+    return isinstance(part, ast.Attribute) and part.attr in SENTENCES
+
+
 def _found(room: str) -> set[tuple[str, str]]:
     names = _names()
     return {
@@ -158,6 +195,27 @@ def _allowed(path: str, word: str) -> bool:
 @pytest.mark.parametrize("room", [room for room in ROOMS if (SOURCE / room).is_dir()])
 def test_no_literal_is_the_name_of_a_benchmark_an_axis_a_pattern_a_rule_or_a_law(room: str) -> None:
     assert {each for each in _found(room) if not _allowed(*each)} == set()
+
+
+def test_nothing_is_compared_with_a_sentence() -> None:
+    trees = {path: ast.parse(path.read_text()) for room in ROOMS for path in (SOURCE / room).rglob("*.py")}
+    found = {(str(path.relative_to(SOURCE)), words) for path, tree in trees.items() for words in _sentences(tree)}
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "is_found"),
+    [
+        ('claim == "the machine was quiet"', True),
+        ('status in {"open", "not assessed"}', True),
+        ("one.claim != other", True),
+        ('"link layer" in facts', False),
+        ('facts["link layer"] == "InfiniBand"', False),
+        ('name == "quiet"', False),
+    ],
+)
+def test_a_comparison_with_a_sentence_is_found(code: str, *, is_found: bool) -> None:
+    assert bool(list(_sentences(ast.parse(code)))) == is_found
 
 
 def test_no_template_of_a_page_has_the_name_of_a_rule_or_a_law() -> None:

@@ -100,7 +100,7 @@ def test_a_box_too_large_is_left_out_with_what_it_needs() -> None:
     plan = plan_for(TWO_CORES, study(n=(32, 512)))
     assert [int(case.params["n"]) for case in plan.cases if case.role == "measure"] == [32]
     (left,) = plan.left_out
-    assert (left.wish, left.instead) == ("hpcg at all, n=512", "n=128")
+    assert (left.request, left.instead) == ("hpcg at all, n=512", "n=128")
     assert "GiB" in left.reason
 
 

@@ -128,7 +128,7 @@ def test_a_matrix_too_large_is_left_out_with_the_memory_it_needs() -> None:
     plan = plan_for(TWO_CORES, study(n=(1024, 100_000)), WITH_BLAS)
     assert orders(plan) == [1024]
     (left,) = plan.left_out
-    assert (left.wish, left.reason) == (
+    assert (left.request, left.reason) == (
         "hpl at all, n=100000",
         "it needs 75.4 GiB of memory; 8 GiB may be used, enough for n=28672",
     )

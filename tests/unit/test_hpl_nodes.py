@@ -308,7 +308,7 @@ def test_cases_beyond_the_budget_are_left_out_with_the_reason(
     tight = msgspec.structs.replace(plan, budget_s=1.0)
     done = measured(monkeypatch, begun_run(tmp_path, tight, TWO_CORES), TWO_CORES, UNEVEN)
     assert not any(case.placement.label == "1x1@4" for case in done.plan.cases)
-    assert any("budget" in each.reason and "1x1@4" in each.wish for each in done.plan.left_out)
+    assert any("budget" in each.reason and "1x1@4" in each.request for each in done.plan.left_out)
 
 
 def test_a_budget_that_cuts_a_later_stage_keeps_the_pairs_of_its_cases(

@@ -55,7 +55,7 @@ def test_every_row_is_planned_or_left_out_with_its_reason() -> None:
     plan = planned("leo")
     systems = {(case.placement.label, case.params.get("n")) for case in plan.studied if case.benchmark == "hpl"}
     assert {("one-core", 10000), ("1x1@2", 10000), ("2x1@1", 10000), ("1x1@12", 10000)} <= systems
-    wishes = {left.wish: left.reason for left in plan.left_out}
+    wishes = {left.request: left.reason for left in plan.left_out}
     assert "Assay has no benchmark 'priroda'" in wishes.values()
     assert "network=SCI" in wishes
     assert any("follows from other figures" in reason for reason in wishes.values())

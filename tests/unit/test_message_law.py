@@ -183,6 +183,15 @@ def test_sizes_of_a_curve_are_those_of_its_law() -> None:
     assert np.isinf(figures.saturation(sizes[:40], times[:, :40])[0])
 
 
+def test_a_size_that_was_measured_twice_has_the_mean_of_its_times_and_hides_no_saturation() -> None:
+    """NetPIPE's offsets meet: 4 - 3 is 1. There no difference of logarithms is divided by nothing."""
+    sizes = np.geomspace(1, 2**22, 89)
+    times = (1e-5 + sizes / 1e9)[None, :]
+    twice, both = np.repeat(sizes, 2), np.repeat(times, 2, axis=1) * np.tile((1.01, 1 / 1.01), sizes.size)
+    assert figures.saturation(twice, both) == pytest.approx(figures.saturation(sizes, times))
+    assert np.isinf(figures.saturation(np.array([8.0, 8.0, 16.0, 16.0]), np.ones((1, 4)))[0])
+
+
 def test_the_rates_of_the_published_networks_are_those_that_were_read_from_them() -> None:
     """About 3.4 GB/s, only about 118 MB/s, more than 28 times."""
     infiniband, ethernet = start_and_rate(IB_WINDOW)[1], start_and_rate(GBE_WINDOW)[1]

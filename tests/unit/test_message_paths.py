@@ -190,7 +190,7 @@ def test_ends_follow_a_figure_and_swap_where_it_is_turned_over() -> None:
 
 
 def row_of(card: Card, name: str) -> str:
-    return next((row.told for row in card.rows if row.name == name), "")
+    return next((row.sentence for row in card.rows if row.name == name), "")
 
 
 def test_a_way_that_sockets_alone_passed_is_said_to_be_of_tcp(analysed: Analysis) -> None:

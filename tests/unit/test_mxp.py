@@ -102,5 +102,5 @@ def test_functions_that_a_library_lacks_are_left_out_with_the_reason() -> None:
     assert {case.params["format"] for case in one_of_two.cases if case.benchmark == "mxp"} == {"fp32", "bf16"}
     neither = planned("cblas_sbgemm", "cblas_gemm_bf16bf16f32")
     assert {case.params["format"] for case in neither.cases if case.benchmark == "mxp"} == {"fp32"}
-    reasons = {left.wish.partition(" ")[0]: left.reason for left in neither.left_out}
+    reasons = {left.request.partition(" ")[0]: left.reason for left in neither.left_out}
     assert reasons["mxp"] == reasons["dgemm"] == f"{library} has no cblas_sbgemm and no cblas_gemm_bf16bf16f32"

@@ -41,7 +41,7 @@ from assay.model.result import Analysis, Estimate, Limit
 from assay.model.run import Run
 from assay.plan import Options
 from assay.plan.factors import parse
-from assay.report import html, selection
+from assay.report import selection
 from assay.report import terminal as report_terminal
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.section import Section
@@ -365,7 +365,6 @@ def test_every_generic_chart_is_drawn_here_or_named(shown: dict[str, Shown]) -> 
         for each in shown.values():
             sections(each.run, each.analysis)
             page.render(each.sides)
-            html.render(each.run, each.analysis)
     finally:
         sys.setprofile(before)
     files = [*(SOURCE / "report" / "charts").glob("*.py"), SOURCE / "compare" / "charts.py"]

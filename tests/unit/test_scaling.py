@@ -303,7 +303,7 @@ def test_one_two_two_leaves_out_cases_on_two_nodes_with_the_reason() -> None:
     one = plan_for(TWO_CORES, "one-two-two", Options(libraries={"blas": "/simulated/libblas.so"}))
     labels = {case.placement.label for case in one.cases if case.role == "measure"}
     assert labels == {"one-core", "pair"}
-    assert any("one-core@2" in left.wish and "node" in left.reason for left in one.left_out)
+    assert any("one-core@2" in left.request and "node" in left.reason for left in one.left_out)
 
 
 def test_a_gain_by_shared_parts_is_a_cache_effect(run: Run, analysis: Analysis) -> None:

@@ -65,9 +65,9 @@ class RunEstimates(msgspec.Struct, frozen=True, dict=True):
         """Id -> estimate."""
         return {each.estimate.id: each.estimate for each in self.measured}
 
-    def of_role(self, role: Role, kernel: str = "") -> list[Measured]:
-        """Return estimates of a role with a figure, of any benchmark; of one kernel, any if empty."""
-        return _of_kernel(self._sorted[1].get(role, ()), kernel)
+    def of_role(self, role: Role, *, main: bool = False) -> list[Measured]:
+        """Return estimates of a role with a figure, of any benchmark; `main`: of its main kernel only."""
+        return [each for each in self._sorted[1].get(role, ()) if not main or roles.is_main(each.estimate)]
 
     @cached_property
     def _sorted(self) -> tuple[Mapping[str, Sequence[Measured]], Mapping[Role | None, Sequence[Measured]]]:

@@ -28,6 +28,7 @@ from assay.model.quantity import Quantity
 from assay.model.rank import Rank
 from assay.model.result import Estimate, Outcome
 from assay.model.run import Run
+from assay.model.text import text
 
 
 class LaunchMedian(msgspec.Struct, frozen=True):
@@ -196,9 +197,9 @@ class _Summary(msgspec.Struct, frozen=True):
 
 def _problem(sampled: Sequence[Sampled], ordered: Samples) -> str:
     if ordered[0] <= 0:
-        return "a sample lasted 0 s: it was shorter than the clock's resolution"
+        return text("a sample lasted 0 s: it was shorter than the clock's resolution")
     if any(each.work != sampled[0].work for each in sampled):
-        return "its launches did different amounts of work"
+        return text("its launches did different amounts of work")
     return ""
 
 
@@ -211,7 +212,7 @@ def value(metric: Metric, seconds: float, work: Mapping[str, float]) -> float:
 def _estimate(part: _Part, metric: Metric, state: str | None, summary: _Summary) -> Estimate:
     problem = summary.problem
     if not problem and metric.work and metric.work not in summary.work:
-        problem = f"the program does not state its work in {metric.work}"
+        problem = text("the program does not state its work in {work}", work=metric.work)
     if problem:
         return _blank(part, metric, "invalid", problem)
 
@@ -306,6 +307,8 @@ def _placed(case: Case, ranks: Sequence[Rank], host: str | None, libraries: dict
         as_asked=not any(map(misplaced, once.values())),
         machines=len({rank.boot_id for rank in once.values()}),
         libraries=libraries,
+        devices=tuple(dict.fromkeys(device for rank in once.values() for device in rank.devices or ())),
+        file_systems=tuple(dict.fromkeys(rank.folder.mount for rank in once.values() if rank.folder)),
         of="rank" if any(rank.proof == "rank" for rank in once.values()) else "thread",
     )
     laid_out = case.placement.rank_cpus if case.placement.ranks else ()

@@ -13,6 +13,7 @@ from assay.model.placed import Placed
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Limit, Outcome
 from assay.model.run import Run
+from assay.model.text import text
 
 
 def measured(run: Run, imported: Imported) -> list[Measured]:
@@ -68,7 +69,9 @@ def _estimates(table: Table, declared: Declaration) -> Iterator[Estimate]:
     for figure in table.figures:
         case = case_of(table, figure)
         unusable = (
-            f"printed as {figure.printed}: too small for the digits that were printed" if figure.value <= 0 else ""
+            text("printed as {number}: too small for the digits that were printed", number=str(figure.printed))
+            if figure.value <= 0
+            else ""
         )
         problem = table.failed or unusable
         yield Estimate(

@@ -20,6 +20,7 @@ from assay.model.record import End, FailureCause, Header, Launch, Traffic
 from assay.model.result import CaseStatus
 from assay.model.run import CaseRecords, LaunchRecords, Run
 from assay.model.samples import table_of
+from assay.model.text import joined, text
 
 #: Share of pages outside the requested nodes, above which the placement has failed.
 _STRAY_PAGES = 0.01
@@ -237,14 +238,17 @@ def _judge(
     if records and records.verdict and not records.verdict.passed:
         wrong = records.verdict
         reason = records.end.reason if wrong.checks and records.end else ""
-        return "failed", f"wrong result: {reason or f'error {wrong.error:.2g}, tolerated {wrong.tolerance:.2g}'}"
+        measured = text(
+            "error {error}, tolerated {tolerance}", error=f"{wrong.error:.2g}", tolerance=f"{wrong.tolerance:.2g}"
+        )
+        return "failed", text("wrong result: {reason}", reason=reason or measured)
     end = _end(launch, case, records)
     if end is None:
         return _broken_off(launch.launch, begun=records is not None)
     if end.status != "complete":
-        return end.status, end.reason or "the program gives no reason"
+        return end.status, end.reason or text("the program gives no reason")
     if records is None or not (has_samples or table_of(records.series).measured()):
-        return "incomplete", "it recorded no samples"
+        return "incomplete", text("it recorded no samples")
     if disagreement:
         return "incomplete", disagreement
     return "complete", ""
@@ -257,28 +261,28 @@ def _end(launch: LaunchRecords, case: str, records: CaseRecords | None) -> End |
 
 def _broken_off(launch: Launch, *, begun: bool) -> tuple[CaseStatus, str]:
     if launch.lost:
-        return "failed", f"node failure: {', '.join(launch.lost)}"
+        return "failed", text("node failure: {hosts}", hosts=", ".join(launch.lost))
     words = pick_cause(launch.message, launch.program)
-    cause = f": {words}" if words else ""
     if launch.exit_code is None:
-        return "timed-out", f"ended at its time limit{cause}"
+        return "timed-out", joined(": ", (text("ended at its time limit"), words))
     if launch.exit_code < 0:
-        return "incomplete", f"ended by signal {-launch.exit_code}{cause}"
+        return "incomplete", joined(": ", (text("ended by signal {number}", number=str(-launch.exit_code)), words))
     if launch.exit_code and not begun:
-        return "failed", f"the program ended with exit code {launch.exit_code}{cause}"
-    return "incomplete", f"its records break off{cause}"
+        ended = text("the program ended with exit code {code}", code=str(launch.exit_code))
+        return "failed", joined(": ", (ended, words))
+    return "incomplete", joined(": ", (text("its records break off"), words))
 
 
 def elsewhere(header: Header, case: Case) -> str:
-    """Return how a case differs from the request in hosts, cpus or memory nodes; empty if it does not."""
+    """Return how a case differs from the request in hosts, cpus, memory or resources; empty if it does not."""
     found = {joint.short(rank.host) for rank in header.ranks}
     absent = [host for host in case.placement.hosts if joint.short(host) not in found]
     if absent:
-        return f"asked for {', '.join(absent)}, ran on {', '.join(sorted(found)) or 'nothing'}"
-    if case.placement.ranks:
-        wrong = joint.wrong_ranks(header.ranks, case.placement)
-        if wrong:
-            return wrong
+        ran = ", ".join(sorted(found)) or text("nothing")
+        return text("asked for {hosts}, ran on {found}", hosts=", ".join(absent), found=ran)
+    wrong = joint.wrong_ranks(header.ranks, case.placement) if case.placement.ranks else ""
+    if wrong or (wrong := joint.wrong_resources(header.ranks, case.placement)):
+        return wrong
     return next(filter(None, map(misplaced, header.ranks)), "")
 
 
@@ -286,14 +290,16 @@ def misplaced(rank: Rank) -> str:
     """Return how the placement of a process differs from the request; empty if it does not."""
     wanted = rank.requested_cpus if rank.proof == "thread" else tuple(sorted(rank.requested_cpus))
     if wanted and rank.cpus != wanted:
-        return f"asked for cpus {list(wanted)}, ran on {list(rank.cpus)}"
+        return text("asked for cpus {wanted}, ran on {cpus}", wanted=f"{list(wanted)}", cpus=f"{list(rank.cpus)}")
     memory = Memory.parsed(rank.requested_memory)
     pages = sum(rank.page_nodes.values())
     if not memory.nodes or not pages:
         return ""
     stray = pages - sum(rank.page_nodes.get(str(node), 0) for node in memory.nodes)
     if stray > _STRAY_PAGES * pages:
-        return (
-            f"asked for memory {rank.requested_memory}, but {100 * stray / pages:.0f} % of its pages lie elsewhere"
+        return text(
+            "asked for memory {memory}, but {share} % of its pages lie elsewhere",
+            memory=rank.requested_memory,
+            share=f"{100 * stray / pages:.0f}",
         )
     return ""

@@ -76,12 +76,12 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
             remedy="assay build --deploy --hosts 'node[01-04]'",
         )
     declared, tables = settings.table("toolchain"), settings.table("mpi")
-    wished = [
+    requested = [
         toolchain.with_mpi(name, mpi)
         for name in names or ("",)
         for mpi in (toolchain.mpi_names(mpis, tables) if mpis else ("",))
     ]
-    chosen = [toolchain.get(name, declared, tables) for name in wished]
+    chosen = [toolchain.get(name, declared, tables) for name in requested]
     if flags is not None:
         chosen = [toolchain.with_flags(one, flags) for one in chosen]
     builds = [toolchain.build(one, output.say, again=force) for one in chosen]

@@ -291,6 +291,8 @@ def _device(device: Device) -> str:
     """Known facts in a line, with names for those that are not clear without."""
     clear = {"driver", "class", "model", "speed", "rate", "lanes", "state", "link layer"}
     known = {name: _value(fact) for name, fact in device.facts.items() if fact.known and name != "virtual"}
+    if known.pop("may be used", "") and not device.facts["may be used"].value:
+        known["may not be used:"] = device.facts["may be used"].source
     if "mtu" in device.facts and device.facts["mtu"].known:
         known["mtu"] = str(device.facts["mtu"].value)
     return ", ".join(

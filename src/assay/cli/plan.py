@@ -148,9 +148,9 @@ def _show(plan: Plan, console: Console, *, every: bool) -> None:
             if points := _points(benchmarks.get(name), cases):
                 console.print()
                 console.print(points)
-    folded = [(fold.alike, f"{fold.wish} is {fold.into}: {fold.reason}") for fold in plan.folded]
+    folded = [(fold.family, f"{fold.request} is {fold.into}: {fold.reason}") for fold in plan.folded]
     _list("Merged, because it is equivalent here", _brief(folded), console)
-    _list("Left out", _brief([(left.alike, f"{left.wish}: {left.reason}") for left in plan.left_out]), console)
+    _list("Left out", _brief([(left.family, f"{left.request}: {left.reason}") for left in plan.left_out]), console)
     _list("Order and cost", order_and_cost(plan), console)
 
 

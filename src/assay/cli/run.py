@@ -163,7 +163,7 @@ def _resume(path: Path, budget_s: float | None, options: Options, site: Site) ->
     """Measure the missing part of a run and of its experiments; a complete run does not change."""
     from assay.cli.support import measuring
 
-    run = _continued(_wished(path, options, budget_s), budget_s, site)
+    run = _continued(_requested(path, options, budget_s), budget_s, site)
     with measuring.OpenRun(run, site, require=lambda: _require_same(run, site)) as opened:
         measuring.measure_all(opened)
     if not opened.is_open:
@@ -171,7 +171,7 @@ def _resume(path: Path, budget_s: float | None, options: Options, site: Site) ->
     return opened
 
 
-def _wished(path: Path, options: Options, budget_s: float | None = None) -> Run:
+def _requested(path: Path, options: Options, budget_s: float | None = None) -> Run:
     """The stored run, with the current options in its plan.
 
     Raises:
@@ -187,14 +187,14 @@ def _wished(path: Path, options: Options, budget_s: float | None = None) -> Run:
     for application in run.plan.applications:
         if application.name not in benchmarks.names():
             benchmarks.declare(application)
-    wished = confirm_s(run, options)
-    if run.imported and wished is not None:
+    requested = confirm_s(run, options)
+    if run.imported and requested is not None:
         raise UsageError(
             f"run '{run.info.id}' was imported",
             why="imported figures cannot be measured again",
             remedy=f"assay show {_typed(run)}   # its candidate findings show the command",
         )
-    plan = msgspec.structs.replace(run.plan, confirm_s=wished)
+    plan = msgspec.structs.replace(run.plan, confirm_s=requested)
     if budget_s is not None:
         plan = msgspec.structs.replace(plan, budget_s=budget_s, grows=False)
     return msgspec.structs.replace(run, plan=plan)
@@ -271,7 +271,7 @@ def _print_experiments(path: Path, options: Options, starter: Starter) -> None:
     from assay.cli.support import measuring, prepare
     from assay.plan.stages import CONFIRM
 
-    run = _wished(path, options)
+    run = _requested(path, options)
     plan = measuring.following(run, CONFIRM, measuring.OpenRun(run, starter.site).analysis)
     if plan:
         _print_commands(plan, run.info.builds | prepare.further_programs(run.info.builds, plan), starter)

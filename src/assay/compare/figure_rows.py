@@ -129,7 +129,7 @@ def _growth(compared: Compared, page: Screen) -> None:
     if compared.yardsticks and compared.growth:
         page.heading("Speed-ups beside those of the machines")
     for each in compared.yardsticks:
-        for growth, words in (("more", "more than"), ("alike", "as"), ("less", "less than")):
+        for growth, words in (("more", "more than"), ("equal", "as"), ("less", "less than")):
             of = [known[name] for name, found in compared.growth.items() if found[each.name] == growth]
             of.sort(key=lambda pair: -speed_up(pair).value)
             if of:

@@ -28,6 +28,7 @@ from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.measurand import QUANTITY, matches
 from assay.model.result import RESULT_SCHEMA, Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import text
 from assay.report import selection
 
 
@@ -182,7 +183,7 @@ def _against(run: Run, base: Run, declared: Declared, between: BetweenRuns) -> C
         networks = taken.networks(of_base, of_run, names, several=several)
         of_run, of_base = taken.met((run, of_run), (base, of_base), networks)
     sides = _Sides(run, base, of_run, of_base, between)
-    pairs, uncompared = _printed(sides, across) if foreign else _measured_twice(sides, across)
+    pairs, uncompared, new = _printed(sides, across) if foreign else _measured_twice(sides, across)
     found += tuple(_differences(pairs, foreign=foreign))
     ratios = () if one_machine else yardsticks((run, base), (of_run, of_base), between)
     return Compared(
@@ -194,6 +195,7 @@ def _against(run: Run, base: Run, declared: Declared, between: BetweenRuns) -> C
         found,
         tuple(_with_levels(pair, across, found, (run.info.id, base.info.id)) for pair in pairs),
         uncompared,
+        new,
         ratios,
         growth(pairs, ratios),
         networks,
@@ -210,11 +212,20 @@ class _Sides(NamedTuple):
     between: BetweenRuns
 
 
-def _measured_twice(sides: _Sides, across: str) -> tuple[list[ComparedPair], dict[str, str]]:
-    """Pairs of figures of the same case, or of the same measurand, and why others are not compared."""
+class _Found(NamedTuple):
+    """What two runs have in common: pairs, why other figures are not compared, and those that only the run has."""
+
+    pairs: list[ComparedPair]
+    uncompared: dict[str, str]
+    new: tuple[str, ...]
+
+
+def _measured_twice(sides: _Sides, across: str) -> _Found:
+    """Pairs of figures of the same case, or of the same measurand."""
     bases = _by_key(sides.of_base, sides.base, across)
     pairs: list[ComparedPair] = []
     uncompared: dict[str, str] = {}
+    new: list[str] = []
     for key, ones in _by_key(sides.of_run, sides.run, across).items():
         others = bases.pop(key, ())
         for one in ones:
@@ -222,11 +233,16 @@ def _measured_twice(sides: _Sides, across: str) -> tuple[list[ComparedPair], dic
             pairs += own
             if not own:
                 uncompared[one.estimate.id] = _why(one, others, sides.base)
-    only_base = [each for others in bases.values() for each in others]
-    return pairs, uncompared | {each.estimate.id: f"only in {sides.base.info.id}" for each in only_base}
+                new += [] if others else [one.estimate.id]
+    only_base = _only_in(sides.base, (other for others in bases.values() for other in others))
+    return _Found(pairs, uncompared | only_base, tuple(sorted(new)))
 
 
-def _printed(sides: _Sides, across: str) -> tuple[list[ComparedPair], dict[str, str]]:
+def _only_in(run: Run, measured: Iterable[Measured]) -> dict[str, str]:
+    return {one.estimate.id: text("only in {run}", run=run.info.id) for one in measured}
+
+
+def _printed(sides: _Sides, across: str) -> _Found:
     """The same for two runs of which one is printed, or both."""
     ones, others = ([each for each in of if each.launches] for of in (sides.of_run, sides.of_base))
     found = paired.pairs(ones, others, across) or paired.pairs(ones, others, across, nearest=True)
@@ -239,11 +255,8 @@ def _printed(sides: _Sides, across: str) -> tuple[list[ComparedPair], dict[str, 
         for each in sides.of_run
         if each.estimate.id not in compared
     }
-    return pairs, uncompared | {
-        each.estimate.id: f"only in {sides.base.info.id}"
-        for each in sides.of_base
-        if each.estimate.id not in compared
-    }
+    only_base = _only_in(sides.base, (each for each in sides.of_base if each.estimate.id not in compared))
+    return _Found(pairs, uncompared | only_base, tuple(sorted(uncompared.keys() - met.keys())))
 
 
 def _differences(pairs: Sequence[ComparedPair], *, foreign: bool) -> Iterator[Difference]:
@@ -324,31 +337,27 @@ def _pair(one: Measured, other: Measured, between: BetweenRuns) -> ComparedPair 
 def _why(one: Measured, others: Sequence[Measured], base: Run) -> str:
     """The reason why an estimate is not compared."""
     if not others:
-        return _not_in(base.info.id)
+        return text("{run} has no such figure", run=base.info.id)
     for each in (one, *others):
         if not each.launches:
             return each.estimate.reason or each.estimate.status
         if not each.estimate.median:
-            return "it is 0, of which nothing is a multiple"
+            return text("it is 0, of which nothing is a multiple")
     for other in others:
         match = matches(one.estimate.measurand, other.estimate.measurand)
         if match.kind == "other":
-            part = next(each for each in match.parts if each.name in QUANTITY)
-            return f"another quantity: {part.name} {part.a} against {part.b}"
-    return f"the machine was in different states: {_seen([one])} against {_seen(others)}"
+            part = next(part for part in match.parts if part.name in QUANTITY)
+            return text("another quantity: {part} {a} against {b}", part=part.name, a=str(part.a), b=str(part.b))
+    return text("the machine was in different states: {a} against {b}", a=_seen([one]), b=_seen(others))
 
 
 def _seen(measured: Iterable[Measured]) -> str:
     return ", ".join(sorted({launch.state or "unknown" for each in measured for launch in each.launches}))
 
 
-def _not_in(base: str) -> str:
-    return f"{base} has no such figure"
-
-
 def unjudged(compared: Compared) -> dict[str, str]:
     """Return the figures of the base (in one run: planned cases) that were not compared, with the reason."""
-    return {name: why for name, why in compared.uncompared.items() if why != _not_in(compared.base)}
+    return {name: why for name, why in compared.uncompared.items() if name not in compared.new}
 
 
 def _with_levels(

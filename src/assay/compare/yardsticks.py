@@ -64,7 +64,7 @@ def _grown(grew: Quantity, by: Quantity) -> Growth:
         return "more"
     if grew.hi * margin < by.lo:
         return "less"
-    return "alike" if grew.hi <= by.hi * margin and grew.lo * margin >= by.lo else "open"
+    return "equal" if grew.hi <= by.hi * margin and grew.lo * margin >= by.lo else "open"
 
 
 def _is_clock(estimate: Estimate) -> bool:
@@ -77,8 +77,7 @@ def _is_fma(estimate: Estimate) -> bool:
 
 
 def _is_main_of_memory(estimate: Estimate) -> bool:
-    main = estimate.declared.main_kernel
-    return roles.role(estimate) == "memory-rate" and estimate.kernel == main
+    return roles.role(estimate) == "memory-rate" and roles.is_main(estimate)
 
 
 def _measured(

@@ -42,7 +42,7 @@ def declare(application: Application) -> Benchmark:
     if application.name in names():
         raise UsageError(
             f"application '{application.name}' has the name of a benchmark of Assay's own",
-            why="figures of the two could not be told apart",
+            why="figures of the two could not be distinguished",
             remedy='give it another one: name = "..."',
         )
     known = _declared.get(application.name)

@@ -83,7 +83,7 @@ class Yardstick(msgspec.Struct, frozen=True):
 
 
 #: Whether a figure grew more than a yardstick; `open` if the intervals cannot decide.
-Growth = Literal["more", "less", "alike", "open"]
+Growth = Literal["more", "less", "equal", "open"]
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -98,6 +98,7 @@ class Compared(msgspec.Struct, frozen=True):
         differences: between the runs.
         pairs: what was compared.
         uncompared: estimate or case -> why it was not compared.
+        new: those of them of which the base has no such figure.
         yardsticks: ratios of the two machines; none for one machine.
         growth: id of a comparison -> yardstick -> how the speed-up compares with it.
         taken: levels of the run that were taken for levels of the base.
@@ -111,6 +112,7 @@ class Compared(msgspec.Struct, frozen=True):
     differences: tuple[Difference, ...]
     pairs: tuple[ComparedPair, ...]
     uncompared: dict[str, str] = {}
+    new: tuple[str, ...] = ()
     yardsticks: tuple[Yardstick, ...] = ()
     growth: dict[str, dict[str, Growth]] = {}
     taken: tuple[Taken, ...] = ()

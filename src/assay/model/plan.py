@@ -252,46 +252,48 @@ class Folded(msgspec.Struct, frozen=True):
     """A requested placement and memory that equals another one on this machine.
 
     Attributes:
-        wish: the request, as text: placement and memory.
+        request: the request, as text: placement and memory.
         into: the equal one, as text.
         reason: why they are equal.
         labels: placement words of the two; empty in plans of earlier versions.
-        alike: see `LeftOut`.
+        family: see `LeftOut`.
     """
 
-    wish: str
+    request: str = msgspec.field(name="wish")
     into: str
     reason: str
     labels: tuple[str, str] = ("", "")
-    alike: tuple[str, ...] = ()
+    family: tuple[str, ...] = msgspec.field(name="alike", default=())
 
     @property
     def places(self) -> tuple[Word, Word]:
         """The placements of the two, without their memory."""
-        wish, into = map(parsed, self.labels)
-        return wish, into
+        request, into = map(parsed, self.labels)
+        return request, into
 
 
 class LeftOut(msgspec.Struct, frozen=True):
     """A request that cannot be measured on this machine.
 
     Attributes:
-        wish: the request, as text.
+        request: the request, as text.
         reason: why it cannot be measured.
         nodes: whether more nodes would help.
         levels: levels of axes, factors and memory in question.
-        alike: equal for requests that differ only in an index, a number or a size; empty if it is unique.
+        family: equal for requests that differ only in an index, a number or a size; empty if it is unique.
         benchmark: benchmark whose problem is too large for the memory; empty for other reasons.
         instead: axis and value of the largest problem that fits, `n=49408`, if any.
+        option: option of the command that would help, `--folder /tmp`, if any.
     """
 
-    wish: str
+    request: str = msgspec.field(name="wish")
     reason: str
     nodes: bool = False
     levels: tuple[str, ...] = ()
-    alike: tuple[str, ...] = ()
+    family: tuple[str, ...] = msgspec.field(name="alike", default=())
     benchmark: str = ""
     instead: str = ""
+    option: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True, dict=True):

@@ -141,7 +141,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         """The declaration of its benchmark that its run has."""
         return kept(self.declaration)
 
-    def alike(self, *but: str) -> Hashable:
+    def signature(self, *but: str) -> Hashable:
         """A key that estimates share if they differ in nothing but the named params, factors or attributes.
 
         Attributes are `kernel`, `metric`, `memory`, `hosts` and `state`.
@@ -313,6 +313,11 @@ class Finding(msgspec.Struct, frozen=True):
     next: str = ""
     experiment: Experiment | None = None
     numbers: dict[str, Quantity] = {}
+
+    @property
+    def assessed(self) -> bool:
+        """Whether there was evidence for it."""
+        return self.status != "not assessed"
 
 
 class Outcome(msgspec.Struct, frozen=True):

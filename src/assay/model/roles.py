@@ -26,6 +26,11 @@ def role(estimate: Estimate) -> Role | None:
     return counted.role if counted else None
 
 
+def is_main(estimate: Estimate) -> bool:
+    """Whether it is of the main kernel of its benchmark."""
+    return estimate.kernel == estimate.declared.main_kernel
+
+
 def solved_by(estimate: Estimate) -> frozenset[Role]:
     """Rates of problems that do most of their work at the rate of an estimate; empty for most estimates."""
     own = role(estimate)

@@ -225,8 +225,8 @@ def with_sizes_once(plan: Plan, wanted: Iterable[WantedSize], used_s: float) -> 
         used_s: seconds that the run took so far.
     """
     cases = {case.id: case for case in plan.cases}
-    wishes = [one for bend in wanted for one in _at_size(plan, cases[bend.case], bend)]
-    fresh = tuple(one for one in wishes if one.id not in cases and one.role == "measure")
+    requests = [one for bend in wanted for one in _at_size(plan, cases[bend.case], bend)]
+    fresh = tuple(one for one in requests if one.id not in cases and one.role == "measure")
     if not fresh:
         return None
     order = _order(plan, fresh, _toolchains(plan), blocks=1)

@@ -101,7 +101,7 @@ def render(
             "topics": topics,
             "other_findings": [each for each in other if each.rule not in concerning("missing")],
             "missing_findings": [each for each in other if each.rule in concerning("missing")],
-            "not_assessed": [f for f in analysis.findings if f.status == "not assessed"],
+            "not_assessed": [f for f in analysis.findings if not f.assessed],
             "unmeasured": {
                 status: gathered(run, ((each.case, each.reason) for each in outcomes))
                 for status, outcomes in unmeasured(analysis).items()
@@ -178,7 +178,7 @@ def _details(headline: Headline, analysis: Analysis) -> str:
     names = selection.chosen(e, selection.of_benchmark(analysis, e.benchmark))
     levels = selection.levels(e, names) if names else ""
     further = (each for each in (selection.telling_kernel(e), levels) if each not in headline.label)
-    return joined(", ", (*further, selection.state(e), headline.told))
+    return joined(", ", (*further, selection.state(e), headline.detail))
 
 
 def _with_details(run: Run, headline: Headline) -> Headline:
@@ -186,8 +186,8 @@ def _with_details(run: Run, headline: Headline) -> Headline:
     placed, printed = headline.estimate.placement, headline.estimate.printed
     is_clear = headline.counts_nodes or placed.word.over or placed.label == UNSTATED or provenance.nodes(run) <= 1
     nodes = "" if is_clear else formatting.count(placed.nodes, "node", "nodes")
-    details = (headline.told, nodes, *(_printed(run, headline, printed) if printed else ()))
-    return msgspec.structs.replace(headline, told=joined(", ", details))
+    details = (headline.detail, nodes, *(_printed(run, headline, printed) if printed else ()))
+    return msgspec.structs.replace(headline, detail=joined(", ", details))
 
 
 def _printed(run: Run, headline: Headline, printed: Printed) -> tuple[str, str]:

@@ -172,7 +172,7 @@ def series(estimates: Iterable[Estimate]) -> Name:
 
 def _curves(estimates: Iterable[Estimate]) -> list[tuple[Estimate, ...]]:
     """The figures of each curve, which differ only in the size of messages and have the same name."""
-    return list(selection.grouped(estimates, lambda e: e.alike(*_SIZE)).values())
+    return list(selection.grouped(estimates, lambda e: e.signature(*_SIZE)).values())
 
 
 def _once(name: Name, curves: Iterable[tuple[Estimate, ...]]) -> Name:

@@ -204,7 +204,7 @@ def notices(analysis: Analysis) -> tuple[Finding, ...]:
 def by_severity(analysis: Analysis) -> tuple[Finding, ...]:
     """Return the assessed findings: problems, then advice, then facts."""
     rank = {"problem": 0, "advice": 1, "fact": 2}
-    assessed = (finding for finding in analysis.findings if finding.status != "not assessed")
+    assessed = (finding for finding in analysis.findings if finding.assessed)
     return tuple(sorted(assessed, key=lambda finding: rank[finding.severity]))
 
 

@@ -171,7 +171,7 @@ def _paths(analysis: Analysis, page: Screen) -> None:
         page.say(Text(card.name, style="bold"), Text(f"  {card.where}", style="dim"), indent=2)
         grid = Table.grid(padding=(0, 2, 0, 0))
         for row in card.rows:
-            grid.add_row(Text(row.name, style="dim", no_wrap=True), Text(page.text(row.told)))
+            grid.add_row(Text(row.name, style="dim", no_wrap=True), Text(page.text(row.sentence)))
         page.indented(grid, 4)
 
 
@@ -208,7 +208,7 @@ def _missing(run: Run, analysis: Analysis, page: Screen) -> None:
             else formatting.count(len(outcomes), "control measurement", "control measurements")
         )
         lines.append(f"{count} {status}: {why}")
-    lines += [f"{out.wish}: {out.reason}" for out in run.plan.left_out]
+    lines += [f"{out.request}: {out.reason}" for out in run.plan.left_out]
     if run.plan.folded:
         lines.append(f"equivalent here, measured once: {_folded(run.plan.folded)}")
     if run.ending is None:
@@ -224,7 +224,7 @@ def _folded(folds: tuple[Folded, ...]) -> str:
     """`half and cores:1 as one-core; all:numa:0 as all`."""
     groups = selection.grouped(folds, lambda fold: fold.into)
     return "; ".join(
-        f"{formatting.listed(fold.wish for fold in members)} as {into}" for into, members in groups.items()
+        f"{formatting.listed(fold.request for fold in members)} as {into}" for into, members in groups.items()
     )
 
 

@@ -45,7 +45,7 @@ def _shortfall(sentence: str) -> Shortfall:
 
 
 def plan(stored: Plan) -> Plan:
-    """The plan, with fields that versions before 2026-11-23 stored only in ids and wishes."""
+    """The plan, with fields that versions before 2026-11-23 stored only in ids and texts."""
     return msgspec.structs.replace(
         stored,
         cases=tuple(map(_case, stored.cases)),
@@ -71,8 +71,8 @@ def _case(case: Case) -> Case:
 
 
 def _folded(folded: Folded) -> Folded:
-    wish, into = (each.partition(", ")[0] for each in (folded.wish, folded.into))
-    return folded if any(folded.labels) else msgspec.structs.replace(folded, labels=(wish, into))
+    request, into = (each.partition(", ")[0] for each in (folded.request, folded.into))
+    return folded if any(folded.labels) else msgspec.structs.replace(folded, labels=(request, into))
 
 
 def machine(stored: Machine) -> Machine:

@@ -47,11 +47,11 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         for factor, level in table.factors.items():
             without.setdefault(f"{factor}={level}", "it was the source's; what is here takes its place")
         for figure in table.figures:
-            wish = f"{table.tool}: {table.where}"
+            request = f"{table.tool}: {table.where}"
             try:
                 rows |= dict.fromkeys(_rows(table, figure))
             except _AbsentError as absent:
-                without.setdefault(wish, str(absent))
+                without.setdefault(request, str(absent))
                 continue
             if _unstated_size(table, figure):
                 sizes = ", ".join(map(format_size, _LARGE))

@@ -126,7 +126,7 @@ def _figure(estimate: Estimate, subjects: Mapping[str, str] = {}) -> Hashable:
 
 def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor]) -> Iterator[_Sides]:
     places = (folded.places for folded in run.plan.folded)
-    halves = {into.text: wish for wish, into in places if wish.share == "half"}
+    halves = {into.text: request for request, into in places if request.share == "half"}
     groups: dict[tuple[str, Hashable, Hashable], list[tuple[str, Measured]]] = {}
     for each in measured:
         if each.launches and each.estimate.median and is_headline(each.estimate):

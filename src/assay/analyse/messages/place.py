@@ -22,7 +22,7 @@ def is_single(estimate: Estimate) -> bool:
     )
 
 
-def way(estimate: Estimate) -> str:
+def path_name(estimate: Estimate) -> str:
     """Return benchmark, pattern, placement, factors and state: `pt2pt latency, pair:other-node, network=gbe`."""
     words = [f"{estimate.benchmark} {roles.pattern_name(estimate)}".strip(), estimate.placement.label]
     words += [f"{factor}={level}" for factor, level in estimate.factors.items()]

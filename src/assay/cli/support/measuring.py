@@ -179,7 +179,7 @@ def following(run: Run, stage: Stage, analysis: Callable[[], Analysis]) -> Plan 
         return None
     for left in part.left_out:
         if left not in run.plan.left_out:
-            output.say(f"not measured: {left.wish}: {left.reason}")
+            output.say(f"not measured: {left.request}: {left.reason}")
     now, made = part.launched - run.plan.launched, {launch.id for launch in run.plan.order}
     cases = [case for case in part.studied if case.id in now]
     launches = tuple(launch for launch in part.order if launch.id not in made)

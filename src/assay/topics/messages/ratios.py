@@ -12,6 +12,7 @@ from assay.analyse.messages.curves import BYTES, named, size
 from assay.analyse.statistics import Samples
 from assay.model.law import Model, Point, Unfitted
 from assay.model.quantity import Quantity
+from assay.model.text import text
 
 #: Sizes from this share of the largest on count as long messages.
 _LONG = 0.25
@@ -59,7 +60,7 @@ def fitted(
     identity = curve._replace(members=pairs).identity(law) | {"id": name}
     points = tuple(ratio for both in ordered if (ratio := _ratio(both)))
     if len(points) < len(ordered):
-        return Unfitted(**identity, wanted=law, reason="some sizes have no block with both")
+        return Unfitted(**identity, wanted=law, reason=text("some sizes have no block with both"))
     draws, basis = replicates(pairs)
     sizes = np.array([size(each.judged.estimate) for each in ordered])
     value, drawn = (

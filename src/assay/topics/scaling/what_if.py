@@ -140,7 +140,8 @@ def _answers(
         )
         measured = next(filter(None, figures), None)
         free = expected.get(ideal.id) if ideal else None
-        faster = known.run.plan.declared(base.benchmark).metrics[0].better == "higher"
+        metrics = known.run.plan.declared(base.benchmark).metrics
+        faster = any(each.name == prediction.metric and each.better == "higher" for each in metrics)
 
         def share(value: float, best: float | None, *, faster: bool = faster) -> float | None:
             """Return the share of the time that the best figure saves."""

@@ -12,11 +12,12 @@ import msgspec
 from assay.analyse.bounds import fastest, memory_rates
 from assay.analyse.curves import RunEstimates, figure, point, states_of
 from assay.analyse.plateaus import CachePlateaus
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.law import Model, Point, Unfitted
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
+from assay.model.text import text
 
 LAW = "roofline"
 NEEDS = ("cache_plateaus",)
@@ -91,7 +92,7 @@ def _model(group: Sequence[Estimate], state: str | None, known: RunEstimates) ->
     name = "/".join([LAW, *marks])
     if memory is None:
         of = (peak.id, *(each.estimate.id for each in stated))
-        reason = "STREAM beyond the caches was not measured on these cpus: no memory roof"
+        reason = text("STREAM beyond the caches was not measured on these cpus: no memory roof")
         yield Unfitted(id=name, of=of, state=state, wanted=LAW, reason=reason)
         return
     bandwidths = {MEMORY: figure(memory)} | _cached(group, state, known)
@@ -128,7 +129,7 @@ def _cached(group: Sequence[Estimate], state: str | None, known: RunEstimates) -
 def _counted(counted: Sequence[Estimate], moved: Mapping[tuple[str, str], float]) -> Iterable[_Placed]:
     """Yield the kernels whose flops follow, by their declaration, from the bytes that the source code names."""
     for each in counted:
-        work = benchmarks.of(each.benchmark).work.get(each.kernel, {})
+        work = each.declared.work.get(each.kernel, {})
         if isinstance(flops := work.get("flops"), int) and isinstance(named := work.get("bytes"), int):
             rate = figure(each).scaled(flops / named, FLOP)
             yield _Placed(each, rate.value / moved[each.case, each.kernel], rate)

@@ -48,7 +48,7 @@ def _is_column(estimate: Estimate) -> bool:
 
 
 def _key(estimate: Estimate) -> Hashable:
-    return estimate.alike("kernel", "metric", *_SIZED)
+    return estimate.signature("kernel", "metric", *_SIZED)
 
 
 def _table(group: Sequence[Estimate]) -> Iterator[str]:

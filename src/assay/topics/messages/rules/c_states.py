@@ -61,7 +61,7 @@ def _after(tested: Tested) -> dict[str, str]:
     return {
         "ratio": format_ratio_with_ends(tested.ratio),
         "gap": f"{gap_us / 1000:g} ms" if gap_us >= 1000 else f"{gap_us} µs",  # noqa: PLR2004 (a millisecond)
-        "case": place.way(tested.pair.a),
+        "case": place.path_name(tested.pair.a),
     }
 
 

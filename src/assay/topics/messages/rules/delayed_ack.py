@@ -37,7 +37,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         (case, timer, float(np.median([each[-1] for each in found]))) for (case, timer), found in shares.items()
     )
     waiting = [(timer, estimates[case], share) for case, timer, share in medians if share >= _SHARE]
-    for (timer, path), cases in grouped(waiting, lambda each: (each[0], place.way(each[1]))).items():
+    for (timer, path), cases in grouped(waiting, lambda each: (each[0], place.path_name(each[1]))).items():
         yield _finding(timer, path, [(estimate, share) for _, estimate, share in cases])
 
 

@@ -55,7 +55,7 @@ def _finding(estimate: Estimate, evidence: Evidence) -> Iterable[Finding]:
         claim=text(
             "Messages between nodes get at most {figure} ({case}, {size}), {share} of {carried}, {of}: {verdict}.",
             figure=figure,
-            case=place.way(estimate),
+            case=place.path_name(estimate),
             size=format_size(int(estimate.params[BYTES])),
             share=f"{median / limit.value:.2f}",
             carried=carried,

@@ -49,7 +49,7 @@ def _finding(model: MpiOver, estimate: Estimate, slow: list[Point], known: Mappi
             "at {size}, below {factor} at {count} size from {first} to {last}.|MPI is slower than TCP between the "
             "same processes ({case}; {sockets}): down to {least} of its speed at {size}, below {factor} at "
             "{count} sizes from {first} to {last}.",
-            case=place.way(estimate),
+            case=place.path_name(estimate),
             sockets=text("sockets that poll, as MPI does" if is_polled(sockets[0]) else "sockets that block"),
             least=f"{worst.value.value:.2f}",
             size=format_size(int(worst.at["bytes"])),

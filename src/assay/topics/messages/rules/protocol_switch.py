@@ -112,7 +112,7 @@ def _claim(estimate: Estimate, steps: str) -> str:
             "The message time jumps with the size ({case}): {steps}. There is no network on this path: a socket "
             "buffer or a cache can be full there."
         )
-    return filled(claim, {"case": place.way(estimate), "steps": steps})
+    return filled(claim, {"case": place.path_name(estimate), "steps": steps})
 
 
 def _by_hand(evidence: Evidence, estimate: Estimate, step: Step) -> str:

@@ -156,7 +156,7 @@ def is_speed(estimate: Estimate) -> bool:
         and (role != "memory-rate" or estimate.placement.word.count is None)
         and bool(estimate.median)
         and estimate.metric == headline(estimate)
-        and estimate.kernel == estimate.declared.main_kernel
+        and roles.is_main(estimate)
         and estimate.placement.word.share != _NO_CORES
         and bool(estimate.placement.cpus)
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.curves import RunEstimates, figure
+from assay.model import roles
 from assay.model.law import Prediction
 from assay.model.quantity import Quantity, distance
 from assay.model.result import Estimate
@@ -20,7 +21,8 @@ _MOST_BYTES = 80
 
 def predict(known: RunEstimates) -> Iterable[Prediction]:
     """Predict each rate of himeno in memory: [34/80, 34/72] x the traffic of the triad at the same placement."""
-    triads = [each.estimate for each in known.of_role("memory-traffic", "triad")]
+    moved = (each.estimate for each in known.of_role("memory-traffic", main=True))
+    triads = [each for each in moved if not roles.solves(each)]
     for each in known.of_role("stencil-rate"):
         estimate = each.estimate
         if estimate.declared.launcher == "mpi":
