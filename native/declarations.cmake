@@ -172,6 +172,8 @@ function(declare file)
   endif()
   cpp_value(own_threads "${text}" own_threads false)
   cpp_value(solves "${text}" solves false)
+  cpp_value(devices "${text}" devices false)
+  cpp_value(folder "${text}" folder false)
   cpp_value(message_threads "${text}" message_threads "\"\"")
   string(JSON text SET "${text}" schema 1)
   file(CONFIGURE OUTPUT generated/declared/${program}.hpp @ONLY CONTENT [[
@@ -191,6 +193,8 @@ inline const Declaration @program@{
     .min_cpus = @min_cpus@,
     .max_cpus = @max_cpus@,
     .own_threads = @own_threads@,
+    .devices = @devices@,
+    .folder = @folder@,
     .solves = @solves@,
     .message_threads = @message_threads@,
     .text = R"json(@text@)json",

@@ -27,7 +27,9 @@ struct Request {
     std::vector<std::vector<int>> cpus;  ///< for each rank of a host; one entry: for all; none: the allowed cpus
     int expected_ranks = 0;              ///< 0: any number
     std::string network;                 ///< interface or port requested for messages; empty for any
-    std::map<std::string, std::string> libraries;  ///< role -> file to load
+    std::vector<std::vector<std::string>> devices;  ///< for each rank; one entry: for all
+    std::vector<std::string> folders;               ///< the same
+    std::map<std::string, std::string> libraries;   ///< role -> file to load
     MemoryPolicy memory;
     std::vector<CaseRequest> cases;
 };

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "harness/devices.hpp"
 #include "harness/memory.hpp"
 #include "harness/ranks.hpp"
 #include "harness/team.hpp"
@@ -67,6 +68,8 @@ struct Declaration {
     int min_cpus = 1;
     int max_cpus = 0;          ///< 0: no limit
     bool own_threads = false;  ///< the benchmark starts its own threads: the team is then the calling thread only
+    bool devices = false;      ///< each rank opens the devices that it is given, and reports them
+    bool folder = false;       ///< each rank writes into a folder of its own
     bool solves = false;       ///< an iteration is a whole solution: the first kernel is its figure of merit, the
                                ///< others its phases
     std::string message_threads{};  ///< axis of the threads of a rank that pass messages at once: MPI must know it
@@ -189,7 +192,11 @@ class Benchmark {
         return {};
     }
 
-    /// More facts of this case, for the header: name -> value with its unit.
+    /// The devices that this rank opened, in the order asked for, read back from what is open: never the words
+    /// that were asked for.
+    [[nodiscard]] virtual std::vector<OpenedDevice> opened_devices() const { return {}; }
+
+    /// More facts of this case, for the header: name -> value with its unit. Called when it was sampled.
     [[nodiscard]] virtual std::map<std::string, std::string> facts() const { return {}; }
 };
 
@@ -202,6 +209,9 @@ struct Setting {
     Ranks& ranks;
     const std::string& network;  ///< interface or port requested for messages; empty for any
     const std::map<std::string, std::string>& libraries;  ///< role -> file to load; absent: the system's library
+
+    const std::vector<std::string>& devices;  ///< requested for this rank; empty: the benchmark's choice
+    const std::string& folder;  ///< of this rank alone, removed at the end; empty if none is declared
 
     /// The file to load for a role; empty: the system's library.
     [[nodiscard]] std::string library(const std::string& role) const {

@@ -35,6 +35,18 @@ std::string help(const Declaration& declaration) {
     if (declaration.max_cpus > 0) {
         text += " (the first " + std::to_string(declaration.max_cpus) + ")";
     }
+    if (declaration.devices) {
+        text +=
+            "\n"
+            "  --devices NAME[,NAME][/NAME...]\n"
+            "                    devices of each rank, by PCI address, UUID or name; opened and read back";
+    }
+    if (declaration.folder) {
+        text +=
+            "\n"
+            "  --folder PATH     each rank writes into a folder of its own there, which is removed at the end;\n"
+            "                    several: the next one for each rank";
+    }
     text +=
         "\n"
         "  --expect-ranks N  continue only with so many processes: a launcher of another MPI starts each alone\n"

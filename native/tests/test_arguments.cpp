@@ -53,6 +53,21 @@ void what_stands_before_the_first_case_holds_for_all() {
     CHECK(second.stopping.seconds == 2 && second.stopping.precision == .05);
 }
 
+void devices_and_folders_are_only_for_programs_that_declare_them() {
+    assay::Declaration with = declaration;
+    with.devices = with.folder = true;
+    const Request request =
+        parse_arguments({"--devices", "0000:01:00.0,GPU-1/cpu", "--folder", "/a,b", "--folder=/c"}, with);
+    CHECK((request.devices == std::vector<std::vector<std::string>>{{"0000:01:00.0", "GPU-1"}, {"cpu"}}));
+    CHECK((request.folders == std::vector<std::string>{"/a,b", "/c"}));
+    CHECK(contains(failure_of([&] {
+                       parse_arguments({"--devices", "one//two"}, with);
+                   }),
+                   "of each rank is wanted"));
+    CHECK(contains(refusal({"--devices", "cpu"}), "'--devices' is not known"));
+    CHECK(contains(refusal({"--folder", "/tmp"}), "'--folder' is not known"));
+}
+
 void what_is_not_known_is_refused_by_name() {
     CHECK(contains(refusal({"--colour", "red"}), "'--colour' is not known"));
     CHECK(contains(refusal({"red"}), "'red' is not known"));
@@ -97,6 +112,7 @@ void help_and_describe_name_every_axis() {
 int main() {
     without_a_case_there_is_one_named_after_the_program();
     what_stands_before_the_first_case_holds_for_all();
+    devices_and_folders_are_only_for_programs_that_declare_them();
     what_is_not_known_is_refused_by_name();
     sizes_take_suffixes();
     help_and_describe_name_every_axis();

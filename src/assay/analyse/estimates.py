@@ -296,6 +296,8 @@ def _placed(case: Case, ranks: Sequence[Rank], host: str | None, libraries: dict
         as_asked=not any(map(misplaced, once.values())),
         machines=len({rank.boot_id for rank in once.values()}),
         libraries=libraries,
+        devices=tuple(dict.fromkeys(device for rank in once.values() for device in rank.devices or ())),
+        file_systems=tuple(dict.fromkeys(rank.folder.mount for rank in once.values() if rank.folder)),
         of="rank" if any(rank.proof == "rank" for rank in once.values()) else "thread",
     )
     laid_out = case.placement.rank_cpus if case.placement.ranks else ()

@@ -10,6 +10,7 @@ from assay.analyse.statistics import Samples
 from assay.model.placement import Placement
 from assay.model.rank import Rank
 from assay.model.record import FigureOfMerit, Traffic
+from assay.model.resource import wrong_devices, wrong_folder
 from assay.model.run import CaseRecords
 from assay.model.samples import PHASES, STOPS, table_of
 from assay.model.text import text
@@ -140,11 +141,18 @@ def wrong_ranks(ranks: Sequence[Rank], placement: Placement) -> str:
                 requested=f"{list(rank.requested_cpus)}",
                 planned=f"{list(cpus[rank.rank])}",
             )
-        asked = placement.devices[rank.rank] if placement.devices else None
-        if asked is not None and rank.devices not in {asked, None}:
-            return (
-                f"rank {rank.rank} was asked for devices {', '.join(asked)}, used {', '.join(rank.devices or ())}"
-            )
+    return ""
+
+
+def wrong_resources(ranks: Sequence[Rank], placement: Placement) -> str:
+    """Return how devices and folder of the first rank with others differ from the plan; empty if none does."""
+    for rank in ranks:
+        given = placement.devices[rank.rank : rank.rank + 1]
+        folder = placement.folder_of(rank.rank)
+        wrong = wrong_devices(given[0], rank.devices) if given else ""
+        wrong = wrong or (wrong_folder(folder, rank.folder) if folder else "")
+        if wrong:
+            return f"rank {rank.rank} on {rank.host} {wrong}"
     return ""
 
 

@@ -274,16 +274,15 @@ def _broken_off(launch: Launch, *, begun: bool) -> tuple[CaseStatus, str]:
 
 
 def elsewhere(header: Header, case: Case) -> str:
-    """Return how a case differs from the request in hosts, cpus or memory nodes; empty if it does not."""
+    """Return how a case differs from the request in hosts, cpus, memory or resources; empty if it does not."""
     found = {joint.short(rank.host) for rank in header.ranks}
     absent = [host for host in case.placement.hosts if joint.short(host) not in found]
     if absent:
         ran = ", ".join(sorted(found)) or text("nothing")
         return text("asked for {hosts}, ran on {found}", hosts=", ".join(absent), found=ran)
-    if case.placement.ranks:
-        wrong = joint.wrong_ranks(header.ranks, case.placement)
-        if wrong:
-            return wrong
+    wrong = joint.wrong_ranks(header.ranks, case.placement) if case.placement.ranks else ""
+    if wrong or (wrong := joint.wrong_resources(header.ranks, case.placement)):
+        return wrong
     return next(filter(None, map(misplaced, header.ranks)), "")
 
 

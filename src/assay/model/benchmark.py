@@ -115,6 +115,7 @@ class Benchmark(Declaration, frozen=True, dict=True, kw_only=True):
             ends sampling before the time does. None: sampling is assumed to use all of its time.
         operations: further work, timed by the rate of the machine's cores; None if memory or messages decide.
         message_bytes: bytes that one iteration sends from rank to rank, from its params.
+        folder_bytes: most bytes that each rank has in its folder at a time, from the params.
         foreign: the command to start, if the program is Assay's starter; its figures are the kernels.
         growth: what a study of scaling needs to know of it.
     """
@@ -126,6 +127,7 @@ class Benchmark(Declaration, frozen=True, dict=True, kw_only=True):
     iteration_seconds: Callable[[Params], float] | None = None
     operations: Operations | None = None
     message_bytes: Callable[[Params], int] = lambda _params: 0
+    folder_bytes: Callable[[Params], int] = lambda _params: 0
     foreign: ForeignProgram | None = None
     growth: Growth = Growth()
 

@@ -173,7 +173,8 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
             machine can slow; empty if it does not serve as that.
         needs: role of each library that the program loads at launch, `blas` -> functions that it must have.
         devices: whether each rank works on the devices of its placement; its program gets them by `--devices`
-            and states in its header those that it used.
+            and states in its header those that it opened.
+        folder: whether each rank works in a folder; its program gets it by `--folder`.
         scaled: axis -> values that a study of scaling uses if a user chooses none.
         larger: how its problem grows with the number of cores; None if there are no larger ones.
         order_grain: axis whose value divides the order (the axis of that role); empty if any order is right.
@@ -201,6 +202,7 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
     sentinel: dict[str, ParamValue] = {}
     needs: dict[str, tuple[str, ...]] = {}
     devices: bool = False
+    folder: bool = False
     order_grain: str = ""
     scaled: dict[str, ParamValue | tuple[ParamValue, ...]] = {}
     larger: Larger | None = None

@@ -13,9 +13,11 @@ from assay import studies
 from assay.model import benchmarks
 from assay.model.core_rate import core_rate
 from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.left_out import LeftOut
 from assay.model.machine import Machine, allowed_cores
-from assay.model.plan import PLAN_SCHEMA, Factor, LeftOut, Measure, Plan, Study
+from assay.model.plan import PLAN_SCHEMA, Factor, Measure, Plan, Study
 from assay.model.ranks_seen import PROGRAM
+from assay.model.resource import GivenFolder
 from assay.model.units import parse_range
 from assay.plan import factors
 from assay.plan.cards import network_cards, parse_nodes
@@ -86,6 +88,8 @@ class Options(msgspec.Struct, frozen=True):
         programs: names of the third-party programs that are installed here.
         sweeps: numbers of ranks, threads and nodes of `scale:NAME`: `ranks=1,2,4`.
         absent: application -> why it cannot be started here, and what installs it.
+        folders: folders for programs that write into one; with several each rank gets the next one.
+        no_folder: why one of them cannot be used, with the next command; empty if all can.
         prefixes: application -> folder where Assay installed it.
     """
 
@@ -112,6 +116,8 @@ class Options(msgspec.Struct, frozen=True):
     programs: frozenset[str] = frozenset()
     sweeps: tuple[str, ...] = ()
     absent: dict[str, str] = {}
+    folders: tuple[GivenFolder, ...] = ()
+    no_folder: str = ""
     prefixes: dict[str, str] = {}
 
 
@@ -154,6 +160,8 @@ def make(
         lacking=options.lacking,
         programs=options.programs,
         absent=options.absent,
+        folders=options.folders,
+        no_folder=options.no_folder,
     )
     chosen = choices(options.values, study.measure)
     measures = tuple(with_choices(_sized(study.measure, options.messages), chosen))

@@ -8,11 +8,12 @@ import msgspec
 from assay.model import benchmarks
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.core_rate import core_rate
+from assay.model.left_out import Folded, LeftOut
 from assay.model.machine import Machine, Topology, allowed_cores
 from assay.model.placement import Memory, Placement, parsed, starred_memory
-from assay.model.plan import Case, Folded, LeftOut, Measure, case_id
+from assay.model.plan import Case, Measure, case_id
 from assay.model.units import format_size
-from assay.plan import factors
+from assay.plan import factors, resources
 from assay.plan import hosts as over_nodes
 from assay.plan.cores import GROUPS, grouped, knows_shared_caches
 from assay.plan.nodes import memory_targets
@@ -63,10 +64,14 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
             lacking: dict[LeftOut, None] = {}
             requests = tuple(_possible(benchmark, measure, part.machine, lacking))
             for spot in spots(measure, part, lacking):
-                if reason := _unfit(benchmark, spot.placement) or _missing_software(benchmark, part):
-                    more_nodes = _lacks_nodes(benchmark, spot.placement)
+                reason, option = resources.missing(benchmark, spot.placement, part)
+                if why := _unfit(benchmark, spot.placement) or _missing_software(benchmark, part) or reason:
+                    more_nodes, request = (
+                        _lacks_nodes(benchmark, spot.placement),
+                        f"{benchmark.name} at {spot.word}",
+                    )
                     family = (benchmark.name, parsed(spot.word).starred)
-                    lacking[LeftOut(f"{benchmark.name} at {spot.word}", reason, more_nodes, family=family)] = None
+                    lacking[LeftOut(request, why, more_nodes, family=family, option=option)] = None
                     continue
                 for point in _points(benchmark, spot, requests, (measure, part), lacking):
                     first = kept.setdefault(_identity(benchmark, spot, point, part, apart=measure.apart), spot)
@@ -190,7 +195,7 @@ def _lacks_nodes(benchmark: Benchmark, placement: Placement) -> bool:
 
 
 def _unfit(benchmark: Benchmark, placement: Placement) -> str:
-    """Why the number of cpus or devices is wrong for the benchmark; empty if it is right."""
+    """Why the number of cpus is wrong for the benchmark; empty if it is right."""
     word, count = placement.label, _count(benchmark, placement)
     what = "rank" if benchmark.launcher == "mpi" else "cpu"
     if count < benchmark.min_cpus:
@@ -198,8 +203,6 @@ def _unfit(benchmark: Benchmark, placement: Placement) -> str:
         return f"{benchmark.name} needs {plural(benchmark.min_cpus, what)}, {word} has {count}{more}"
     if benchmark.max_cpus is not None and count > benchmark.max_cpus:
         return f"{benchmark.name} uses {plural(benchmark.max_cpus, what)}, {word} has {count}"
-    if benchmark.devices and not placement.devices:
-        return f"{benchmark.name} needs devices, {word} has none"
     widest, most = max(map(len, placement.rank_cpus)), benchmark.max_rank_cpus
     if placement.ranks and most is not None and widest > most:
         return f"{benchmark.name} uses {plural(most, 'cpu')} a rank, {word} has {widest}"
@@ -288,6 +291,7 @@ def _cases(
     available = setting.available(placement.hosts, placement.memory.nodes)
     needed = benchmark.host_memory_bytes(point.params, placement)
     why, too_large, instead = _missing_executable(benchmark, point, placement, setting), "", ""
+    why = why or resources.too_full(benchmark, point.params, placement)
     if not why and needed > available:
         why = f"it needs {format_size(needed)} of memory; {format_size(available)} {_free_now(setting.machine)}"
         too_large = benchmark.name

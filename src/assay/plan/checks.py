@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from assay.model import application_files
 from assay.model.errors import UnfitEnvironmentError
-from assay.model.plan import LeftOut
+from assay.model.left_out import LeftOut
 from assay.plan.cases import Selection
 from assay.plan.spots import Setting
 
@@ -19,7 +19,9 @@ def check(name: str, subject: str, selection: Selection, setting: Setting) -> No
         absent = next((each for each in setting.absent if each in stored), "")
         otherwise = f"assay build --application {absent}" if absent else "assay list studies"
         smaller = next((_smaller(name, left) for left in selection.left_out if left.instead), otherwise)
-        remedy = f"assay run {name} --hosts 'node[01-02]'" if more_nodes else smaller
+        option = next((left.option for left in selection.left_out if left.option), "")
+        option = option or ("--hosts 'node[01-02]'" if more_nodes else "")
+        remedy = f"assay run {name} {option}" if option else smaller
         raise UnfitEnvironmentError(f"nothing of study '{name}' can be measured here", why=reasons, remedy=remedy)
     for factor in setting.factors:
         found = {case.factors[factor.name] for case in selection.cases if factor.name in case.factors}

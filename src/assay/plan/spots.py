@@ -8,13 +8,15 @@ from assay.model import benchmarks
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped
+from assay.model.left_out import LeftOut
 from assay.model.machine import Machine
 from assay.model.placement import Placement, parsed, starred_memory
-from assay.model.plan import Factor, LeftOut, Measure
+from assay.model.plan import Factor, Measure
+from assay.model.resource import GivenDevice, GivenFolder
 from assay.plan import cards
 from assay.plan import hosts as over_nodes
 from assay.plan.cards import Card
-from assay.plan.layout import is_layout, layouts
+from assay.plan.layout import is_layout, layouts, near_devices
 from assay.plan.nodes import memory_targets
 from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, places, plural
 from assay.plan.sampling import sampled_places, sampling_note
@@ -33,6 +35,8 @@ class Setting(msgspec.Struct, frozen=True):
         lacking: file of a library -> functions that it does not have.
         programs: names of the third-party programs that are installed here.
         absent: application -> why it cannot be started here.
+        folders: folders for programs that write into one; see Placement.
+        no_folder: why the user's folder cannot be used; empty if it can.
         stored: whether the study is one of Assay's own, which must fit any machine: absent places are left out. In
             a user's study a missing index is an error, unless hosts differ.
         unlike: host -> its machine, for hosts that differ from the first.
@@ -49,6 +53,8 @@ class Setting(msgspec.Struct, frozen=True):
     lacking: dict[str, frozenset[str]] = {}
     programs: frozenset[str] = frozenset()
     absent: dict[str, str] = {}
+    folders: tuple[GivenFolder, ...] = ()
+    no_folder: str = ""
     unlike: dict[str, Machine] = {}
     only: tuple[str, ...] = ()
 
@@ -183,6 +189,8 @@ def _places(word: str, machine: Machine, benchmark: Benchmark, setting: Setting)
     For ranks, the last place of a curve over cores is `all`, as in other tables.
     """
     word = cards.resolve(word, machine, setting.cards[0])
+    if parsed(word).form == "device":
+        return near_devices(word, machine)
     if is_layout(word):
         found = layouts(word, machine)
         most = max(len(place.ranks) for place in found)
@@ -256,7 +264,8 @@ def _placement(
         hosts=tuple(on),
         ranks=_ranks(place, benchmark),
         by_host=over_nodes.ranks_by_host(ranks, setting.kernels, topologies),
-        devices=tuple(devices for each in on.values() for devices in each.devices),
+        devices=tuple(own for host, each in on.items() for own in _devices(each, len(ranks[host]), benchmark)),
+        folders=setting.folders if benchmark.folder else (),
     )
 
 
@@ -265,6 +274,13 @@ def _ranks(place: Place, benchmark: Benchmark) -> tuple[tuple[int, ...], ...]:
     if benchmark.launcher != "mpi":
         return ()
     return place.ranks or tuple((cpu,) for cpu in place.cpus)
+
+
+def _devices(place: Place, ranks: int, benchmark: Benchmark) -> tuple[tuple[GivenDevice, ...], ...]:
+    """The devices of each rank of a place on one host; none if the program works on none."""
+    if not benchmark.devices:
+        return ()
+    return place.devices if place.ranks else place.devices * max(1, ranks)
 
 
 def _leave_out(

@@ -21,6 +21,7 @@ from assay.simulation.links import boot_id, hosts_in_use, traffic
 from assay.simulation.programs import workload
 from assay.simulation.rates import Workload
 from assay.simulation.request import CaseRequest, Request, parse
+from assay.simulation.resources import opened_devices, opened_folder
 from assay.simulation.sampler import Phase, Sampler, state
 
 _CLOCK = Clock(SIMULATED, 1e-9, 2e-8)
@@ -305,7 +306,6 @@ class _Launch:
 
     def _header(self, case: CaseRequest, load: Workload, fault: FaultKind | None) -> Header:
         hosts = self.hosts[::-1] if fault == "swapped" else self.hosts
-        devices = self.request.devices[:: -1 if fault == "swapped" else 1]
         every = [(hosts[number], cpus) for number, cpus in self.request.every]
         ranks = tuple(
             Rank(
@@ -316,7 +316,8 @@ class _Launch:
                 self._next_cpus(host, asked) if fault == "misplaced" else asked,
                 self.request.memory,
                 load.pages(),
-                devices=devices[rank] if devices else None,
+                devices=opened_devices(self.request, rank, fault),
+                folder=opened_folder(self.request, rank, fault),
             )
             for rank, (host, asked) in enumerate(every)
         )

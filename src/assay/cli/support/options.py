@@ -35,6 +35,7 @@ class RunOptions:
     values: tuple[str, ...]
     sweeps: tuple[str, ...]
     nic_node: str | None
+    folders: tuple[str, ...]
     full: bool
     refine: int | None
     confirm: bool
@@ -164,6 +165,15 @@ _OPTIONS = (
         "--nic-node",
         metavar="N|NETWORK=N,...",
         help="NUMA node of the network card, if the machine does not report it; one for each network: ib=1,gbe=0.",
+    ),
+    click.option(
+        "--folder",
+        "folders",
+        metavar="PATH",
+        multiple=True,
+        callback=each_once,
+        help="Folder for benchmarks that write files; each rank makes its own there and removes it at the end. "
+        "With several, each rank gets the next one.",
     ),
     click.option(
         "--full",

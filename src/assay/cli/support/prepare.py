@@ -35,8 +35,11 @@ class Prepared(NamedTuple):
 
 def options_of(given: RunOptions, hosts: tuple[str, ...]) -> Options:
     """The options of the plan for these nodes, from the parameters of a command line."""
+    from pathlib import Path
+
     from assay import plan as planning
     from assay.model.errors import UsageError
+    from assay.model.resource import GivenFolder
     from assay.model.units import parse_duration, parse_share
 
     confirm_s = None if given.confirm_budget is None else parse_duration(given.confirm_budget)
@@ -64,6 +67,7 @@ def options_of(given: RunOptions, hosts: tuple[str, ...]) -> Options:
         confirm=given.confirm or confirm_s is not None,
         confirm_s=confirm_s,
         hosts=hosts,
+        folders=tuple(GivenFolder(str(Path(path).absolute())) for path in given.folders),
     )
 
 
@@ -212,11 +216,27 @@ def plan(name: str, study: Study, machines: Machines, options: Options, varied: 
         factors=factors,
         kernels={host: str(boot_id) for host, boot_id in facts.items() if boot_id},
     )
-    chosen = msgspec.structs.replace(chosen, lacking=_require_libraries(chosen, study, machines))
+    lacking = _require_libraries(chosen, study, machines)
+    chosen = _with_folders(msgspec.structs.replace(chosen, lacking=lacking), machines)
     planned_for = job_limits.of_each_kind({host: machine for host, (machine, _) in machines.items()})
     first = next(iter(planned_for.values()))
     unlike = {host: machine for host, machine in planned_for.items() if machine is not first}
     return planning.make(name, study, first, chosen, unlike)
+
+
+def _with_folders(options: Options, machines: Machines) -> Options:
+    """The options with what is known of the folders, if this machine is one of those that are measured."""
+    import os
+
+    import msgspec
+
+    from assay.machine.folders import folder
+
+    if os.uname().nodename not in machines:
+        return options
+    known = [folder(each.path) for each in options.folders]
+    why = next((why for _, why in known if why), "")
+    return msgspec.structs.replace(options, folders=tuple(found for found, _ in known), no_folder=why)
 
 
 def _require_libraries(options: Options, study: Study, machines: Machines) -> dict[str, frozenset[str]]:
