@@ -1,12 +1,14 @@
 """How often the rules accuse a healthy machine: simulated runs without faults. Prints a table.
 
 Run as `python bench/false_alarms.py [RUNS] [--launches N ...] [--study NAME | --scaling] [--nodes N]` from the
-root of the tree (1,000 runs with 3 and with 6 launches by default): it uses the simulated machine of the tests.
+root of the tree, with `--spread SHARE --shape SHAPE` for healthy nodes that differ (1,000 runs with 3 and with 6
+launches by default): it uses the simulated machine of the tests.
 `write_allocate`, `first_touch` and `interleave` do not count: they are true there. Rates have their upper bounds
 (95 %): none in N runs is at most 3 / N. Ctrl-C ends with the counts so far.
 """
 
 import argparse
+import dataclasses
 import math
 import signal
 import sys
@@ -16,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+import numpy as np
 from tests.simulation import simulated_run
 
 from assay import store
@@ -53,6 +56,12 @@ _SCALING = Study("Two cores", "Do they share enough?", _PAIR)
 #: is on one of two nodes.
 _RIGHT = {"write_allocate", "first_touch", "interleave"}
 _LEVEL = 0.95
+#: Standardised slowness of healthy nodes by shape: with tails on both sides, on the slow side, far ones.
+_SHAPES = {
+    "normal": lambda rng, nodes: rng.normal(0, 1, nodes),
+    "skewed": lambda rng, nodes: rng.exponential(1, nodes) - 1,
+    "heavy-tailed": lambda rng, nodes: rng.standard_t(3, nodes) / math.sqrt(3),
+}
 
 
 def main() -> None:
@@ -63,6 +72,8 @@ def main() -> None:
     parser.add_argument("--study", help="a stored study in place of the one here: node takes 2.5 s a run")
     parser.add_argument("--scaling", action="store_true", help="two cores just above the efficiency that is low")
     parser.add_argument("--nodes", type=int, default=1, help="that it runs on, like each other (1)")
+    parser.add_argument("--spread", type=float, default=0.0, help="standard deviation between nodes (0.007)")
+    parser.add_argument("--shape", choices=_SHAPES, default="normal", help="of this spread (normal)")
     chosen = parser.parse_args()
     hosts = tuple(f"n{number:02}" for number in range(chosen.nodes)) if chosen.nodes > 1 else ()
     study, law = (_SCALING, _SHARED) if chosen.scaling else (chosen.study or _STUDY, _HEALTHY)
@@ -73,8 +84,12 @@ def main() -> None:
         for seed in range(chosen.runs):
             if stopped:
                 break
-            options = Options(seed=seed, launches=launches, hosts=hosts)
-            found = _accusations(study, law, options, seed)
+            options = Options(
+                seed=seed, launches=launches, hosts=hosts, libraries={"blas": "/simulated/libblas.so"}
+            )
+            slowness = chosen.spread * _SHAPES[chosen.shape](np.random.default_rng(seed), len(hosts))
+            uneven = dict(zip(hosts, np.exp(-slowness).tolist(), strict=True))
+            found = _accusations(study, dataclasses.replace(law, slow_hosts=uneven), options, seed)
             accused = {each for each in found if each[0] not in _RIGHT}
             rules.update({rule for rule, _ in accused})
             problems += any(severity == "problem" for _, severity in accused)

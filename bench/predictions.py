@@ -28,8 +28,8 @@ from tests.unit.test_what_if import LAW, NODES, SLOW, STUDY
 
 from assay import store, studies
 from assay.analyse import analyse, examine
-from assay.analyse.scores import Score, scores, together
 from assay.simulation import Law
+from assay.topics.scaling.scores import Score, scores, together
 from assay.topics.scaling.what_if import over_network, stated_network
 
 _PROBLEMS = {"weather": ("nx=400",), "himeno_mpi": ("size=M",), "hpl": ("n=4096",)}

@@ -78,9 +78,8 @@ def plan_for(
 
 def builds_for(plan: Plan) -> dict[str, Build]:
     """Builds with every program of the plan, but without files."""
-    programs = {
-        name: f"/simulated/{name}" for name in (benchmarks.get(each).program for each in benchmarks.names())
-    }
+    names = {*benchmarks.names(), *(case.benchmark for case in plan.cases)}
+    programs = {name: f"/simulated/{name}" for name in sorted(benchmarks.get(each).program for each in names)}
     return {
         name: Build(
             key="0" * 16,

@@ -36,6 +36,9 @@ PACKAGES = {
     # Libraries, by file name: two kinds of BLAS in addition to that of PyPI.
     "libopenblas.so.0": ("libopenblas0-pthread",),
     "libblis.so.4": ("libblis4-pthread",),
+    # OpenCL on the processor, and what its programs are built with.
+    "libpocl.so.2": ("pocl-opencl-icd",),
+    "libOpenCL.so": ("ocl-icd-opencl-dev",),
 }
 #: Program -> others that do as well.
 OTHERS = {"chromium-headless-shell": ("chromium", "chromium-browser", "google-chrome")}

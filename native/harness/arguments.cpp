@@ -12,9 +12,6 @@
 namespace assay {
 namespace {
 
-/// Limit for sizes: their sums and products stay exact in 64-bit integers and in doubles.
-constexpr std::int64_t largest_number = std::int64_t{1} << 48U;
-
 constexpr const char* ask_help = "--help";
 
 Failure bad_value(const std::string& option, const std::string& text, const std::string& why) {
@@ -58,6 +55,19 @@ Value parse_value(const Axis& axis, const std::string& text) {
         throw bad_value(option, text, known);
     }
     return text;
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::size_t first = 0;
+    for (std::size_t last = 0; last != std::string::npos; first = last + 1) {
+        last = text.find(separator, first);
+        parts.push_back(text.substr(first, last == std::string::npos ? last : last - first));
+        if (parts.back().empty()) {
+            throw bad_value("--devices", text, "a device of each rank is wanted: 0000:01:00.0/0000:81:00.0");
+        }
+    }
+    return parts;
 }
 
 /// Parses the options in order; `--case` changes the case that later options apply to.
@@ -109,8 +119,10 @@ class Parser {
     }
 
     [[nodiscard]] bool known(const std::string& option) const {
-        return axis_of(option) != nullptr || launch_options_.contains(option) || option == "--case" ||
-               option == "--seconds";
+        const bool resource = option == "--devices" || option == "--folder";
+        return axis_of(option) != nullptr || (!resource && launch_options_.contains(option)) ||
+               option == "--case" || option == "--seconds" || (option == "--devices" && declaration_.devices) ||
+               (option == "--folder" && declaration_.folder);
     }
 
     void apply(const std::string& option, const std::string& text) {
@@ -148,6 +160,13 @@ class Parser {
          [this](const std::string& text) {
              request_.expected_ranks = static_cast<int>(parse_count(text, "--expect-ranks"));
          }},
+        {"--devices",
+         [this](const std::string& text) {
+             for (const std::string& words : split(text, '/')) {
+                 request_.devices.push_back(split(words, ','));
+             }
+         }},
+        {"--folder", [this](const std::string& text) { request_.folders.push_back(text); }},
         {"--network", [this](const std::string& text) { request_.network = text; }},
         {"--library",
          [this](const std::string& text) {

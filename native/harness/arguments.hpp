@@ -27,7 +27,9 @@ struct Request {
     std::vector<std::vector<int>> cpus;  ///< for each rank of a host; one entry: for all; none: the allowed cpus
     int expected_ranks = 0;              ///< 0: any number
     std::string network;                 ///< interface or port requested for messages; empty for any
-    std::map<std::string, std::string> libraries;  ///< role -> file to load
+    std::vector<std::vector<std::string>> devices;  ///< for each rank; one entry: for all
+    std::vector<std::string> folders;               ///< the same
+    std::map<std::string, std::string> libraries;   ///< role -> file to load
     MemoryPolicy memory;
     std::vector<CaseRequest> cases;
 };
@@ -40,7 +42,7 @@ std::int64_t parse_size(const std::string& text, const std::string& option);
 
 std::string help(const Declaration& declaration);
 
-/// One line of JSON that agrees with the Python declaration.
+/// The JSON of the declaration; of a program that is no benchmark, its name and what it is for.
 std::string describe(const Declaration& declaration);
 
 }  // namespace assay

@@ -1,9 +1,10 @@
 // What a benchmark is for the harness: a declaration, and a class that prepares, iterates and verifies.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "harness/devices.hpp"
 #include "harness/memory.hpp"
 #include "harness/ranks.hpp"
 #include "harness/team.hpp"
@@ -31,6 +33,9 @@ struct Params {
     }
 };
 
+/// Limit for sizes: their sums and products stay exact in 64-bit integers and in doubles.
+inline constexpr std::int64_t largest_number = std::int64_t{1} << 48U;
+
 /// One parameter: a closed set of words, or a whole number with a unit.
 struct Axis {
     std::string name;
@@ -38,37 +43,64 @@ struct Axis {
     std::vector<std::string> words;  ///< empty for numbers
     Value default_value;
     std::string unit;
-    std::int64_t min = 1;                                         ///< of numbers
-    std::int64_t max = std::numeric_limits<std::int64_t>::max();  ///< of numbers
+    std::int64_t min = 1;               ///< of numbers
+    std::int64_t max = largest_number;  ///< of numbers
 };
 
 /// Kernel -> quantity -> amount in one iteration.
 using Work = std::map<std::string, std::map<std::string, double>>;
 
-/// Work of a program that solves: amounts for one unit of its rate, and its phases.
-template <class Names>
-Work solution_work(const std::map<std::string, double>& rate, const Names& phases) {
-    Work work{{"rate", rate}};
-    for (const char* phase : phases) {
-        work[phase] = {};
-    }
-    return work;
-}
+/// A term of a polynomial.
+struct Term {
+    double numerator;
+    double denominator;
+    int power;
+};
 
+/// Made from <program>.json: see declarations.cmake.
 struct Declaration {
     std::string name;
-    std::string summary;
+    std::string measures;
     std::vector<std::string> kernels;  ///< in the order they run
     std::vector<Axis> axes;
-    std::map<std::string, std::vector<std::string>> work;  ///< kernel -> quantities
+    /// Kernel -> quantity -> its amount in one unit of work; no terms: the program counts it.
+    std::map<std::string, std::map<std::string, std::vector<Term>>> work;
     int min_cpus = 1;
     int max_cpus = 0;          ///< 0: no limit
     bool own_threads = false;  ///< the benchmark starts its own threads: the team is then the calling thread only
+    bool devices = false;      ///< each rank opens the devices that it is given, and reports them
+    bool folder = false;       ///< each rank writes into a folder of its own
     bool solves = false;       ///< an iteration is a whole solution: the first kernel is its figure of merit, the
                                ///< others its phases
-    /// Of an MPI program: whether several threads of a case pass messages at once. MPI must know it at its
-    /// start.
-    bool (*threads_pass_messages)(const Params&) = nullptr;
+    std::string message_threads{};  ///< axis of the threads of a rank that pass messages at once: MPI must know it
+                                    ///< at its start; empty: one thread passes all
+    std::string text{};             ///< the JSON, for `--describe`; empty: no benchmark
+
+    /// Amount of a quantity in one unit of work of a kernel; of a polynomial, for this order.
+    [[nodiscard]] double amount(const std::string& kernel, const std::string& quantity, double order = 1) const {
+        double sum = 0;
+        for (const Term& term : work.at(kernel).at(quantity)) {
+            sum += term.numerator * std::pow(order, term.power) / term.denominator;
+        }
+        return sum;
+    }
+
+    /// Work of so many units: what is declared, without what the program counts.
+    [[nodiscard]] Work work_of(double units) const {
+        Work amounts;
+        for (const auto& [kernel, quantities] : work) {
+            for (const auto& [quantity, terms] : quantities) {
+                if (!terms.empty()) {
+                    amounts[kernel][quantity] = units * amount(kernel, quantity);
+                }
+            }
+        }
+        return amounts;
+    }
+
+    [[nodiscard]] const Axis& axis(const std::string& axis_name) const {
+        return *std::find_if(axes.begin(), axes.end(), [&](const Axis& axis) { return axis.name == axis_name; });
+    }
 };
 
 /// Result of one whole solution, which all ranks reached together.
@@ -160,7 +192,11 @@ class Benchmark {
         return {};
     }
 
-    /// More facts of this case, for the header: name -> value with its unit.
+    /// The devices that this rank opened, in the order asked for, read back from what is open: never the words
+    /// that were asked for.
+    [[nodiscard]] virtual std::vector<OpenedDevice> opened_devices() const { return {}; }
+
+    /// More facts of this case, for the header: name -> value with its unit. Called when it was sampled.
     [[nodiscard]] virtual std::map<std::string, std::string> facts() const { return {}; }
 };
 
@@ -173,6 +209,9 @@ struct Setting {
     Ranks& ranks;
     const std::string& network;  ///< interface or port requested for messages; empty for any
     const std::map<std::string, std::string>& libraries;  ///< role -> file to load; absent: the system's library
+
+    const std::vector<std::string>& devices;  ///< requested for this rank; empty: the benchmark's choice
+    const std::string& folder;  ///< of this rank alone, removed at the end; empty if none is declared
 
     /// The file to load for a role; empty: the system's library.
     [[nodiscard]] std::string library(const std::string& role) const {

@@ -10,7 +10,6 @@
 namespace assay {
 
 /// Largest order of a matrix (32 PiB): the bytes of a few such matrices still fit into 64 bits.
-inline constexpr std::int64_t largest_order = std::int64_t{1} << 26U;
 
 /// A bfloat16 number: the upper half of a float, rounded to even. Finite numbers only.
 class Bfloat16 {

@@ -10,23 +10,6 @@ std::string text_of(const Value& value) {
     return word != nullptr ? *word : std::to_string(std::get<std::int64_t>(value));
 }
 
-json::Text json_of(const Value& value) {
-    const auto* word = std::get_if<std::string>(&value);
-    return word != nullptr ? json::string(*word) : json::number(std::get<std::int64_t>(value));
-}
-
-json::Text json_of(const Axis& axis) {
-    std::vector<json::Member> members;
-    if (!axis.words.empty()) {
-        members.push_back({"values", json::strings(axis.words)});
-    }
-    if (!axis.unit.empty()) {
-        members.push_back({"unit", json::string(axis.unit)});
-    }
-    members.push_back({"default", json_of(axis.default_value)});
-    return json::object(members);
-}
-
 std::string choices(const Axis& axis) {
     std::string text;
     for (const std::string& word : axis.words) {
@@ -38,7 +21,7 @@ std::string choices(const Axis& axis) {
 }  // namespace
 
 std::string help(const Declaration& declaration) {
-    std::string text = declaration.name + ": " + declaration.summary + "\n\n" + "usage: " + declaration.name +
+    std::string text = declaration.name + ": " + declaration.measures + "\n\n" + "usage: " + declaration.name +
                        " [options] [--AXIS VALUE]... [--case ID [--AXIS VALUE]... [--seconds S]]...\n"
                        "       " +
                        declaration.name +
@@ -51,6 +34,18 @@ std::string help(const Declaration& declaration) {
                        "host: 0/1; default: all allowed ones";
     if (declaration.max_cpus > 0) {
         text += " (the first " + std::to_string(declaration.max_cpus) + ")";
+    }
+    if (declaration.devices) {
+        text +=
+            "\n"
+            "  --devices NAME[,NAME][/NAME...]\n"
+            "                    devices of each rank, by PCI address, UUID or name; opened and read back";
+    }
+    if (declaration.folder) {
+        text +=
+            "\n"
+            "  --folder PATH     each rank writes into a folder of its own there, which is removed at the end;\n"
+            "                    several: the next one for each rank";
     }
     text +=
         "\n"
@@ -78,21 +73,12 @@ std::string help(const Declaration& declaration) {
 }
 
 std::string describe(const Declaration& declaration) {
-    std::vector<json::Member> axes;
-    for (const Axis& axis : declaration.axes) {
-        axes.push_back({axis.name, json_of(axis)});
-    }
-    std::vector<json::Member> work;
-    for (const auto& [kernel, quantities] : declaration.work) {
-        work.push_back({kernel, json::strings(quantities)});
+    if (!declaration.text.empty()) {
+        return declaration.text + "\n";
     }
     return json::object({{"schema", json::number(std::int64_t{1})},
-                         {"benchmark", json::string(declaration.name)},
-                         {"program", json::string(declaration.name)},
-                         {"summary", json::string(declaration.summary)},
-                         {"kernels", json::strings(declaration.kernels)},
-                         {"axes", json::object(axes)},
-                         {"work", json::object(work)}})
+                         {"name", json::string(declaration.name)},
+                         {"measures", json::string(declaration.measures)}})
                .text +
            "\n";
 }

@@ -71,6 +71,29 @@ std::vector<int> choose_cpus(const Declaration& declaration, const Request& requ
     return cpus;
 }
 
+/// The devices requested for this rank; empty if there are none.
+std::vector<std::string> own_devices(const Request& request, const Ranks& ranks) {
+    const auto& lists = request.devices;
+    if (lists.size() > static_cast<std::size_t>(ranks.size())) {
+        throw Failure(Exit::usage,
+                      "--devices names those of " + std::to_string(lists.size()) + " ranks, " +
+                          std::to_string(ranks.size()) + (ranks.size() == 1 ? " is here" : " are here"),
+                      "a / stands between the devices of one rank and of the next",
+                      "--devices " + lists.front().front());
+    }
+    return lists.empty() ? std::vector<std::string>{}
+                         : lists[static_cast<std::size_t>(ranks.rank()) % lists.size()];
+}
+
+/// The folder in which this rank makes its own; empty if the program uses none.
+std::string own_folder(const Declaration& declaration, const Request& request, const Ranks& ranks) {
+    const auto& folders = request.folders;
+    if (declaration.folder && folders.empty()) {
+        throw Failure(Exit::usage, "no folder is given", declaration.name + " writes into one", "--folder /tmp");
+    }
+    return folders.empty() ? "" : folders[static_cast<std::size_t>(ranks.rank()) % folders.size()];
+}
+
 /// Usage of the hosts' cpus since construction, and traffic of their interfaces if messages are passed. One rank
 /// of each host reads the counters.
 class UsageMonitor {
@@ -125,7 +148,8 @@ class UsageMonitor {
     double own_before_s_;
 };
 
-std::string misplacement(const PlacementReadback& readback, const Memory& memory) {
+std::string misplacement(const PlacementReadback& readback, const Memory& memory,
+                         const std::vector<std::string>& devices) {
     std::vector<int> wanted = readback.requested_cpus;
     if (!readback.threads_pinned) {
         std::sort(wanted.begin(), wanted.end());
@@ -133,7 +157,15 @@ std::string misplacement(const PlacementReadback& readback, const Memory& memory
     if (readback.cpus != wanted) {
         return "a thread is not on the cpu that was asked for";
     }
-    return memory.misplaced(readback.page_nodes, readback.huge_page_share);
+    const std::string elsewhere = memory.misplaced(readback.page_nodes, readback.huge_page_share);
+    return elsewhere.empty() ? misopened(devices, readback.devices.value_or(std::vector<OpenedDevice>{}))
+                             : elsewhere;
+}
+
+/// A misplacement with the rank that has it, where there are several; empty for none.
+std::string placed_by(const Ranks& ranks, const std::string& misplaced) {
+    return misplaced.empty() || ranks.size() == 1 ? misplaced
+                                                  : "rank " + std::to_string(ranks.rank()) + ": " + misplaced;
 }
 
 Exit conclude(Records& records, bool passed, const std::string& misplaced) {
@@ -146,6 +178,25 @@ Exit conclude(Records& records, bool passed, const std::string& misplaced) {
         return Exit::complete;
     }
     return Exit::failed;
+}
+
+/// The work of every kernel, without amounts where a program states none. Failure if one is not declared.
+Work stated_work(const Declaration& declaration, const Work& stated) {
+    Work work;
+    for (const std::string& kernel : declaration.kernels) {
+        work[kernel] = {};
+    }
+    for (const auto& [kernel, amounts] : stated) {
+        const auto declared = declaration.work.find(kernel);
+        for (const auto& [quantity, amount] : amounts) {
+            if (declared == declaration.work.end() || !declared->second.contains(quantity)) {
+                throw Failure(Exit::failed, "the work of '" + kernel + "' has '" + quantity + "'",
+                              "its declaration has not", "add it to `work` in " + declaration.name + ".json");
+            }
+        }
+        work[kernel] = amounts;
+    }
+    return work;
 }
 
 }  // namespace
@@ -166,13 +217,21 @@ Launch::Launch(const Declaration& declaration, Factory factory, const Request& r
       ranks_(ranks),
       clock_(clock),
       cpus_(choose_cpus(declaration, request, ranks)),
+      devices_(own_devices(request, ranks)),
+      folder_(own_folder(declaration, request, ranks)),
       team_(declaration.own_threads ? std::vector<int>{cpus_.front()} : cpus_, affinity()) {}
 
 Exit Launch::measure(const CaseRequest& request, Records& records) const {
     const auto memory = std::make_shared<Memory>(request_.memory, kept_);
+    std::optional<Folder> folder;
     std::unique_ptr<Benchmark> benchmark;
     all_or_none(ranks_, [&] {
-        benchmark = factory_({request.params, team_, memory, cpus_, ranks_, request_.network, request_.libraries});
+        const std::string none;
+        if (declaration_.folder) {
+            folder.emplace(folder_);
+        }
+        benchmark = factory_({request.params, team_, memory, cpus_, ranks_, request_.network, request_.libraries,
+                              devices_, folder ? folder->path() : none});
     });
     all_or_none(ranks_, [&] { benchmark->connect(); });
     PlacementReadback readback = read_placement(*benchmark, *memory);
@@ -186,10 +245,17 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
     if (const std::string segment = first_nonempty(ranks_, benchmark->segment()); !segment.empty()) {
         library["segment"] = segment;
     }
-    Header header{declaration_,       request, benchmark->work(), clock_, library, benchmark->libraries(),
-                  benchmark->facts(), {}};
+    Header header{declaration_, request, stated_work(declaration_, benchmark->work()),
+                  clock_,       library, benchmark->libraries(),
+                  {},           {}};
     const auto add_header = [&](const std::string& calls) {
         readback.mpi = calls;
+        header.facts = benchmark->facts();
+        benchmark.reset();  // its files are closed: its folder can be removed
+        if (folder) {
+            folder->remove();
+            readback.folder = folder->readback();
+        }
         header.ranks = ranks_.gather(rank_entry(ranks_.rank(), readback));
         records.header(header);
     };
@@ -203,19 +269,20 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
         throw;
     }
     monitor.record(records);
-    add_header(counted_calls());
-    const bool passed = error <= benchmark->tolerance();
-    records.verdict(passed, error, benchmark->tolerance());
-    std::string misplaced = misplacement(readback, *memory);
+    const double tolerance = benchmark->tolerance();
+    const bool passed = error <= tolerance;
+    records.verdict(passed, error, tolerance);
+    std::string misplaced = misplacement(readback, *memory, devices_);
     if (misplaced.empty()) {
         const PlacementReadback after = read_placement(*benchmark, *memory);
-        misplaced = misplacement(after, *memory);
+        misplaced = misplacement(after, *memory, devices_);
         // The kernel may have moved pages since their first touch: then the buffers are not kept.
         if (passed && misplaced.empty() && after.page_nodes == readback.page_nodes) {
             memory->keep();
         }
     }
-    return conclude(records, passed, first_nonempty(ranks_, misplaced));
+    add_header(counted_calls());
+    return conclude(records, passed, first_nonempty(ranks_, placed_by(ranks_, misplaced)));
 }
 
 /// Reads back where threads and pages are.
@@ -224,7 +291,12 @@ PlacementReadback Launch::read_placement(const Benchmark& benchmark, const Memor
     std::vector<int> found = pinned ? team_.cpus() : std::vector<int>{};
     const std::vector<int> own = benchmark.own_cpus();
     found.insert(found.end(), own.begin(), own.end());
-    return {cpus_, found, request_.memory.text, memory.page_nodes(), memory.huge_page_share(), pinned};
+    PlacementReadback readback{cpus_, found, request_.memory.text, memory.page_nodes(), memory.huge_page_share(),
+                               pinned};
+    if (declaration_.devices) {
+        readback.devices = benchmark.opened_devices();
+    }
+    return readback;
 }
 
 /// Verifies, samples and verifies each kernel. Returns the largest error of this rank.

@@ -40,6 +40,8 @@ class Launch {
     Ranks& ranks_;
     const Clock& clock_;
     std::vector<int> cpus_;
+    std::vector<std::string> devices_;
+    std::string folder_;
     Team team_;
     std::shared_ptr<KeptBuffers> kept_ = std::make_shared<KeptBuffers>();
 };

@@ -76,7 +76,7 @@ void require_expected(const Ranks& ranks, const Request& request) {
 
 Threads threads_of(const Declaration& declaration, const Request& request) {
     const auto pass_messages = [&](const CaseRequest& each) {
-        return declaration.threads_pass_messages != nullptr && declaration.threads_pass_messages(each.params);
+        return !declaration.message_threads.empty() && each.params.number(declaration.message_threads) > 1;
     };
     if (std::any_of(request.cases.begin(), request.cases.end(), pass_messages)) {
         return Threads::multiple;

@@ -72,6 +72,25 @@ std::string rank_entry(int rank, const PlacementReadback& readback) {
     if (!readback.threads_pinned) {
         members.push_back({"proof", json::string("rank")});
     }
+    if (readback.devices) {
+        std::vector<json::Text> opened;
+        for (const OpenedDevice& device : *readback.devices) {
+            opened.push_back(json::object({{"name", json::string(device.name)},
+                                           {"address", json::string(device.address)},
+                                           {"uuid", json::string(device.uuid)}}));
+        }
+        members.push_back({"devices", json::array(opened)});
+    }
+    if (readback.folder) {
+        const FolderReadback& folder = *readback.folder;
+        members.push_back({"folder", json::object({{"path", json::string(folder.path)},
+                                                   {"asked", json::string(folder.asked)},
+                                                   {"file_system", json::string(folder.file_system)},
+                                                   {"source", json::string(folder.source)},
+                                                   {"capacity_bytes", json::number(folder.capacity_bytes)},
+                                                   {"free_bytes", json::number(folder.free_bytes)},
+                                                   {"removed", json::boolean(folder.removed)}})});
+    }
     if (readback.usage) {
         const ProcessUsage& usage = *readback.usage;
         members.push_back(

@@ -8,6 +8,7 @@
 
 #include "harness/arguments.hpp"
 #include "harness/benchmark.hpp"
+#include "harness/folder.hpp"
 #include "harness/traffic.hpp"
 
 namespace assay {
@@ -29,7 +30,9 @@ struct PlacementReadback {
     std::optional<double> huge_page_share;
     bool threads_pinned = true;  ///< if false, `cpus` are those of the rank, ascending
     std::optional<ProcessUsage> usage = {};
-    std::string mpi = {};  ///< its calls of MPI, as JSON; empty if not counted
+    std::optional<std::vector<OpenedDevice>> devices = {};  ///< none if the program works on no devices
+    std::optional<FolderReadback> folder = {};              ///< none if it works in no folder
+    std::string mpi = {};                                   ///< its calls of MPI, as JSON; empty if not counted
 };
 
 /// The entry of this rank in the header.

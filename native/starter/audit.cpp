@@ -301,7 +301,8 @@ int main(int argc, char** argv) {
         return 0;
     }
     if (argc == 2 && std::string(argv[1]) == "--describe") {
-        std::cout << assay::describe({.name = "audit", .summary = summary, .kernels = {}, .axes = {}, .work = {}});
+        std::cout << assay::describe(
+            {.name = "audit", .measures = summary, .kernels = {}, .axes = {}, .work = {}});
         return 0;
     }
     try {

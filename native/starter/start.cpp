@@ -28,7 +28,7 @@ constexpr const char* usage =
 constexpr const char* summary = "runs a command with a placement that is set and proven";
 
 assay::Declaration declaration_of(const std::string& benchmark) {
-    return {.name = benchmark, .summary = summary, .kernels = {}, .axes = {}, .work = {}};
+    return {.name = benchmark, .measures = summary, .kernels = {}, .axes = {}, .work = {}};
 }
 
 struct Request {
@@ -176,9 +176,14 @@ Exit measure(const Request& request) {
     const std::string host = assay::host_entry({}, {}, assay::spent(cpus_before, assay::read_cpu_times()),
                                                assay::own_cpu_s() - own_before_s);
     const double seconds = assay::now() - begin;
-    assay::PlacementReadback readback{request.command.cpus, outcome.cpus,      request.command.memory.text,
-                                      outcome.page_nodes,   std::nullopt,      outcome.threads_pinned,
-                                      outcome.usage,        outcome.interposed};
+    assay::PlacementReadback readback{.requested_cpus = request.command.cpus,
+                                      .cpus = outcome.cpus,
+                                      .requested_memory = request.command.memory.text,
+                                      .page_nodes = outcome.page_nodes,
+                                      .huge_page_share = std::nullopt,
+                                      .threads_pinned = outcome.threads_pinned,
+                                      .usage = outcome.usage,
+                                      .mpi = outcome.interposed};
     if (!outcome.threads_pinned && misplaced(request, outcome).empty()) {
         readback.cpus = request.command.cpus;  // the mask of the rank, in which all threads stayed
         std::sort(readback.cpus.begin(), readback.cpus.end());

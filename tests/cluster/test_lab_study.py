@@ -90,7 +90,9 @@ def test_an_allocation_of_one_cpu_a_node_measures_what_that_allows_and_says_how_
     assert "next: salloc -N2 --exclusive" in done.stderr
     run = desk.run()
     assert {case.placement.label for case in run.plan.cases if case.role == "measure"} == {"pair:other-node"}
-    assert [left.reason for left in run.plan.left_out if left.wish == "pt2pt at pair"] == ["one core may be used"]
+    assert [left.reason for left in run.plan.left_out if left.request == "pt2pt at pair"] == [
+        "one core may be used"
+    ]
     asked = {machine.topology.allowed_cpus for machine in run.machines.values()}
     assert {len(cpus) for cpus in asked} == {1}
     whole = desk.typed(["salloc", "--quiet", "--nodes=2", "--exclusive", *ASSAY, "plan", "both.toml"])

@@ -14,13 +14,13 @@ from click.testing import CliRunner
 from assay import machine, store, toolchain
 from assay.analyse import analyse
 from assay.cli import assay
+from assay.model import declaration_files
 from assay.model.errors import AssayError, UsageError
 from assay.model.plan import Plan
 from assay.model.record import End, Header, Verdict, decode_program_record
 from assay.model.toolchain import Build, Library
-from assay.toolchain import sources
 from assay.toolchain.loading import NAMINGS
-from assay.topics.linear_algebra.calls import MIXED_LU
+from assay.topics.linear_algebra.benchmarks.mxp import benchmark
 
 pytestmark = pytest.mark.native
 
@@ -343,11 +343,11 @@ def test_what_one_program_needs_of_a_library_another_may_not(tmp_path: Path) -> 
 
 def test_every_library_that_is_found_here_serves(libraries: tuple[Library, ...]) -> None:
     for each in libraries:
-        toolchain.require_loadable("blas", each.file, MIXED_LU)
+        toolchain.require_loadable("blas", each.file, benchmark.needs["blas"])
 
 
 def test_the_names_that_are_tried_are_those_of_the_programs() -> None:
-    source = (sources.folder() / "harness" / "blas.cpp").read_text()
+    source = (declaration_files.native() / "harness" / "blas.cpp").read_text()
     namings = re.findall(r'\{"(\w*)", "(\w*)", (?:true|false)\}', source)
     assert len(namings) == 6
     assert set(namings) == set(NAMINGS)

@@ -86,7 +86,7 @@ def test_without_a_fortran_compiler_its_cases_alone_are_left_out_with_the_reason
     assert "no licence today" in made.absent["linpack_fortran"]
     planned = plan_for(TWO_CORES, "linpack", Options(libraries={"blas": "/simulated/libblas.so"}))
     left = without_programs(planned, {planned.order[0].toolchain: made.absent})
-    assert [each.reason for each in left.left_out if each.wish == "linpack_fortran"] == [
+    assert [each.reason for each in left.left_out if each.request == "linpack_fortran"] == [
         made.absent["linpack_fortran"]
     ]
     assert {case.benchmark for case in left.studied} == {"linpack", "flops"}

@@ -80,11 +80,11 @@ def test_messages_of_all_pairs_and_both_directions_are_counted_and_carried(
 
 def test_one_host_is_one_by_loopback_where_no_interface_is_asked_for(built: Build) -> None:
     result = run(built, "tcp", 2, *QUICK)
-    assert result.header.mpi.way == "127.0.0.1 -> 127.0.0.1"
+    assert result.header.mpi.addresses == "127.0.0.1 -> 127.0.0.1"
     if has_ipv6():
         result = run(built, "tcp", 2, *QUICK, "--family", "ipv6")
         complete(result, 1)
-        assert result.header.mpi.way == "::1 -> ::1"
+        assert result.header.mpi.addresses == "::1 -> ::1"
 
 
 def test_segments_are_as_long_as_was_asked_for_and_the_header_says_how_long(built: Build) -> None:
@@ -102,7 +102,7 @@ def test_segments_are_as_long_as_was_asked_for_and_the_header_says_how_long(buil
 def test_the_interface_that_was_asked_for_is_used(built: Build) -> None:
     result = run(built, "tcp", 2, *QUICK, "--network", "lo")
     complete(result, 1)
-    assert result.header.mpi.way == "127.0.0.1 -> 127.0.0.1"
+    assert result.header.mpi.addresses == "127.0.0.1 -> 127.0.0.1"
     assert result.header.mpi.network == "lo"
 
 

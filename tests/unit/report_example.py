@@ -5,9 +5,12 @@ from dataclasses import dataclass
 
 import msgspec
 
+from assay.model import benchmarks
 from assay.model.bracket import Bracket, Handover
+from assay.model.declaration import keep
 from assay.model.facts import Fact
 from assay.model.machine import Cache, Core, Device, Machine, NumaNode, Topology
+from assay.model.measurand import Measurand
 from assay.model.noise import Noise
 from assay.model.placed import Placed, Proof
 from assay.model.placement import Memory, Placement
@@ -71,10 +74,14 @@ def estimate(case: str, kernel: str, median: float, **others: object) -> Estimat
         id=f"{case}#{kernel}.bandwidth",
         case=case,
         benchmark=case.split("/", maxsplit=1)[0],
+        declaration=keep(benchmarks.of(case.split("/", maxsplit=1)[0]).declaration),
         kernel=kernel,
         metric="bandwidth",
         unit="B/s",
         better="higher",
+        measurand=Measurand(
+            program=case.split("/", maxsplit=1)[0], version="1", kernel=kernel, metric="bandwidth"
+        ),
         params={"stores": "non-temporal" if "non-temporal" in case else "ordinary", "touch": "parallel"},
         placement=placed,
         factors={},
@@ -202,6 +209,9 @@ def example(host: str = "n1") -> Example:
         order=tuple(PlannedLaunch(f"000-{i:02}", 0, "stream", "gcc", (c,)) for i, c in enumerate(cases)),
         folded=(Folded("stream at all:numa:0", "all", "this machine has one memory node"),),
         left_out=(LeftOut("stream at all-threads", "this machine has one thread a core"),),
+        declarations=tuple(
+            benchmarks.of(name).declaration for name in dict.fromkeys(e.benchmark for e in figures)
+        ),
     )
     build = Build(
         "k1",

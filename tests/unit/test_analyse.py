@@ -12,6 +12,8 @@ from tests.simulation import simulated_run
 from assay import store
 from assay.analyse import analyse
 from assay.analyse.noise import Stops, lost_share, stops_in
+from assay.analyse.plateaus import CACHE_PLATEAUS as PLATEAUS
+from assay.analyse.plateaus import CachePlateaus
 from assay.model.bracket import Handover
 from assay.model.facts import Fact
 from assay.model.law import Unfitted
@@ -23,8 +25,6 @@ from assay.model.run import LaunchRecords, Run
 from assay.model.samples import table_of
 from assay.plan import Options
 from assay.simulation import Fault, Law
-from assay.topics.memory.models.cache_plateaus import LAW as PLATEAUS
-from assay.topics.memory.models.cache_plateaus import CachePlateaus
 
 
 @pytest.fixture(scope="module")

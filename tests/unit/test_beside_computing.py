@@ -10,12 +10,12 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
+from assay.analyse.overlap import Overlap
 from assay.model.plan import Measure, Study
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.plan import Options
 from assay.simulation import Law
-from assay.topics.collectives.models.overlap import Overlap
 from assay.topics.collectives.sections import overlap
 from assay.topics.messages.sections import onesided
 

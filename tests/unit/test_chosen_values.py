@@ -5,7 +5,7 @@ from click.testing import CliRunner
 from tests.simulation import TWO_CORES, plan_for
 
 from assay.cli import assay
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError
 from assay.model.plan import Plan
 from assay.plan import Options

@@ -1,7 +1,9 @@
 """Large launches kept as columns: to the bit what was written, and nothing believed that was torn or damaged."""
 
+import io
 import shutil
 import tarfile
+import zlib
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import first_columns
 from tests.simulation import carry_on, described, simulated_run
 
 from assay import store
@@ -23,6 +26,7 @@ from assay.model.samples import SampleTable, table_of
 from assay.plan import Options
 from assay.simulation import Fault, Law, SimulatedMachine
 from assay.store import columns, directory
+from assay.store import first_columns as reader
 from assay.store.compact import checked, compacted
 from assay.topics.interchange.exports import csv_ as tables
 
@@ -63,19 +67,23 @@ def bits(values: object) -> list[int]:
     return found
 
 
-def through(written: list[Series]) -> tuple[SampleTable, list[float]]:
+def through(written: list[Series], *, first_form: bool) -> tuple[SampleTable, list[float]]:
     """A table and its starts, written and read."""
     table = table_of(written)
     began = np.concatenate([np.zeros(0), *(np.asarray(each.start_s, dtype=np.float64) for each in written)])
-    head, *parts = columns.series_columns(table), *columns.samples_columns(table, began)
-    seconds, starts = map(columns.squeezed, parts)
-    read = columns.table(columns.loosened(columns.squeezed(head), columns.SeriesColumns), seconds)
-    return read, columns.starts(read, seconds, starts).tolist()
+    ranks = np.arange(3)
+    if first_form:
+        parts = first_columns.head(table, ranks), *first_columns.samples(table, began)
+        return reader.table(*parts[:2]), reader.starts(*parts).tolist()
+    parts = columns.packed_head(columns.Head(ranks, None), table), *columns.packed_samples(table, began)
+    assert columns.head(parts[0]).ranks.tolist() == [0, 1, 2]
+    return columns.table(*parts[:2]), columns.starts(*parts).tolist()
 
 
-@given(st.lists(st.one_of(series(moments, durations), series(ticks, ticks)), max_size=5))
-def test_samples_come_back_to_the_bit(written: list[Series]) -> None:
-    read, starts = through(written)
+@pytest.mark.parametrize("first_form", [False, True])
+@given(written=st.lists(st.one_of(series(moments, durations), series(ticks, ticks)), max_size=5))
+def test_samples_come_back_to_the_bit(written: list[Series], *, first_form: bool) -> None:
+    read, starts = through(written, first_form=first_form)
     assert bits(read.seconds) == bits([each for one in written for each in one.seconds])
     assert bits(starts) == bits([each for one in written for each in one.start_s])
     assert [read.kernels[at] for at in read.kernel] == [each.kernel for each in written]
@@ -88,12 +96,23 @@ def test_samples_come_back_to_the_bit(written: list[Series]) -> None:
 def test_samples_of_a_clock_that_counts_nanoseconds_are_kept_as_whole_numbers(written: list[Series]) -> None:
     table = table_of(written)
     began = np.concatenate([np.asarray(each.start_s, dtype=np.float64) for each in written])
-    assert columns.samples_columns(table, began)[0].least is not None
+    for part in columns.packed_samples(table, began):
+        assert all(array.dtype.kind in "iu" or not array.size for array in columns.unpacked(part))
+
+
+def test_a_part_is_a_stream_of_arrays_that_numpy_itself_reads() -> None:
+    part = columns.packed(np.array([1, 300], dtype=np.int64), np.array([0.5]))
+    stream = io.BytesIO(zlib.decompress(part))
+    first, second = np.load(stream), np.load(stream)
+    assert (first.dtype, first.tolist(), second.tolist()) == (np.dtype("uint16"), [1, 300], [0.5])
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
 def test_integers_of_64_bits_come_back(values: list[int]) -> None:
-    assert columns.Column.of(np.array(values, dtype=np.int64)).values().tolist() == values
+    array = np.array(values, dtype=np.int64)
+    (read,) = columns.unpacked(columns.packed(array))
+    assert (read.dtype, read.tolist()) == (np.dtype(np.int64), values)
+    assert first_columns.column(array).values().tolist() == values
 
 
 def run_of(folder: Path, large: int, law: Law | None = None) -> Path:
@@ -227,7 +246,7 @@ def test_columns_are_packed_with_the_run(run: Path, tmp_path: Path) -> None:
 
 def test_columns_of_a_newer_form_are_refused_not_taken_for_damage(run: Path) -> None:
     records = (run / "records.jsonl").read_bytes()
-    (run / "records.jsonl").write_bytes(records.replace(b'"form":1', b'"form":99', 1))
+    (run / "records.jsonl").write_bytes(records.replace(b'"form":2', b'"form":99', 1))
     with pytest.raises(UsageError, match="newer Assay"):
         store.load(run)
 

@@ -11,7 +11,7 @@ from tests.unit.compare_example import BOOST, STUDY, boosted, effects, pair
 from assay import store
 from assay.analyse import analyse
 from assay.compare.environment import differences
-from assay.compare.runs import between
+from assay.compare.runs import Declared, between
 from assay.model.errors import UsageError
 from assay.model.plan import Factor, Measure, Study
 from assay.model.result import Comparison
@@ -237,9 +237,9 @@ def test_what_differs_undeclared_is_refused_until_it_is_declared(
     assert kind in caught.value.what
     assert f"--across {kind}" in caught.value.remedy
     assert f"--allow {kind}" in caught.value.remedy
-    allowed = between(run, base, allowed=(kind,))
+    allowed = between(run, base, Declared(allowed=(kind,)))
     assert {each.comparison.differ for each in allowed.pairs} == {"run"}
-    across = between(run, base, across=kind)
+    across = between(run, base, Declared(across=kind))
     assert {(each.comparison.differ, each.comparison.varied) for each in across.pairs} == {(kind, True)}
     assert kind in {each.kind for each in across.differences}
     assert across.pairs[0].comparison.level != across.pairs[0].comparison.base
@@ -261,17 +261,17 @@ def test_an_axis_may_be_what_two_runs_are_compared_across(tmp_path: Path) -> Non
     run, base = stores(tmp_path, "non-temporal"), stores(tmp_path, "ordinary")
     with pytest.raises(UsageError, match="nothing in common"):
         between(run, base)
-    compared = between(run, base, across="stores")
+    compared = between(run, base, Declared(across="stores"))
     words = {(each.comparison.level, each.comparison.base) for each in compared.pairs}
     assert words == {("non-temporal", "ordinary")}
     with pytest.raises(UsageError, match="'colour'"):
-        between(run, base, across="colour")
+        between(run, base, Declared(across="colour"))
 
 
 def test_a_run_with_several_levels_of_what_is_compared_across_is_refused(tmp_path: Path) -> None:
     run = boosted(tmp_path, 0.0, 1, launches=1)
     with pytest.raises(UsageError, match="several levels of 'boost'"):
-        between(run, run, across="boost")
+        between(run, run, Declared(across="boost"))
 
 
 def test_cases_of_one_run_only_are_named_with_the_reason(tmp_path: Path) -> None:

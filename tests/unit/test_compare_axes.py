@@ -15,7 +15,7 @@ from assay.cli import assay
 from assay.compare import charts, page, tables
 from assay.compare.curves import over_axes
 from assay.compare.records import RUN, CurvePair, MessageCurve
-from assay.compare.runs import against, between
+from assay.compare.runs import Declared, against, between
 from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
 from assay.model.errors import ThresholdError, UsageError
@@ -88,10 +88,10 @@ def test_ratios_of_three_runs_are_to_the_first_and_each_keeps_its_own(runs: tupl
 
 def test_each_run_is_compared_with_the_base_figure_by_figure(runs: tuple[Run, ...]) -> None:
     base, *others = runs
-    compared = against(others, base, allowed=("topology",))
+    compared = against(others, base, Declared(allowed=("topology",)))
     assert [(each.run, each.base) for each in compared] == [(each.info.id, base.info.id) for each in others]
     for each, other in zip(compared, others, strict=True):
-        alone = between(other, base, allowed=("topology",))
+        alone = between(other, base, Declared(allowed=("topology",)))
         assert [pair.comparison.ratio for pair in each.pairs] == [pair.comparison.ratio for pair in alone.pairs]
         assert {pair.comparison.verdict for pair in each.pairs} <= {
             "slower",

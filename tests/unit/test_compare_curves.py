@@ -266,7 +266,7 @@ def test_systems_without_a_common_curve_cannot_be_compared_and_no_threshold_is_p
     error = invoke("compare", "hpcdiy-numa", "hpcdiy-gbe").exception
     assert isinstance(error, UsageError)
     simulated(home / "assay-runs", NARROW, 1)
-    assert isinstance(invoke("compare", "hpcdiy-gbe", "last", "--fail-below", "5%").exception, UsageError)
+    assert isinstance(invoke("compare", "hpcdiy-numa", "last", "--fail-below", "5%").exception, UsageError)
     assert invoke("compare", "hpcdiy-gbe", "last").exit_code == 0
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay import toolchain
-from assay.cli import hosts
+from assay.cli.support import hosts
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.toolchain import Build, Toolchain
 from assay.toolchain import deploying

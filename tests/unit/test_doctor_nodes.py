@@ -11,8 +11,9 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from assay.cli import assay, nodes
-from assay.cli.nodes import merged
+from assay.cli import assay
+from assay.cli.support import fitness
+from assay.cli.support.nodes import merged
 from assay.launch.command import Site
 from assay.launch.starter import Starter
 from assay.machine import node
@@ -318,7 +319,7 @@ def test_a_host_that_refuses_ends_the_command_with_exit_code_4(
     )
     (tmp_path / "ssh").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr("assay.cli.nodes._mpis", lambda _names: ())
+    monkeypatch.setattr("assay.cli.support.fitness._mpis", lambda _names: ())
     result = CliRunner().invoke(assay, ["doctor", "--hosts", "n[1-2]"])
     assert isinstance(result.exception, UnfitEnvironmentError)
     assert result.exception.exit_code == 4
@@ -333,8 +334,8 @@ def test_the_next_command_keeps_what_says_where_and_how(tmp_path: Path, monkeypa
     (tmp_path / "nodes").write_text("n1\nn2\n")
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", "500")
-    monkeypatch.setattr("assay.cli.nodes._mpis", lambda _names: ())
-    monkeypatch.setattr("assay.cli.nodes._builds", lambda _mpis: [])
+    monkeypatch.setattr("assay.cli.support.fitness._mpis", lambda _names: ())
+    monkeypatch.setattr("assay.cli.support.fitness._builds", lambda _mpis: [])
     for where in (["--hosts", "n1,n2"], ["--hostfile", str(tmp_path / "nodes")]):
         words = [*where, "--ssh-config", str(tmp_path / "config")]
         result = CliRunner().invoke(assay, ["doctor", *words])
@@ -345,12 +346,12 @@ def test_the_next_command_keeps_what_says_where_and_how(tmp_path: Path, monkeypa
 
 
 def test_a_card_that_is_asked_for_without_its_port_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nodes, "_mpis", lambda _names: ())
-    monkeypatch.setattr(nodes, "_builds", lambda _mpis: [])
+    monkeypatch.setattr(fitness, "_mpis", lambda _names: ())
+    monkeypatch.setattr(fitness, "_builds", lambda _mpis: [])
     monkeypatch.setattr(
-        nodes, "ask", lambda *_: {"n1": NodeReply(SOUND, "", ASKED), "n2": NodeReply(OTHER, "", ASKED)}
+        fitness, "ask", lambda *_: {"n1": NodeReply(SOUND, "", ASKED), "n2": NodeReply(OTHER, "", ASKED)}
     )
-    told = nodes.examine(("n1", "n2"), Starter(Site("login")), (), {"ib": "mlx5_0"})
+    told = fitness.examine(("n1", "n2"), Starter(Site("login")), (), {"ib": "mlx5_0"})
     found = {checks.host: {one.name: one for one in checks.checks} for checks in told}
     assert found["n2"]["interfaces"].found == "mlx5_0:1"
 

@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 import pytest
@@ -16,27 +15,26 @@ from assay.analyse.models import types
 from assay.model import benchmarks, roles
 from assay.model.law import Unfitted
 from assay.model.result import Estimate
-from assay.model.role_words import AxisRole, Role
+from assay.model.role_words import AXIS_ROLES, ROLES
 from assay.report import sections
 
 SOURCE = Path(assay.__file__).parent
-ROOMS = ("analyse", "plan", "run", "store", "simulation", "report", "compare", "cli")
+GENERIC_TOPICS = ("topics/health", "topics/comparisons", "topics/interchange", "topics/scaling")
+ROOMS = ("analyse", "plan", "run", "store", "simulation", "report", "compare", "cli", *GENERIC_TOPICS)
 #: Ordinary words of another language or of English, by the part of the source that needs them -> why.
 ALLOWED = {
     "report/charts/": (
         {"width", "size", "format", "line", "offset", "round", "segment"},
         "properties and marks of Vega-Lite, and fields of charts' own data",
     ),
-    "analyse/messages/": ({"tcp", "mtu"}, "what Open MPI calls its component; a fact of an interface"),
     "analyse/messages/steps.py": ({"message-law"}, "its own name: the law of messages is this room's"),
+    "analyse/plateaus.py": ({"cache-plateaus"}, "its own name: several topics read the results of this law"),
+    "analyse/overlap.py": ({"overlap"}, "its own name: several topics read the results of this law"),
     "plan/placement": ({"interleave"}, "a word of memory"),
     "simulation/rates.py": ({"interleave"}, "a word of memory"),
-    "report/scores.py": ({"prediction"}, "the heading of a column"),
     "cli/discover.py": ({"mtu", "threads"}, "a fact of an interface; a word of the machine's tree"),
     "cli/export.py": ({"size"}, "an option"),
     "cli/list_.py": ({"source"}, "a column"),
-    "cli/predict.py": ({"latency", "bandwidth"}, "what a user says of a network"),
-    "cli/prepare.py": ({"seed"}, "an option"),
     "store/standins.py": ({"root"}, "a user, and the home of one"),
     "report/languages/": ({"n"}, "the number in gettext's rules of plurals"),
     "report/published.py": ({"pattern", "source"}, "fields of the data of a page"),
@@ -46,16 +44,28 @@ ALLOWED = {
     "simulation/machine.py": ({"segment", "threads"}, "fields of what the header says of its MPI"),
     "report/languages/__init__.py": ({"p", "k"}, "prefixes of units: pico and kilo"),
     "report/verdicts.py": ({"pairs"}, "the plural of pair: launches side by side"),
+    "topics/health/rules/": (
+        {"machine_noise", "not_measured", "prediction", "slow_node", "wrong_limit"},
+        "its own rules",
+    ),
+    "topics/health/sections/": ({"machine_noise", "slow_node"}, "its own rules"),
+    "topics/health/ranked.py": ({"size"}, "a property of Vega-Lite"),
+    "topics/health/strips.py": ({"format", "line"}, "properties and marks of Vega-Lite"),
+    "topics/health/timeline.py": ({"format", "round", "size"}, "properties and marks of Vega-Lite"),
+    "topics/scaling/": ({"losses", "scaling"}, "its own laws and rules"),
+    "topics/scaling/commands/predict.py": ({"latency", "bandwidth"}, "what a user says of a network"),
+    "topics/scaling/scores_table.py": ({"prediction"}, "the heading of a column"),
+    "topics/scaling/models/losses.py": ({"collective"}, "a kind of MPI's calls"),
 }
 #: What takes a text apart.
 TAKES_APART = frozenset(
     ("split", "rsplit", "partition", "rpartition", "startswith", "endswith", "removeprefix", "removesuffix")
 )
+#: Fields of findings that are sentences.
+SENTENCES = frozenset(("claim", "statistic", "threshold", "sentence"))
 #: The only modules outside the parsers of other people's files that do so, and whose text it is.
 READERS = {
     "analyse/joint.py": "the domain of a host's name",
-    "analyse/messages/configured.py": "a list of Open MPI's components, as its variable has it",
-    "analyse/messages/link.py": "width and generation of an InfiniBand port, as the kernel says them",
     "plan/cards.py": "words of placements and of `--nic-node`, as a user types them",
     "plan/chosen.py": "`--set` and `--vary`, as a user types them",
     "plan/factors.py": "`--vary`, as a user types it",
@@ -94,16 +104,19 @@ READERS = {
     "cli/discover.py": "mitigations, as the kernel says them",
     "cli/doctor.py": "/proc/self/mountinfo",
     "cli/export.py": "forms of charts, as a user types them; the name of a file from the anchor of a figure",
-    "cli/hosts.py": "names of nodes, as a user types them",
-    "cli/nodes.py": "what srun says",
-    "cli/output.py": "options, as a user types them",
+    "cli/support/hosts.py": "names of nodes, as a user types them",
+    "cli/support/fitness.py": "what srun says",
+    "cli/support/opened.py": "limits, as a user types them",
+    "cli/support/output.py": "the beginning of an id, as a user types it; characters that a terminal executes",
     "cli/plan.py": "names of toolchains; digits of lines that differ in nothing else",
-    "cli/predict.py": "latency and bandwidth of a network, as a user types them",
-    "cli/prepare.py": "a list of libraries, as a user types it",
-    "cli/settings.py": "names of variables, and the configuration",
-    "cli/site.py": "a file of hosts, and what a node says",
+    "cli/support/prepare.py": "a list of libraries, as a user types it",
+    "cli/support/settings.py": "names of variables, and the configuration",
+    "cli/support/site.py": "a file of hosts, and what a node says",
     "cli/status.py": "the beginning of a run's id, as a user types it",
     "cli/submit.py": "a time limit, as a user types it",
+    "topics/scaling/commands/predict.py": "latency and bandwidth of a network, as a user types them",
+    "topics/interchange/exports/junit.py": "characters that XML cannot hold",
+    "topics/interchange/exports/openmetrics.py": "characters that names of labels cannot have",
 }
 
 
@@ -111,8 +124,8 @@ def _names() -> set[str]:
     declared = [benchmarks.get(name) for name in benchmarks.names()]
     axes = {axis.name for each in declared for axis in each.axes}
     laws = {str(law.__struct_config__.tag) for law in types() if law is not Unfitted}
-    found = {each.name for each in declared} | axes | set(roles.patterns())
-    return found | ({rule.name for rule in rules()} | laws) - {*get_args(Role)}
+    found = {each.name for each in declared} | axes | set(benchmarks.patterns())
+    return found | ({rule.name for rule in rules()} | laws) - ROLES.keys()
 
 
 def _takes_apart(tree: ast.Module) -> bool:
@@ -146,6 +159,25 @@ def _literals(tree: ast.Module) -> Iterator[ast.Constant]:
             yield node
 
 
+def _sentences(tree: ast.Module) -> Iterator[str]:
+    """The comparisons with a sentence: with a literal that has a space, or with a field of sentences.
+
+    The key of a fact, looked up in a mapping, is no sentence.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            lookup = isinstance(node.ops[0], ast.In | ast.NotIn)
+            sides = [*([] if lookup else [node.left]), *node.comparators]
+            if any(_is_sentence(part) for side in sides for part in getattr(side, "elts", [side])):
+                yield ast.unparse(node)
+
+
+def _is_sentence(part: ast.expr) -> bool:
+    if isinstance(part, ast.Constant):
+        return isinstance(part.value, str) and " " in part.value.strip()
+    return isinstance(part, ast.Attribute) and part.attr in SENTENCES
+
+
 def _found(room: str) -> set[tuple[str, str]]:
     names = _names()
     return {
@@ -163,6 +195,27 @@ def _allowed(path: str, word: str) -> bool:
 @pytest.mark.parametrize("room", [room for room in ROOMS if (SOURCE / room).is_dir()])
 def test_no_literal_is_the_name_of_a_benchmark_an_axis_a_pattern_a_rule_or_a_law(room: str) -> None:
     assert {each for each in _found(room) if not _allowed(*each)} == set()
+
+
+def test_nothing_is_compared_with_a_sentence() -> None:
+    trees = {path: ast.parse(path.read_text()) for room in ROOMS for path in (SOURCE / room).rglob("*.py")}
+    found = {(str(path.relative_to(SOURCE)), words) for path, tree in trees.items() for words in _sentences(tree)}
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "is_found"),
+    [
+        ('claim == "the machine was quiet"', True),
+        ('status in {"open", "not assessed"}', True),
+        ("one.claim != other", True),
+        ('"link layer" in facts', False),
+        ('facts["link layer"] == "InfiniBand"', False),
+        ('name == "quiet"', False),
+    ],
+)
+def test_a_comparison_with_a_sentence_is_found(code: str, *, is_found: bool) -> None:
+    assert bool(list(_sentences(ast.parse(code)))) == is_found
 
 
 def test_no_template_of_a_page_has_the_name_of_a_rule_or_a_law() -> None:
@@ -193,8 +246,8 @@ def test_the_rules_whose_findings_a_section_claims_exist() -> None:
 def test_every_metric_of_assays_own_benchmarks_has_a_role() -> None:
     for name in benchmarks.names():
         declared = benchmarks.get(name)
-        assert all(metric.role in get_args(Role) for metric in declared.metrics), name
-        assert all(axis.role in {None, *get_args(AxisRole)} for axis in declared.axes), name
+        assert all(metric.role in ROLES for metric in declared.metrics), name
+        assert all(axis.role in {None, *AXIS_ROLES} for axis in declared.axes), name
         given = [axis.role for axis in declared.axes if axis.role]
         assert len(given) == len(set(given)), name
 
@@ -207,7 +260,7 @@ def test_every_level_of_an_axis_of_patterns_is_described() -> None:
 
 def test_one_benchmark_of_assays_own_is_the_fixed_work_between_blocks() -> None:
     declared = [each for each in map(benchmarks.get, benchmarks.names()) if each.sentinel]
-    assert [each.name for each in declared] == [roles.sentinel().name]
+    assert [each.name for each in declared] == [benchmarks.sentinel().name]
     (one,) = declared
     assert one.sentinel.keys() == {axis.name for axis in one.axes}
 
@@ -216,9 +269,9 @@ def test_figures_of_others_benchmarks_have_no_role_and_our_usual_axes(other: Est
     assert roles.role(other) is None
     assert roles.pattern(other) is None
     assert roles.size(other) == 8
-    assert not roles.between_two(other.benchmark)
+    assert not other.declared.between_two
 
 
 @pytest.fixture
 def other() -> Estimate:
-    return msgspec.structs.replace(estimates()[0], benchmark="another: tool", params={"bytes": 8})
+    return msgspec.structs.replace(estimates()[0], benchmark="another: tool", declaration="", params={"bytes": 8})

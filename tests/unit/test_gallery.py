@@ -12,7 +12,7 @@ from assay import store
 from assay.cli import assay
 from assay.model.kernel_options import COMMAND_LINE
 from assay.model.units import parse_duration
-from assay.store.reading import COLUMNS
+from assay.store.files import COLUMNS
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 PAGES = sorted(GALLERY.glob("*.md"))

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.simulation import TWO_CORES, simulated_run
 
 from assay import cli
-from assay.cli import hosts, output
+from assay.cli.support import hosts, output
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study
 

@@ -18,14 +18,14 @@ from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Plan, Study
 from assay.model.record import FigureOfMerit
 from assay.model.result import Analysis, Estimate
-from assay.model.run import Run
+from assay.model.run import CaseRecords, Run
 from assay.plan import Options
 from assay.report import html
-from assay.report.formatting import percent
+from assay.report.formatting import percent, seconds
 from assay.report.section import Section
 from assay.report.sections import sections
 from assay.simulation import Fault, Law
-from assay.topics.linear_algebra.benchmarks.hpl import PHASES, operations
+from assay.topics.linear_algebra.benchmarks.hpl import benchmark, operations
 from assay.topics.linear_algebra.grid import grid_of
 from assay.topics.linear_algebra.solutions import PRODUCT, is_of_same
 
@@ -128,7 +128,7 @@ def test_a_matrix_too_large_is_left_out_with_the_memory_it_needs() -> None:
     plan = plan_for(TWO_CORES, study(n=(1024, 100_000)), WITH_BLAS)
     assert orders(plan) == [1024]
     (left,) = plan.left_out
-    assert (left.wish, left.reason) == (
+    assert (left.request, left.reason) == (
         "hpl at all, n=100000",
         "it needs 75.4 GiB of memory; 8 GiB may be used, enough for n=28672",
     )
@@ -174,7 +174,9 @@ def test_a_rate_counts_the_operations_that_hpl_counts(run: Run, analysis: Analys
 def test_phases_add_up_to_the_time_of_a_solution(analysis: Analysis) -> None:
     for order, rate in rates(analysis).items():
         assert rate.median
-        phases = [each for each in analysis.estimates if each.case == rate.case and each.kernel in PHASES]
+        phases = [
+            each for each in analysis.estimates if each.case == rate.case and each.kernel in benchmark.kernels[1:]
+        ]
         assert {each.unit for each in phases} == {"s"}
         whole = sum(each.median or 0.0 for each in phases)
         assert whole == pytest.approx(operations(order) / rate.median, rel=0.02)
@@ -335,3 +337,15 @@ def test_a_solution_is_a_share_of_the_largest_product_or_has_no_share(run: Run, 
     assert shares([lucky if each == smallest else each for each in products]) == usual
     largest = max(int(each.params["n"]) for each in products)
     assert shares(slow)[-1] == f"none: the product of n = {largest} is slower"
+
+
+def test_the_time_of_a_solution_is_the_one_that_its_program_states(run: Run, analysis: Analysis) -> None:
+    def slower(case: CaseRecords) -> CaseRecords:
+        late = (msgspec.structs.replace(each, seconds=1000.0) for each in case.figures)
+        return msgspec.structs.replace(case, figures=tuple(late))
+
+    launches = (msgspec.structs.replace(launch, cases=tuple(map(slower, launch.cases))) for launch in run.launches)
+    other = msgspec.structs.replace(run, launches=tuple(launches))
+    (table,) = (each for each in section(other, analysis).tables if each.caption == "Solutions by order")
+    times = {row[table.columns.index("Time")] for row in table.rows}
+    assert times == {seconds(1000.0)}

@@ -19,7 +19,6 @@ from tests.unit.test_stages import begun_run, measured
 from assay import store, studies
 from assay.analyse import analyse, examine
 from assay.analyse.messages.steps import MessageLaw
-from assay.analyse.scores import scores, together
 from assay.cli import assay
 from assay.model.law import Prediction
 from assay.model.plan import Measure, Study
@@ -27,7 +26,6 @@ from assay.model.quantity import exact
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.plan import Options
-from assay.report import scores as table
 from assay.report.sections import sections
 from assay.run.ledger import Ledger
 from assay.simulation import Law, Link
@@ -36,7 +34,9 @@ from assay.topics.linear_algebra.models.system_time import SystemTime
 from assay.topics.linear_algebra.orders import fitted
 from assay.topics.linear_algebra.simulated_system import Channel, Ranks, solve
 from assay.topics.linear_algebra.solutions import over_nodes, predictors
+from assay.topics.scaling import scores_table as table
 from assay.topics.scaling.models.scaling import Scaling
+from assay.topics.scaling.scores import scores, together
 
 NODES = tuple(f"n{number}" for number in range(1, 17))
 ONE_CORE = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:1(size=1MB) l1:1(size=32kB) core:1 pu:1"
@@ -308,7 +308,7 @@ def test_cases_beyond_the_budget_are_left_out_with_the_reason(
     tight = msgspec.structs.replace(plan, budget_s=1.0)
     done = measured(monkeypatch, begun_run(tmp_path, tight, TWO_CORES), TWO_CORES, UNEVEN)
     assert not any(case.placement.label == "1x1@4" for case in done.plan.cases)
-    assert any("budget" in each.reason and "1x1@4" in each.wish for each in done.plan.left_out)
+    assert any("budget" in each.reason and "1x1@4" in each.request for each in done.plan.left_out)
 
 
 def test_a_budget_that_cuts_a_later_stage_keeps_the_pairs_of_its_cases(

@@ -9,12 +9,12 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
+from assay.analyse.plateaus import plateaus
 from assay.model.law import Unfitted
 from assay.model.plan import Measure, Study
 from assay.model.result import Analysis
 from assay.model.units import format_size
 from assay.simulation import Law
-from assay.topics.memory.plateaus import plateaus
 
 FOUR_NODES = "pack:2 numa:2(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
 SIZES = tuple(int(2 ** (step / 8)) // 64 * 64 for step in range(12 * 8, 28 * 8 + 1))

@@ -11,7 +11,7 @@ from assay import store
 from assay.analyse import analyse
 from assay.analyse.limits import laws
 from assay.compare.runs import between
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.facts import Fact
 from assay.model.plan import Measure, Study
 from assay.model.record import Series

@@ -8,7 +8,6 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.analyse.messages import link
 from assay.machine import devices
 from assay.model.facts import Fact
 from assay.model.machine import Device
@@ -17,6 +16,7 @@ from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.plan import Options
 from assay.simulation import Law, Link
+from assay.topics.messages import link
 from assay.topics.messages.sections import many_pairs
 
 GBE = Link(25e-6, 117e6, 117e6)

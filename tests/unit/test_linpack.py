@@ -65,6 +65,6 @@ def test_a_library_without_lapack_leaves_its_method_out_of_the_plan() -> None:
         TWO_CORES, "linpack", msgspec.structs.replace(WITH_BLAS, lacking={library: frozenset({"dgetrf_"})})
     )
     assert {case.params["method"] for case in plan.studied if case.benchmark == "linpack"} == {"plain"}
-    (left,) = (left for left in plan.left_out if "method=lapack" in left.wish)
+    (left,) = (left for left in plan.left_out if "method=lapack" in left.request)
     assert left.reason == f"{library} has no dgetrf_"
     assert optional_functions(studies.get("linpack")) == ("dgetrf_",)

@@ -301,28 +301,6 @@ def test_an_infiniband_port_has_rate_lanes_state_and_link_layer(tmp_path: Path) 
     assert known == {"rate": 100e9, "lanes": "4X EDR", "state": "ACTIVE", "link layer": "InfiniBand", "lid": 31}
 
 
-def test_accelerators_are_the_pci_devices_of_three_classes(tmp_path: Path) -> None:
-    at = "sys/bus/pci/devices"
-    tree: dict[str, str] = {}
-    for address, kind in (
-        ("0000:01:00.0", "0x030000"),
-        ("0000:65:00.0", "0x030200"),
-        ("0000:70:00.0", "0x120000"),
-    ):
-        tree |= {
-            f"{at}/{address}/class": kind,
-            f"{at}/{address}/vendor": "0x10de",
-            f"{at}/{address}/device": "0x2335",
-        }
-    tree[f"{at}/0000:02:00.0/class"] = "0x020000"
-    found = devices.read(plant(tmp_path, tree))
-    assert [device.name for device in found] == ["0000:01:00.0", "0000:65:00.0", "0000:70:00.0"]
-    assert [device.facts["class"].value for device in found] == [
-        "display controller", "3D controller", "processing accelerator",
-    ]  # fmt: skip
-    assert found[1].facts["PCI id"].value == "10de:2335"
-
-
 def test_a_fact_of_a_file_that_only_root_may_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> bytes:
         raise PermissionError(13, "Permission denied")

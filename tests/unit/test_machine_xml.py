@@ -72,7 +72,7 @@ def test_both_versions_of_the_form_tell_the_same_machine(name: str) -> None:
     assert loaded.fact("system", "host name").value == "n1"
     assert loaded.topology.allowed_cpus == (0, 1, 2, 3)
     found = {device.name: (device.kind, device.facts["NUMA node"].value) for device in loaded.devices}
-    assert found == {"ens1": ("network", 0), "mlx5_0": ("infiniband", 0), "card1": ("accelerator", 1)}
+    assert found == {"ens1": ("network", 0), "mlx5_0": ("infiniband", 0), "0000:65:00.0": ("accelerator", 1)}
 
 
 def test_hardware_addresses_are_left_out() -> None:

@@ -14,6 +14,7 @@ from assay.analyse.launches import parts_of
 from assay.launch.arguments import measure_command
 from assay.launch.command import Command, CpuTimes, Outcome, Sampling, Site
 from assay.launch.starter import Starter
+from assay.model import benchmarks
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Measure, Plan, Study
 from assay.model.rank import Rank
@@ -94,7 +95,7 @@ def test_a_command_of_others_that_stands_alone_on_several_hosts_has_its_figures_
         outcomes.append(with_figures(outcome, [case], "kept").outcome)
     merged = merge_hosts(outcomes, (case.id,))
     (records,) = read_answer(merged.stdout, (case,)).cases
-    parts, _ = parts_of(records, case)
+    parts, _ = parts_of(records, benchmarks.get(case.benchmark))
     rates = {host: 1e-9 / parts["rate", host][0].seconds[0] for host in place.hosts}
     assert rates == pytest.approx({"n1": 7.268, "n2": 3.634})
     assert parts["elapsed", "n2"][0].seconds == [2.0]

@@ -10,7 +10,7 @@ from tests.unit.test_limits_wire import ethernet, held, with_device
 
 from assay import store
 from assay.analyse import analyse
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.plan import Measure, Study
 from assay.model.profile import LimitedBy, Profile, ProfileFigure
 from assay.model.quantity import Quantity, exact
@@ -190,7 +190,7 @@ def test_ends_follow_a_figure_and_swap_where_it_is_turned_over() -> None:
 
 
 def row_of(card: Card, name: str) -> str:
-    return next((row.told for row in card.rows if row.name == name), "")
+    return next((row.sentence for row in card.rows if row.name == name), "")
 
 
 def test_a_way_that_sockets_alone_passed_is_said_to_be_of_tcp(analysed: Analysis) -> None:

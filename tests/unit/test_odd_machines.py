@@ -292,6 +292,6 @@ def test_an_arm_processor_computes_with_what_it_has(make_machine: MakeMachine) -
     arm = msgspec.structs.replace(make_machine(cores=4), origin="live", facts=facts)
     made = plan.make("flops", studies.get("flops"), arm, plan.Options(seed=1))
     assert {case.params["width"] for case in made.cases if case.benchmark == "flops"} == {"scalar", "128"}
-    assert {left.wish: left.reason for left in made.left_out if "512" in left.wish} == {
+    assert {left.request: left.reason for left in made.left_out if "512" in left.request} == {
         "flops, width=512": "it needs avx512f (vector instructions: asimd, asimddp)"
     }

@@ -6,6 +6,8 @@ import msgspec
 import pytest
 
 from assay.model import benchmarks
+from assay.model.declaration import keep
+from assay.model.measurand import Measurand
 from assay.model.noise import Noise
 from assay.model.placed import Placed
 from assay.model.quantity import Quantity
@@ -22,10 +24,12 @@ def estimate(metric: str, unit: str, median: float, **params: Any) -> Estimate: 
         id=f"{metric}/{params}",
         case="c",
         benchmark="pt2pt",
+        declaration=keep(benchmarks.get("pt2pt").declaration),
         kernel="message",
         metric=metric,
         unit=unit,
         better="lower",
+        measurand=Measurand(program="pt2pt", version="1", kernel="message", metric=metric),
         params=PLAIN | params,
         placement=Placed("one-core@2", ("hpc01", "hpc02"), ((0,), (0,)), "first-touch", None),
         factors={},

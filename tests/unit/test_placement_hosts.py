@@ -53,7 +53,7 @@ def test_all_numa_nodes_pair_with_their_like_on_the_other_node() -> None:
 def test_more_nodes_than_there_are_is_left_out_with_the_reason() -> None:
     plan = planned("one-core@2", "all")
     assert [case.placement.label for case in cases(plan)] == ["all"]
-    assert [(left.wish, left.reason) for left in plan.left_out] == [
+    assert [(left.request, left.reason) for left in plan.left_out] == [
         ("pt2pt at one-core@2", "it needs 2 nodes; this run has one node (see --hosts)")
     ]
 
@@ -122,7 +122,7 @@ def test_two_nodes_pass_messages_from_beside_the_card_of_the_network_that_is_mea
     assert found["one-core:far-nic@2", "ib"] in range(4)
     assert found["one-core:far-nic@2", "gbe"] in range(4, 8)
     wishes = [f"one-core:near-nic@2, network={network}" for network in NETWORKS]
-    assert [each.wish for each in plan.folded] == wishes
+    assert [each.request for each in plan.folded] == wishes
     alone = planned(*words, machine=two_cards(), hosts=("n1", "n2"), networks={"gbe": "eth0"})
     assert numa_nodes(alone)["pair:other-node", ""] == 0
 
@@ -146,7 +146,7 @@ def test_a_user_says_where_the_card_of_each_network_is() -> None:
     found = numa_nodes(plan)
     assert (found["pair:other-node", "ib"], found["pair:other-node", "gbe"]) == (6, 0)
     (left,) = plan.left_out
-    assert left.wish == "pt2pt at one-core:far-nic@2, network=gbe"
+    assert left.request == "pt2pt at one-core:far-nic@2, network=gbe"
     assert "--nic-node" in left.reason
     with pytest.raises(UsageError, match="'fe'"):
         planned("pair:other-node", nic_nodes=cards.parse_nodes("fe=1"), **options)
@@ -272,6 +272,6 @@ def test_of_nodes_that_are_one_machine_one_measures_what_passes_no_messages() ->
     options = Options(hosts=("n1", "n2", "n3"), kernels=kernels)
     plan = make("own.toml", Study("S", "Q?", (measure,)), described(), options)
     assert all(case.placement.hosts == ("n1", "n3") for case in plan.cases)
-    assert [(left.wish, left.reason) for left in plan.left_out] == [
+    assert [(left.request, left.reason) for left in plan.left_out] == [
         ("what passes no messages on n2", "it is the same machine as n1")
     ]

@@ -150,7 +150,7 @@ def test_what_a_plan_of_an_earlier_version_told_in_ids_and_wishes_is_read_from_t
 
 def test_on_two_cores_and_one_node_the_duplicates_fold_and_the_plan_says_so(make_machine: MakeMachine) -> None:
     plan = stored("memory", make_machine(cores=2))
-    folds = {f"{fold.wish} is {fold.into}: {fold.reason}" for fold in plan.folded}
+    folds = {f"{fold.request} is {fold.into}: {fold.reason}" for fold in plan.folded}
     assert folds == {
         "half is one-core: half of 2 cores is one core",
         "all:socket:0 is all: this machine has one socket",
@@ -170,7 +170,7 @@ def test_on_two_cores_and_one_node_the_duplicates_fold_and_the_plan_says_so(make
 def test_on_one_core_what_needs_two_is_left_out_and_the_rest_remains(make_machine: MakeMachine) -> None:
     plan = stored("quick", make_machine())
     assert {case.benchmark for case in plan.cases} == {"stream", "memcpy"}
-    assert ("core_to_core at pair", "this machine has one core") in [(o.wish, o.reason) for o in plan.left_out]
+    assert ("core_to_core at pair", "this machine has one core") in [(o.request, o.reason) for o in plan.left_out]
 
 
 def test_serial_touch_is_measured_only_where_there_are_several_memory_nodes(make_machine: MakeMachine) -> None:
@@ -211,7 +211,7 @@ def test_a_case_that_needs_more_memory_than_there_is_is_left_out_with_figures(ma
     plan = own(machine, wish)
     assert ids(plan) == ["memcpy/one-core/first-touch/bytes=1048576,buffers=hot,offset=0"]
     (left,) = plan.left_out
-    assert left.wish == "memcpy at one-core, bytes=67108864"
+    assert left.request == "memcpy at one-core, bytes=67108864"
     assert left.reason == "it needs 128 MiB of memory; 100 MiB may be used, enough for bytes=33554432"
 
 
@@ -391,7 +391,7 @@ def test_a_wrong_wish_of_a_user_is_refused_by_name(wish: Measure, what: str, mak
 def test_an_index_that_a_stored_study_names_in_vain_is_left_out(make_machine: MakeMachine) -> None:
     wishes = study_of(Measure("stream", ("all", "all:numa:7"), ("first-touch", "bind:7")))
     plan = make("quick", wishes, make_machine(cores=2), SEVEN)
-    reasons = {left.wish: left.reason for left in plan.left_out}
+    reasons = {left.request: left.reason for left in plan.left_out}
     assert reasons["stream at all:numa:7"] == "this machine has one NUMA node (0)"
     assert reasons["stream at all, bind:7"] == "this machine has one memory node (0)"
 
@@ -413,5 +413,5 @@ def test_one_place_without_its_local_memory_leaves_the_others(make_machine: Make
     plan = own(machine, Measure("stream", ("all:numa:*",), ("bind:local",)))
     assert [case.placement.label for case in plan.cases if case.role == "measure"] == ["all:numa:0", "all:numa:2"]
     (left,) = plan.left_out
-    assert left.wish == "stream at all:numa:1, bind:local"
+    assert left.request == "stream at all:numa:1, bind:local"
     assert left.reason == "all:numa:1 runs next to memory node 1, which is not allowed"

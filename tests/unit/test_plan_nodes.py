@@ -110,7 +110,7 @@ def test_nodes_without_cores_are_sampled_too_and_only_as_memory(make_machine: Ma
 
 def test_the_plan_counts_the_cells_that_it_leaves_out(make_machine: MakeMachine) -> None:
     plan = planned(make_machine(4, 10, 2, 2), Measure("stream", ("all:numa:*", "all:l3:*", "all"), ("bind:*",)))
-    assert {left.wish: left.reason for left in plan.left_out} == {
+    assert {left.request: left.reason for left in plan.left_out} == {
         "stream at all:numa:*, bind:*": "a sample: 256 of 1600 cells are measured",
         "stream at all:l3:*, bind:*": "a sample: 512 of 3200 cells are measured",
         "stream at all, bind:*": "a sample: 16 of 40 cells are measured",

@@ -27,7 +27,7 @@ def test_a_curve_over_cores_measures_no_set_of_cores_twice(make_machine: MakeMac
     compact = {f"cores:{number}": number for number in range(2, 8)}
     spread = {f"spread:{number}": number for number in (2, 3, 5, 6)}
     assert labels == {"one-core": 1, "half": 4, "all": 8} | compact | spread
-    assert {(fold.wish, fold.into) for fold in plan.folded} == {
+    assert {(fold.request, fold.into) for fold in plan.folded} == {
         ("cores:1", "one-core"),
         ("cores:8", "all"),
         ("spread:1", "one-core"),
@@ -40,7 +40,7 @@ def test_a_curve_over_cores_measures_no_set_of_cores_twice(make_machine: MakeMac
 def test_in_one_l3_group_spread_is_compact(make_machine: MakeMachine) -> None:
     plan = own(make_machine(cores=4), Measure("stream", ("cores:*", "spread:*")))
     assert [case.placement.label for case in plan.cases[:-1]] == ["cores:1", "cores:2", "cores:3", "cores:4"]
-    assert {(fold.wish, fold.into, fold.reason) for fold in plan.folded} == {
+    assert {(fold.request, fold.into, fold.reason) for fold in plan.folded} == {
         (f"spread:{number}", f"cores:{number}", "this machine has one L3 group") for number in range(1, 5)
     }
 
@@ -50,7 +50,7 @@ def test_a_size_chosen_by_memory_is_the_first_that_leaves_some(make_machine: Mak
     small = msgspec.structs.replace(make_machine(cores=2), memory=Fact(value=2**30, unit="B"))
     plan = own(small, wish)
     assert [case.params["bytes"] for case in plan.cases if case.role == "measure"] == [64 * 2**20] * 2
-    assert (plan.left_out[0].wish, plan.left_out[0].reason) == (
+    assert (plan.left_out[0].request, plan.left_out[0].reason) == (
         "memcpy at one-core, bytes=4294967296",
         "it needs 8 GiB of memory, more than 30 % of the 1 GiB that may be used; 67108864 is measured instead",
     )
@@ -68,7 +68,7 @@ def test_of_first_values_the_machine_takes_the_first_that_it_supports(
     study = Measure("loaded_latency", ("all",), axes={"delay": (0, 300), "pages": "first:huge,small"})
     plan = own(msgspec.structs.replace(machine, facts=facts), study)
     assert [case.params["pages"] for case in plan.cases if case.role == "measure"] == [taken] * 2
-    assert [(each.wish, each.levels) for each in plan.left_out] == (
+    assert [(each.request, each.levels) for each in plan.left_out] == (
         [] if taken == "huge" else [("loaded_latency, pages=huge", ("pages=huge",))]
     )
 
@@ -117,7 +117,7 @@ def test_values_whose_needs_the_machine_does_not_meet_are_left_out_with_what_it_
     machine = make_machine(cores=2)
     plan = own(with_pages(machine, Fact("never")), wish)
     assert [case.params["pages"] for case in plan.cases if case.role == "measure"] == ["small"]
-    assert [(left.wish, left.reason) for left in plan.left_out] == [
+    assert [(left.request, left.reason) for left in plan.left_out] == [
         ("latency, pages=huge", "it needs always or madvise (transparent huge pages: never)")
     ]
     plan = own(with_pages(machine, unavailable("no such file")), wish)
@@ -160,7 +160,7 @@ def test_the_published_table_takes_a_smaller_grid_where_memory_is_short(make_mac
     short = msgspec.structs.replace(make_machine(cores=2), memory=Fact(value=8 * 2**30, unit="B"))
     plan = make("interleave", studies.get("interleave"), short, Options(seed=7))
     assert {case.params["size"] for case in plan.cases if case.role == "measure"} == {"L"}
-    assert "size=XL" in plan.left_out[0].wish
+    assert "size=XL" in plan.left_out[0].request
     assert "it needs 14 GiB of memory" in plan.left_out[0].reason
 
 
@@ -187,5 +187,5 @@ def test_values_that_exclude_each_other_are_left_out_with_the_reason(
     found = [(case.params["pattern"], case.params["gap"]) for case in plan.studied]
     assert sorted(found) == [("bidirectional", 0), ("latency", 0), ("latency", 100)]
     (left,) = plan.left_out
-    assert left.wish == f"{benchmark}, gap=100"
+    assert left.request == f"{benchmark}, gap=100"
     assert left.reason.startswith("not with pattern=bidirectional: both sides start")

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 from tests.simulation import simulated_run
 
 from assay import analyse
-from assay.cli import assay, printed
+from assay.cli import assay
+from assay.cli.support import printed
 from assay.model import topics
 from assay.model.result import Analysis
 from assay.model.run import Run

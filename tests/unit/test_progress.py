@@ -10,7 +10,7 @@ from tests.simulation import begin, carry_on, described, plan_for
 
 from assay import store
 from assay.analyse import analyse
-from assay.cli import progress
+from assay.cli.support import progress
 from assay.model.plan import Measure, Study
 from assay.report import formatting
 from assay.run import Watcher

@@ -35,7 +35,7 @@ def rank(number: int, host: str, cpus: str = "", size: int = 4) -> RankSeen:
         size=size,
         host=host,
         boot_id=host,
-        told={"SLURM_NTASKS": "4", "SLURM_PROCID": f"{number}"},
+        numbers={"SLURM_NTASKS": "4", "SLURM_PROCID": f"{number}"},
         library={"library": "Open MPI v4.1.4"},
         launched_cpus=cpus,
         cpus=cpus,

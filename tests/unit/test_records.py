@@ -136,5 +136,5 @@ def test_what_passes_messages_has_typed_parts_however_old_the_record() -> None:
         "Open MPI v4.1.4", threads="single", variables=variables
     )
     assert transport('{"way":"0-3 1-2","segment":"1448"}') == Transport(pairs=((0, 3), (1, 2)), segment_bytes=1448)
-    assert transport('{"way":"127.0.0.1 -> 127.0.0.1"}') == Transport(way="127.0.0.1 -> 127.0.0.1")
+    assert transport('{"way":"127.0.0.1 -> 127.0.0.1"}') == Transport(addresses="127.0.0.1 -> 127.0.0.1")
     assert transport("{}") == Transport()

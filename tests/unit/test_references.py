@@ -118,9 +118,13 @@ def test_leo_is_3_times_sci_and_25_and_35_times_fast_ethernet() -> None:
 
 
 def measured_of(name: str, metric: str) -> list[Measured]:
-    imported = run(name).imported
-    assert imported
-    return [each for each in measured(imported) if each.estimate.metric == metric and each.estimate.factors]
+    published = run(name)
+    assert published.imported
+    return [
+        each
+        for each in measured(published, published.imported)
+        if each.estimate.metric == metric and each.estimate.factors
+    ]
 
 
 def test_epyc_carries_twice_as_much_both_ways_and_half_of_it_from_the_far_socket() -> None:

@@ -101,7 +101,7 @@ def test_what_the_budget_has_no_time_for_is_said() -> None:
     more = with_sizes(plan, [WantedSize(one.id, "bytes", 3000, 1.0)], 0.01)
     assert more.order == plan.order
     assert more.refine == 0
-    assert more.left_out[-1].wish == "pt2pt at all"
+    assert more.left_out[-1].request == "pt2pt at all"
     assert more.left_out[-1].reason == "the curve needs more sizes (2.93 KiB); the budget has no time for them"
 
 
@@ -115,7 +115,7 @@ def test_sizes_without_time_stand_in_one_line_for_each_curve() -> None:
     plan = make("own.toml", study, described(), Options(seed=1, mpis=mpis))
     wished = [WantedSize(case.id, "bytes", size, 1.0) for case in of_size(plan, 4096) for size in (6144, 3000)]
     more = with_sizes(plan, wished, 0.01)
-    assert [(left.wish, left.reason) for left in more.left_out[len(plan.left_out) :]] == [
+    assert [(left.request, left.reason) for left in more.left_out[len(plan.left_out) :]] == [
         (
             f"pt2pt at all, pattern={pattern}",
             "the curve needs more sizes (2.93 KiB, 6 KiB); the budget has no time for them",

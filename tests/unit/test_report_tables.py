@@ -149,7 +149,7 @@ def test_the_terminal_names_what_fell_together_and_what_it_was_measured_as(tmp_p
     text = captured.get()
     assert "equivalent here, measured once: half as one-core" in text
     for fold in run.plan.folded:
-        assert fold.wish in text
+        assert fold.request in text
         assert f"as {fold.into}" in text
 
 

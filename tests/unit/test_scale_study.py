@@ -16,9 +16,8 @@ from assay.analyse import analyse
 from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.noise import Stops
-from assay.analyse.scores import scores, together
 from assay.cli import assay
-from assay.cli.plan_cost import order_and_cost
+from assay.cli.support.plan_cost import order_and_cost
 from assay.model import benchmarks
 from assay.model.declarations import INDEPENDENT
 from assay.model.errors import UnfitEnvironmentError, UsageError
@@ -32,6 +31,7 @@ from assay.simulation import Law
 from assay.topics.scaling.laws import karp_flatt, most_events, usl
 from assay.topics.scaling.models.scaling import Scaling, as_rate
 from assay.topics.scaling.predictions import speed_up
+from assay.topics.scaling.scores import scores, together
 from assay.topics.scaling.steps import Step, advice, course
 
 EIGHT = "pack:1 numa:1(memory=64GB) l3:1(size=16MB) l2:8(size=512kB) l1:1(size=32kB) core:1 pu:1"
@@ -191,10 +191,10 @@ def test_weak_scaling_keeps_the_memory_per_core() -> None:
     }
     assert set(cells) == {2, 4}
     assert all(min(abs(each / size**2 - 1) for size in (400, 1600)) < 0.01 for each in cells.values())
-    himeno = benchmarks.get("himeno_mpi").growth
-    assert himeno.larger({"size": "S"}, 8) == {"size": "M"}
-    assert himeno.larger({"size": "S"}, 4) is None
-    assert himeno.larger({"size": "XL"}, 8) is None
+    himeno = benchmarks.get("himeno_mpi")
+    assert himeno.grown({"size": "S"}, 8) == {"size": "M"}
+    assert himeno.grown({"size": "S"}, 4) is None
+    assert himeno.grown({"size": "XL"}, 8) is None
 
 
 @pytest.mark.parametrize(

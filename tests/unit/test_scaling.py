@@ -187,7 +187,7 @@ def bases(analysis: Analysis) -> list[Estimate]:
 def test_the_section_names_the_base_and_has_a_row_for_each_placement(run: Run, analysis: Analysis) -> None:
     drawn = section(run, analysis)
     table, advice, reasons = drawn.tables
-    assert [row[0] for row in advice.rows] == [selection.title(each.benchmark) for each in bases(analysis)]
+    assert [row[0] for row in advice.rows] == [selection.title(each.declared) for each in bases(analysis)]
     assert [row[1] for row in reasons.rows] == ["pair", "one-core@2"]
     rows = [row for row in table.rows if row[0].startswith("Himeno over MPI")]
     assert [row[1] for row in rows] == ["one-core", "pair", "pair, independent copies", "one-core@2"]
@@ -233,16 +233,17 @@ def test_a_reason_is_only_given_where_it_was_measured(analysis: Analysis) -> Non
     (model,) = (
         each for each in analysis.models if isinstance(each, Scaling) and each.base.startswith("himeno_mpi/")
     )
+    base = next(each for each in analysis.estimates if each.id == model.base)
     step = next(each for each in model.steps if each.shared and each.messages and not each.copies)
     assert "costs" in scaling_rule._reason(step)
     full = msgspec.structs.replace(step, as_full=True, shared=exact(1.0), messages=step.efficiency)
     assert scaling_rule._reason(full).startswith("Each node has the same load as the base")
-    assert "faster network" in scaling_rule._next(msgspec.structs.replace(model, steps=()), full, "himeno_mpi")
+    assert "faster network" in scaling_rule._next(msgspec.structs.replace(model, steps=()), full, base)
     nine = Quantity(0.9, 0.88, 0.92, "", "interval")
     uneven = msgspec.structs.replace(full, shared=nine, messages=Quantity(0.97, 0.96, 0.98, "", "interval"))
     assert scaling_rule._reason(uneven).startswith("The nodes differ: independent copies on them lose 10.0 %")
     only = msgspec.structs.replace(model, steps=())
-    assert "find the slow node" in scaling_rule._next(only, uneven, "himeno_mpi")
+    assert "find the slow node" in scaling_rule._next(only, uneven, base)
     few = msgspec.structs.replace(step, shared=exact(0.5))
     assert scaling_rule._reason(few).startswith("Too few launches")
     alone = msgspec.structs.replace(step, shared=None)
@@ -253,13 +254,14 @@ def test_a_faster_placement_on_the_same_nodes_has_no_command(analysis: Analysis)
     (model,) = (
         each for each in analysis.models if isinstance(each, Scaling) and each.base.startswith("himeno_mpi/")
     )
+    base = next(each for each in analysis.estimates if each.id == model.base)
     worst = min((each for each in model.steps if not each.copies), key=lambda each: each.efficiency.value)
-    assert "PROGRAM" in scaling_rule._next(model, worst, "himeno_mpi")
+    assert "PROGRAM" in scaling_rule._next(model, worst, base)
     better = model.faster(worst)
     assert better
     here = msgspec.structs.replace(better, nodes=worst.nodes)
     same = msgspec.structs.replace(model, steps=(worst, here))
-    remedy = scaling_rule._next(same, worst, "himeno_mpi")
+    remedy = scaling_rule._next(same, worst, base)
     assert remedy.startswith("use ")
     assert "PROGRAM" not in remedy
 
@@ -301,7 +303,7 @@ def test_one_two_two_leaves_out_cases_on_two_nodes_with_the_reason() -> None:
     one = plan_for(TWO_CORES, "one-two-two", Options(libraries={"blas": "/simulated/libblas.so"}))
     labels = {case.placement.label for case in one.cases if case.role == "measure"}
     assert labels == {"one-core", "pair"}
-    assert any("one-core@2" in left.wish and "node" in left.reason for left in one.left_out)
+    assert any("one-core@2" in left.request and "node" in left.reason for left in one.left_out)
 
 
 def test_a_gain_by_shared_parts_is_a_cache_effect(run: Run, analysis: Analysis) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import pytest
 
-from assay.cli import settings
+from assay.cli.support import settings
 from assay.model.errors import UsageError
 
 

@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.simulation import simulated_run
 
-from assay.cli import assay, output
+from assay.cli import assay
+from assay.cli.support import opened, output
 from assay.model.errors import AssayError, UsageError
 from assay.model.units import parse_quantity
 
@@ -151,8 +152,8 @@ def test_a_given_limit_replaces_the_measured_one() -> None:
 @pytest.mark.usefixtures("run")
 def test_a_limit_of_the_configuration_counts_unless_an_option_says_otherwise() -> None:
     Path("assay.toml").write_text('[limits]\nmemory-bandwidth = "100 GB/s"\ncopy = "10 GB/s"\n')
-    assert output.given_limits(()) == {"memory-bandwidth": 1e11, "copy": 1e10}
-    assert output.given_limits(("copy=20 GB/s",)) == {"memory-bandwidth": 1e11, "copy": 2e10}
+    assert opened.given_limits(()) == {"memory-bandwidth": 1e11, "copy": 1e10}
+    assert opened.given_limits(("copy=20 GB/s",)) == {"memory-bandwidth": 1e11, "copy": 2e10}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli import site
+from assay.cli.support import site
 from assay.launch import select
 from assay.launch.command import Layout
 from assay.launch.remote import resume_command

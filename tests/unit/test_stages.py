@@ -7,7 +7,7 @@ import pytest
 from tests.simulation import begin, described, plan_for, simulated_run, starter_for
 
 from assay import store
-from assay.cli.measuring import OpenRun, measure_all
+from assay.cli.support.measuring import OpenRun, measure_all
 from assay.launch.command import Site
 from assay.model.errors import InterruptedRunError
 from assay.model.plan import Measure, Plan, Study

@@ -70,7 +70,7 @@ def test_network_asks_for_two_threads_of_a_core_and_says_why_there_are_none() ->
     assert "pair:same-core" in {case.placement.label for case in threads.studied if case.benchmark == "pt2pt"}
     single = make("network", studies.get("network"), described("pack:1 core:2 pu:1"), Options(seed=1))
     assert "pair:same-core" not in {case.placement.label for case in single.cases}
-    (why,) = (left.reason for left in single.left_out if left.wish == "pt2pt at pair:same-core")
+    (why,) = (left.reason for left in single.left_out if left.request == "pt2pt at pair:same-core")
     assert why == "this machine has one hardware thread per core"
 
 

@@ -45,7 +45,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Script:
     (tmp_path / "tiny.toml").write_text(TINY)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("ASSAY_RUNS", str(tmp_path / "runs"))
-    monkeypatch.setattr("assay.cli.prepare.built", lambda _names: {})
+    monkeypatch.setattr("assay.cli.support.prepare.built", lambda _names: {})
     monkeypatch.setattr(batch, "find_scheduler", lambda _which: batch.get("slurm"))
     monkeypatch.chdir(tmp_path)
 
@@ -141,7 +141,7 @@ def test_a_run_gets_the_time_of_its_job_less_what_else_takes_time(monkeypatch: p
     def cannot_build(_plan: object) -> None:
         raise UnfitEnvironmentError("no compiler", why="none is here", remedy="none")
 
-    monkeypatch.setattr("assay.cli.prepare.built", cannot_build)
+    monkeypatch.setattr("assay.cli.support.prepare.built", cannot_build)
     assert budget("--time", "1h") == "2760s"
     assert budget("--time", "3m") == "51s"
 

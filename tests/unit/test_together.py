@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from assay.cli import together
-from assay.cli.together import Between, try_launches
+from assay.cli.support import together
+from assay.cli.support.together import Between, try_launches
 from assay.launch.command import Command, Executor, Site
 from assay.launch.starter import Starter
 from assay.machine.verdicts import Verdict

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.model import units
+from assay.model.declaration import Declaration, Metric, keep
 from assay.model.errors import UsageError
 
 #: Prefixes of the International System of Units (BIPM, SI brochure, table 7) that a typed quantity may have.
@@ -224,3 +225,21 @@ def test_what_is_no_quantity_is_refused_by_name(text: str) -> None:
 )
 def test_one_is_singular_and_all_other_numbers_are_plural(number: int, noun: str, shown: str) -> None:
     assert units.count_of(number, noun) == shown
+
+
+def test_a_unit_of_a_declaration_is_shown_with_the_prefixes_that_it_asks_for() -> None:
+    metrics = (
+        Metric("power", "joule/s", "lower", "", "energy over time"),
+        Metric("rows", "row", "higher", "", "rows", prefix="none"),
+        Metric("held", "octet", "higher", "", "memory", prefix="binary"),
+    )
+    assert units.format_quantity(3.2e9, "joule/s") == "3200000000 joule/s"
+    keep(Declaration(name="shown", title="Shown", metrics=metrics))
+    assert units.format_quantity(3.2e9, "joule/s") == "3.20 Gjoule/s"
+    assert units.format_quantity(999.4, "joule/s") == "999 joule/s"
+    assert units.format_quantity(3.2e9, "row") == "3200000000 row"
+    assert units.format_quantity(3 * 2**30, "octet") == "3.00 Gioctet"
+
+
+def test_what_is_printed_in_an_unknown_unit_gets_no_prefix() -> None:
+    assert units.format_quantity(12345.0, "ns/day") == "12345 ns/day"

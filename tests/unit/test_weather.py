@@ -18,9 +18,10 @@ from assay.report.section import Section
 from assay.report.sections import sections
 from assay.simulation import Fault, Law
 from assay.topics.scaling.models.scaling import Scaling
-from assay.topics.stencil.benchmarks.weather import FLOPS, PHASES, TRAFFIC_BYTES, cells
+from assay.topics.stencil.benchmarks.weather import cells
 
 WEATHER = benchmarks.get("weather")
+PHASES = WEATHER.kernels[1:]
 
 
 def placed(*ranks: int) -> Placement:
@@ -95,8 +96,8 @@ def test_time_of_a_step_operations_and_traffic_are_those_of_the_rate(analysis: A
         planes = 1 if rate.params["coupling"] == "sharing" else rate.placement.ranks
         assert rate.median
         assert step.median == pytest.approx(planes * cells(1600) / rate.median)
-        assert arithmetic.median == pytest.approx(FLOPS * rate.median)
-        assert traffic.median == pytest.approx(TRAFFIC_BYTES * rate.median)
+        assert arithmetic.median == pytest.approx(540 * rate.median)
+        assert traffic.median == pytest.approx(640 * rate.median)
 
 
 def test_a_rate_stands_against_what_memory_allows(analysis: Analysis) -> None:

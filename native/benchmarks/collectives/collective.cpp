@@ -1,4 +1,6 @@
 // Collective operations among all ranks; each repetition starts with its own barrier.
+#include "declared/collective.hpp"
+
 #include "benchmarks/collectives/collective_calls.hpp"
 #include "benchmarks/collectives/collective_repetitions.hpp"
 #include "harness/mpi/program.hpp"
@@ -9,22 +11,6 @@ using assay::Setting;
 using assay::collective::Calls;
 using assay::collective::Repetitions;
 using assay::collective::TimeOf;
-
-const assay::Declaration declaration{
-    .name = "collective",
-    .summary = "time of MPI's collective operations",
-    .kernels = {"slowest", "own"},
-    .axes = {{"operation", "of MPI; dissemination: this program's own barrier, for comparison",
-              assay::collective::operation_words, "allreduce", ""},
-             assay::collective::bytes_axis,
-             {"calls",
-              "blocking: MPI_Allreduce; nonblocking: MPI_Iallreduce and MPI_Wait",
-              {"blocking", "nonblocking"},
-              "blocking",
-              ""},
-             assay::collective::root_axis},
-    .work = {{"slowest", {}}, {"own", {}}},
-};
 
 class Collective : public assay::Benchmark {
   public:
@@ -37,7 +23,7 @@ class Collective : public assay::Benchmark {
 
     void connect() override { calls_.connect(); }
 
-    [[nodiscard]] assay::Work work() const override { return {{"slowest", {}}, {"own", {}}}; }
+    [[nodiscard]] assay::Work work() const override { return {}; }
 
     void prepare(std::size_t /*kernel*/) override { calls_.blocks().overwrite(); }
 
@@ -67,4 +53,6 @@ class Collective : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_mpi_program<Collective>(declaration, argc, argv); }
+int main(int argc, char** argv) {
+    return assay::run_mpi_program<Collective>(assay::declared::collective, argc, argv);
+}

@@ -25,7 +25,7 @@ enum class Operation {
     reduce_scatter
 };
 
-/// Words of the axis `operation`, in the order of Operation.
+/// Levels of the axis `operation`, in the order of Operation.
 inline const std::vector<std::string> operation_words{"barrier",   "dissemination", "bcast",   "reduce",
                                                       "allreduce", "gather",        "scatter", "allgather",
                                                       "alltoall",  "reduce-scatter"};
@@ -53,13 +53,6 @@ inline bool adds(Operation operation) {
 inline bool is_barrier(Operation operation) {
     return operation == Operation::barrier || operation == Operation::dissemination;
 }
-
-inline const Axis bytes_axis{
-    "bytes", "of one rank, as OSU counts: the message, the vector that is added, or the block for each partner",
-    {},      std::int64_t{8},
-    "B",     0};
-inline const Axis root_axis{
-    "root", "fixed: rank 0; rotating: every rank in turn", {"fixed", "rotating"}, "fixed", ""};
 
 /// The root is fixed if a program has no such axis. Failure (usage) names the axes of an invalid request.
 inline Options options_of(const Params& params, bool nonblocking) {

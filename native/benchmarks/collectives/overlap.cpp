@@ -1,4 +1,6 @@
 // Non-blocking collective operations with computation before the wait: how much of the operation is hidden.
+#include "declared/overlap.hpp"
+
 #include <algorithm>
 #include <vector>
 
@@ -14,23 +16,6 @@ using assay::collective::Calls;
 using assay::collective::Chain;
 using assay::collective::Repetitions;
 using assay::collective::TimeOf;
-
-/// Operations of MPI itself.
-std::vector<std::string> operation_words() {
-    std::vector<std::string> words = assay::collective::operation_words;
-    std::erase(words, "dissemination");
-    return words;
-}
-
-const assay::Declaration declaration{
-    .name = "overlap",
-    .summary = "how much of a nonblocking collective operation is hidden behind computing",
-    .kernels = {"pure", "computing", "overlapped"},
-    .axes = {{"operation", "of MPI, begun by its MPI_I function", operation_words(), "allreduce", ""},
-             assay::collective::bytes_axis,
-             {"tests", "calls of MPI_Test, evenly spread over the computing", {}, std::int64_t{0}, "", 0}},
-    .work = {{"pure", {}}, {"computing", {}}, {"overlapped", {}}},
-};
 
 class Overlap : public assay::Benchmark {
   public:
@@ -52,9 +37,7 @@ class Overlap : public assay::Benchmark {
         steps_ = chain_.steps_in(seconds[tries / 2]);
     }
 
-    [[nodiscard]] assay::Work work() const override {
-        return {{"pure", {}}, {"computing", {}}, {"overlapped", {}}};
-    }
+    [[nodiscard]] assay::Work work() const override { return {}; }
 
     void prepare(std::size_t /*kernel*/) override { calls_.blocks().overwrite(); }
 
@@ -120,4 +103,4 @@ class Overlap : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_mpi_program<Overlap>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_mpi_program<Overlap>(assay::declared::overlap, argc, argv); }

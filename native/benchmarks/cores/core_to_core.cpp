@@ -1,5 +1,7 @@
 // The time of a cache line from one core to another: two pinned threads pass a flag to and fro. It is also the
 // probe before and after every launch.
+#include "declared/core_to_core.hpp"
+
 #include <unistd.h>
 
 #include <atomic>
@@ -17,17 +19,6 @@ using assay::Setting;
 
 constexpr std::uint64_t stop = ~std::uint64_t{0};
 constexpr double timeout_s = 1;  ///< a partner that does not answer within it is not running
-
-const assay::Declaration declaration{
-    .name = "core_to_core",
-    .summary = "time of a cache line from one core to another: a flag is handed to and fro",
-    .kernels = {"handover"},
-    .axes = {},
-    .work = {{"handover", {"handovers"}}},
-    .min_cpus = 2,
-    .max_cpus = 2,
-    .own_threads = true,
-};
 
 /// Reads the flag until it differs from `old`. Gives up, and returns `old`, when `may_wait()` is false, which is
 /// checked rarely.
@@ -116,7 +107,7 @@ class CoreToCore : public assay::Benchmark {
         }
     }
 
-    [[nodiscard]] assay::Work work() const override { return {{"handover", {{"handovers", 2}}}}; }
+    [[nodiscard]] assay::Work work() const override { return assay::declared::core_to_core.work_of(1); }
 
     void prepare(std::size_t /*kernel*/) override {
         requested_ = 0;
@@ -164,4 +155,6 @@ class CoreToCore : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<CoreToCore>(declaration, argc, argv); }
+int main(int argc, char** argv) {
+    return assay::run_program<CoreToCore>(assay::declared::core_to_core, argc, argv);
+}

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "benchmarks/cores/flops_mixes.hpp"
+#include "declared/flops.hpp"
 #include "harness/error.hpp"
 #include "harness/failure.hpp"
 #include "harness/program.hpp"
@@ -157,24 +158,6 @@ const std::array units{
     unit<double, flops::Doubles256>("fp64", "256"), unit<double, flops::Doubles512>("fp64", "512"),
     unit<float, flops::Float>("fp32", "scalar"),    unit<float, flops::Floats128>("fp32", "128"),
     unit<float, flops::Floats256>("fp32", "256"),   unit<float, flops::Floats512>("fp32", "512"),
-};
-
-std::vector<std::string> names_of_mixes() {
-    std::vector<std::string> names;
-    for (const Mix& mix : mixes) {
-        names.emplace_back(mix.name);
-    }
-    return names;
-}
-
-const assay::Declaration declaration{
-    .name = "flops",
-    .summary = "floating-point operations in registers, and the clock that the cores keep meanwhile",
-    .kernels = {"clock", "loaded-clock", "arithmetic"},
-    .axes = {{"format", "of the numbers, by IEEE 754", {"fp64", "fp32"}, "fp64", ""},
-             {"width", "bits of an instruction, or one number", {"scalar", "128", "256", "512"}, "scalar", ""},
-             {"mix", "which operations, and how many of each", names_of_mixes(), "add", ""}},
-    .work = {{"clock", {"cycles"}}, {"loaded-clock", {"cycles"}}, {"arithmetic", {"flops"}}},
 };
 
 /// What this processor has that the program was not built for.
@@ -338,4 +321,4 @@ class Flops : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<Flops>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_program<Flops>(assay::declared::flops, argc, argv); }

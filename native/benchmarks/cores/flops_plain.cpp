@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "declared/flops_plain.hpp"
 #include "harness/error.hpp"
 #include "harness/program.hpp"
 
@@ -13,22 +14,6 @@ namespace {
 using assay::Setting;
 using assay::Team;
 using flops_plain::mixes;
-
-std::vector<std::string> names_of_mixes() {
-    std::vector<std::string> names;
-    for (const auto& mix : mixes) {
-        names.emplace_back(mix.name);
-    }
-    return names;
-}
-
-const assay::Declaration declaration{
-    .name = "flops_plain",
-    .summary = "floating-point operations of plain loops, as the compiler makes them",
-    .kernels = {"sum"},
-    .axes = {{"mix", "which operations, and how many of each", names_of_mixes(), "mix-1", ""}},
-    .work = {{"sum", {"flops"}}},
-};
 
 using Sum = double (*)(std::uint64_t, double);
 using Check = long double (*)(std::uint64_t, long double);
@@ -55,8 +40,10 @@ class FlopsPlain : public assay::Benchmark {
   public:
     explicit FlopsPlain(const Setting& setting)
         : team_(setting.team),
-          mix_(static_cast<std::size_t>(std::find(mixes_.begin(), mixes_.end(), setting.params.word("mix")) -
-                                        mixes_.begin())),
+          mix_(static_cast<std::size_t>(
+              std::find_if(mixes.begin(), mixes.end(),
+                           [&](const auto& mix) { return mix.name == setting.params.word("mix"); }) -
+              mixes.begin())),
           slots_(reinterpret_cast<Slot*>(
               setting.memory->allocate(sizeof(Slot) * static_cast<std::size_t>(team_.size())))) {
         prepare(0);  // touched by its threads: each case reports where its page is
@@ -100,7 +87,6 @@ class FlopsPlain : public assay::Benchmark {
     static constexpr std::uint64_t turns = std::uint64_t{1} << 14U;
 
     const Team& team_;
-    std::vector<std::string> mixes_ = names_of_mixes();
     std::size_t mix_;
     Slot* slots_;
     volatile std::uint64_t turns_ = turns;  ///< volatile, so that the compiler repeats the work in each iteration
@@ -109,4 +95,6 @@ class FlopsPlain : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<FlopsPlain>(declaration, argc, argv); }
+int main(int argc, char** argv) {
+    return assay::run_program<FlopsPlain>(assay::declared::flops_plain, argc, argv);
+}

@@ -1,5 +1,7 @@
 // HPCG's definition: conjugate gradients with a multigrid preconditioner on a 27-point problem. Not an official
 // result of HPCG.
+#include "declared/hpcg.hpp"
+
 #include <algorithm>
 #include <optional>
 
@@ -16,22 +18,6 @@ using assay::hpcg::Phase;
 using assay::hpcg::Place;
 using assay::hpcg::Plain;
 using assay::hpcg::Solver;
-
-const assay::Declaration declaration{
-    .name = "hpcg",
-    .summary =
-        "HPCG: conjugate gradients with a multigrid preconditioner on a 27-point problem; no official result",
-    .kernels = {"rate", "ddot", "waxpby", "spmv", "mg", "exchange"},
-    .axes = {{"n", "points along each edge of the box of a rank, a multiple of 8", {}, std::int64_t{64}, ""},
-             {"cg-iterations", "iterations of conjugate gradients in a solution", {}, std::int64_t{50}, ""}},
-    .work = {{"rate", {"solution", "bytes"}},
-             {"ddot", {}},
-             {"waxpby", {}},
-             {"spmv", {}},
-             {"mg", {}},
-             {"exchange", {}}},
-    .solves = true,
-};
 
 /// Failure (usage) if boxes of this edge cannot be halved three times, or have too many points.
 int edge_of(const Params& params) {
@@ -64,8 +50,7 @@ class Hpcg : public assay::Benchmark {
 
     [[nodiscard]] assay::Work work() const override {
         const assay::hpcg::Count all = sum_of(counts_);
-        return assay::solution_work({{"solution", 1.}, {"bytes", all.bytes / all.flops}},
-                                    assay::hpcg::phase_names);
+        return {{"rate", {{"solution", 1.}, {"bytes", all.bytes / all.flops}}}};
     }
 
     void prepare(std::size_t /*kernel*/) override { solver_.reset(); }
@@ -98,7 +83,7 @@ class Hpcg : public assay::Benchmark {
         assay::Solution solution{"rate", "flop/s", sum_of(counts_).flops / seconds, seconds, {}};
         for (std::size_t phase = 0; phase < sums.size(); ++phase) {
             if (ranks_ > 1 || phase != static_cast<std::size_t>(Phase::exchange)) {
-                solution.phases[assay::hpcg::phase_names.at(phase)] = sums.at(phase) / ranks_;
+                solution.phases[assay::declared::hpcg.kernels.at(phase + 1)] = sums.at(phase) / ranks_;
             }
         }
         return solution;
@@ -131,4 +116,4 @@ class Hpcg : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_mpi_program<Hpcg>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_mpi_program<Hpcg>(assay::declared::hpcg, argc, argv); }

@@ -11,16 +11,15 @@ namespace assay::hpcg {
 /// Grids of the hierarchy.
 inline constexpr int levels = 4;
 
-/// Phases of a solution, timed separately.
+/// Phases of a solution, timed separately: the declared kernels after `rate`.
 enum class Phase : std::size_t { ddot, waxpby, spmv, mg, exchange };
-inline constexpr std::array<const char*, 5> phase_names{"ddot", "waxpby", "spmv", "mg", "exchange"};
-using Phases = std::array<double, phase_names.size()>;
+using Phases = std::array<double, 5>;
 
 struct Count {
     double flops = 0;
     double bytes = 0;
 };
-using Counts = std::array<Count, phase_names.size()>;
+using Counts = std::array<Count, std::tuple_size_v<Phases>>;
 
 /// Rows and entries of the whole matrix of a level.
 struct Size {

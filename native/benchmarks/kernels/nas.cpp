@@ -1,5 +1,7 @@
 // The kernels EP, IS, CG, MG and FT of the NAS Parallel Benchmarks, each solved completely and compared with its
 // published values.
+#include "declared/nas.hpp"
+
 #include "benchmarks/kernels/nas_cg.hpp"
 #include "benchmarks/kernels/nas_ep.hpp"
 #include "benchmarks/kernels/nas_ft.hpp"
@@ -12,26 +14,6 @@ namespace {
 
 using assay::Setting;
 using namespace assay::nas;
-
-const assay::Declaration declaration{
-    .name = "nas",
-    .summary = "kernels of the NAS Parallel Benchmarks, each solved by all MPI ranks and verified",
-    .kernels = {"rate", "computation", "messages"},
-    .axes = {{"npb",
-              "which kernel: ep: random deviates; is: integer sort; cg: conjugate gradients with a sparse matrix; "
-              "mg: multigrid; ft: Fourier transforms in three dimensions",
-              {"ep", "is", "cg", "mg", "ft"},
-              "ep",
-              ""},
-             {"npb-class", "size of the problem, as NPB names it", {"S", "W", "A", "B", "C", "D"}, "S", ""},
-             {"coupling",
-              "sharing: all ranks solve one problem; independent: each rank solves its own, without messages",
-              {"sharing", "independent"},
-              "sharing",
-              ""}},
-    .work = {{"rate", {"operations", "flops", "traffic_bytes"}}, {"computation", {}}, {"messages", {}}},
-    .solves = true,
-};
 
 /// Failure (usage) if some ranks would have no work.
 void require_work(const std::string& problem, Class size, int ranks) {
@@ -82,9 +64,7 @@ class Nas : public assay::Benchmark {
         return {{"rate",
                  {{"operations", 1.},
                   {"flops", problem_->flops() / operations},
-                  {"traffic_bytes", problem_->traffic_bytes() / operations}}},
-                {"computation", {}},
-                {"messages", {}}};
+                  {"traffic_bytes", problem_->traffic_bytes() / operations}}}};
     }
 
     void prepare(std::size_t /*kernel*/) override {
@@ -133,4 +113,4 @@ class Nas : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_mpi_program<Nas>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_mpi_program<Nas>(assay::declared::nas, argc, argv); }

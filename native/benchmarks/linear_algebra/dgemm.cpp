@@ -1,4 +1,6 @@
 // The rate of a BLAS library's matrix product, C = A B of square matrices.
+#include "declared/dgemm.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,25 +17,6 @@
 namespace {
 
 using assay::Setting;
-
-const assay::Declaration declaration{
-    .name = "dgemm",
-    .summary = "rate of the matrix product of a BLAS library that is loaded at launch",
-    .kernels = {"multiply"},
-    .axes = {{"n", "order of the three square matrices", {}, std::int64_t{1024}, "", 1, assay::largest_order},
-             {"format",
-              "of the numbers: fp64 is DGEMM, fp32 is SGEMM; bf16: A and B, if the library has it, C in fp32",
-              {"fp64", "fp32", "bf16"},
-              "fp64",
-              ""},
-             {"product",
-              "shared: all cores work on one product; own: every core works on its own product, all at once",
-              {"shared", "own"},
-              "shared",
-              ""}},
-    .work = {{"multiply", {"flops", "bytes"}}},
-    .own_threads = true,
-};
 
 /// Some libraries start their threads with the first product of at most this order.
 constexpr std::int64_t first_order = 1024;
@@ -77,11 +60,9 @@ class Product : public assay::Benchmark {
     }
 
     [[nodiscard]] assay::Work work() const override {
-        const auto order = static_cast<double>(n_);
         const auto sets = static_cast<double>(products_.size());
-        return {
-            {"multiply",
-             {{"flops", sets * 2 * order * order * order}, {"bytes", sets * static_cast<double>(set_bytes())}}}};
+        const double flops = assay::declared::dgemm.amount("multiply", "flops", static_cast<double>(n_));
+        return {{"multiply", {{"flops", sets * flops}, {"bytes", sets * static_cast<double>(set_bytes())}}}};
     }
 
     void prepare(std::size_t /*kernel*/) override {
@@ -186,7 +167,7 @@ class Product : public assay::Benchmark {
 
 int main(int argc, char** argv) {
     return assay::run_program(
-        declaration,
+        assay::declared::dgemm,
         [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
             const std::string& format = setting.params.word("format");
             if (format == "bf16") {

@@ -1,4 +1,6 @@
 // HPL: one dense system of equations, solved by LU with partial pivoting on a grid of MPI processes.
+#include "declared/hpl.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -19,58 +21,6 @@ using assay::hpl::Solver;
 
 /// HPL's limit of the scaled residual.
 constexpr double threshold = 16;
-
-const assay::Declaration declaration{
-    .name = "hpl",
-    .summary = "HPL: a dense system of equations, solved by LU with partial pivoting on a grid of MPI ranks",
-    .kernels = {"rate", "panel", "broadcast", "swap", "update", "substitution"},
-    .axes =
-        {{"n", "order of the system of equations", {}, std::int64_t{2000}, "", 1, assay::largest_order},
-         {"nb", "columns of a block", {}, std::int64_t{256}, ""},
-         {"p",
-          "rows of the grid of ranks; 0: so that it is square, or has more columns than rows",
-          {},
-          std::int64_t{0},
-          "",
-          0},
-         {"q", "columns of the grid of ranks; 0: as many as there are ranks for", {}, std::int64_t{0}, "", 0},
-         {"broadcast",
-          "how a panel is broadcast along the grid: shared: ranks of one node read it from its owner's memory, "
-          "others as modified-ring; ring: from rank to rank; modified-ring: the rank that factors next does not "
-          "forward; long: scatter, then pieces around the ring; library: MPI_Ibcast",
-          {"shared", "ring", "modified-ring", "long", "library"},
-          "shared",
-          ""},
-         {"exchange",
-          "how ranks exchange rows: binary: each passes on all its rows; ring: piece by piece to the next rank",
-          {"binary", "ring"},
-          "binary",
-          ""},
-         {"look-ahead",
-          "panels factored ahead, while the previous step still updates its columns",
-          {"none", "one"},
-          "one",
-          ""},
-         {"panel-lu",
-          "what factors a panel: own: recursively, with the library's products; lapack: the library's LU where "
-          "one rank has the whole panel, else own",
-          {"own", "lapack"},
-          "lapack",
-          ""},
-         {"coupling",
-          "sharing: all ranks solve one system; independent: each rank solves its own, without messages",
-          {"sharing", "independent"},
-          "sharing",
-          ""}},
-    .work = {{"rate", {"solution"}},
-             {"panel", {}},
-             {"broadcast", {}},
-             {"swap", {}},
-             {"update", {}},
-             {"substitution", {}}},
-    .own_threads = true,
-    .solves = true,
-};
 
 /// Process grid P x Q.
 struct Shape {
@@ -149,9 +99,7 @@ class Hpl : public assay::Benchmark {
         solver_->generate();  // first touch
     }
 
-    [[nodiscard]] assay::Work work() const override {
-        return assay::solution_work({{"solution", 1.}}, assay::hpl::phase_names);
-    }
+    [[nodiscard]] assay::Work work() const override { return {{"rate", {{"solution", 1.}}}}; }
 
     void prepare(std::size_t /*kernel*/) override { solver_->generate(); }
 
@@ -163,13 +111,13 @@ class Hpl : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return threshold; }
 
-    /// 2 n^3 / 3 + 3 n^2 / 2 for each system, as HPL counts; phases are means over the ranks.
+    /// Operations of each system, as HPL counts; phases are means over the ranks.
     [[nodiscard]] assay::Solution solution(double seconds) override {
         const auto n = static_cast<double>(options_.n);
         assay::hpl::Phases sums = solver_->phases();
         MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM,
                       MPI_COMM_WORLD);
-        const double operations = systems_ * (2 * n / 3 + 1.5) * n * n;
+        const double operations = systems_ * assay::declared::hpl.amount("rate", "flops", n);
         assay::Solution solution{"rate", "flop/s", operations / seconds, seconds, {}, {}};
         std::vector<assay::hpl::Phases> steps = solver_->steps();
         MPI_Allreduce(MPI_IN_PLACE, steps.data(), static_cast<int>(steps.size() * sums.size()), MPI_DOUBLE,
@@ -178,7 +126,7 @@ class Hpl : public assay::Benchmark {
             if (shape_.q == 1 && phase == static_cast<std::size_t>(assay::hpl::Phase::broadcast)) {
                 continue;  // no other process needs a panel
             }
-            const char* name = assay::hpl::phase_names.at(phase);
+            const std::string& name = assay::declared::hpl.kernels.at(phase + 1);
             solution.phases[name] = sums.at(phase) / ranks_;
             if (phase != static_cast<std::size_t>(assay::hpl::Phase::substitution)) {
                 for (const assay::hpl::Phases& step : steps) {
@@ -217,4 +165,4 @@ class Hpl : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_mpi_program<Hpl>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_mpi_program<Hpl>(assay::declared::hpl, argc, argv); }

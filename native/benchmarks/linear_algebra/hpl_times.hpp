@@ -11,10 +11,9 @@
 
 namespace assay::hpl {
 
-/// Phases of a solution, timed separately.
+/// Phases of a solution, timed separately: the declared kernels after `rate`.
 enum class Phase : std::size_t { panel, broadcast, swap, update, substitution };
-inline constexpr std::array<const char*, 5> phase_names{"panel", "broadcast", "swap", "update", "substitution"};
-using Phases = std::array<double, phase_names.size()>;
+using Phases = std::array<double, 5>;
 
 /// Seconds by step and phase, means over the threads of a process: their sum is the elapsed time.
 class Times {

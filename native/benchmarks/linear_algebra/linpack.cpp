@@ -1,5 +1,7 @@
 // The LINPACK benchmark of order 100 and 1000 on one core: a dense system of equations, solved by plain loops or
 // by a library.
+#include "declared/linpack.hpp"
+
 #include <optional>
 
 #include "benchmarks/linear_algebra/linpack_solution.hpp"
@@ -14,25 +16,9 @@ using assay::linear_algebra::Index;
 using assay::linear_algebra::Level3;
 using assay::linear_algebra::View;
 
-const assay::Declaration declaration{
-    .name = "linpack",
-    .summary = "LINPACK: a dense system of order 100 or 1000, solved on one core by plain loops or by a library",
-    .kernels = {"solve"},
-    .axes = {assay::linpack::order_axis(),
-             assay::linpack::leading_axis(),
-             {"method",
-              "what factors the matrix: plain: DGEFA, loops of the compiler; lapack: the library's LU",
-              {"plain", "lapack"},
-              "plain",
-              ""}},
-    .work = {{"solve", {"flops"}}},
-    .max_cpus = 1,
-    .own_threads = true,
-};
-
 class Linpack : public assay::linpack::Solution {
   public:
-    explicit Linpack(const Setting& setting) : Solution(setting) {
+    explicit Linpack(const Setting& setting) : Solution(assay::declared::linpack, setting) {
         if (setting.params.word("method") == "lapack") {
             blas_.emplace(setting.library("blas"), setting.cpus);
             level3_.emplace(*blas_);
@@ -65,4 +51,4 @@ class Linpack : public assay::linpack::Solution {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<Linpack>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_program<Linpack>(assay::declared::linpack, argc, argv); }

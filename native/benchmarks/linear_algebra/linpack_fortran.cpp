@@ -1,5 +1,7 @@
 // The LINPACK benchmark of order 100 and 1000 on one core, with the loops of a Fortran compiler
 // (linpack_fortran.f90).
+#include "declared/linpack_fortran.hpp"
+
 #include "benchmarks/linear_algebra/linpack_solution.hpp"
 #include "harness/program.hpp"
 
@@ -11,21 +13,13 @@ void linpack_compiler(char* text, std::int64_t length);
 
 namespace {
 
+using assay::Setting;
 using assay::linear_algebra::Index;
 using assay::linear_algebra::View;
 
-const assay::Declaration declaration{
-    .name = "linpack_fortran",
-    .summary = "LINPACK in Fortran: a dense system of order 100 or 1000, solved on one core by plain loops",
-    .kernels = {"solve"},
-    .axes = {assay::linpack::order_axis(), assay::linpack::leading_axis()},
-    .work = {{"solve", {"flops"}}},
-    .max_cpus = 1,
-};
-
 class Linpack : public assay::linpack::Solution {
   public:
-    using Solution::Solution;
+    explicit Linpack(const Setting& setting) : Solution(assay::declared::linpack_fortran, setting) {}
 
     [[nodiscard]] std::map<std::string, std::string> facts() const override {
         std::string name(longest, ' ');
@@ -45,4 +39,6 @@ class Linpack : public assay::linpack::Solution {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<Linpack>(declaration, argc, argv); }
+int main(int argc, char** argv) {
+    return assay::run_program<Linpack>(assay::declared::linpack_fortran, argc, argv);
+}

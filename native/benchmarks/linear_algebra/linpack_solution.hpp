@@ -10,17 +10,13 @@
 
 namespace assay::linpack {
 
-inline Axis order_axis() { return {"n", "order of the system of equations", {}, std::int64_t{100}, ""}; }
-
-inline Axis leading_axis() {
-    return {"leading", "numbers from one column of the matrix to the next", {}, std::int64_t{201}, ""};
-}
-
 /// What the programs share, except the solution itself.
 class Solution : public Benchmark {
   public:
-    explicit Solution(const Setting& setting)
-        : n_(setting.params.number("n")), stride_(setting.params.number("leading")) {
+    Solution(const Declaration& declaration, const Setting& setting)
+        : flops_(declaration.amount("solve", "flops", static_cast<double>(setting.params.number("n")))),
+          n_(setting.params.number("n")),
+          stride_(setting.params.number("leading")) {
         if (stride_ < n_) {
             throw Failure(Exit::usage, "--leading " + std::to_string(stride_) + " is too small",
                           "a column has " + std::to_string(n_) + " numbers",
@@ -42,10 +38,7 @@ class Solution : public Benchmark {
         generate(given_, b_);
     }
 
-    [[nodiscard]] Work work() const override {
-        const auto n = static_cast<double>(n_);
-        return {{"solve", {{"flops", (2 * n / 3 + 2) * n * n}}}};
-    }
+    [[nodiscard]] Work work() const override { return {{"solve", {{"flops", flops_}}}}; }
 
     void prepare(std::size_t /*kernel*/) override { std::fill_n(x_, n_, 0.); }
 
@@ -76,6 +69,7 @@ class Solution : public Benchmark {
   private:
     static constexpr Index largest = 2000;
 
+    double flops_;
     Index n_;
     Index stride_;
     View given_;

@@ -1,4 +1,6 @@
 // HPL-MxP: one dense system of equations, solved by LU in low precision and refined to double precision.
+#include "declared/mxp.hpp"
+
 #include <optional>
 
 #include "benchmarks/linear_algebra/mxp_solver.hpp"
@@ -12,27 +14,6 @@ using assay::mxp::Solver;
 
 /// The benchmark's limit of the scaled residual.
 constexpr double threshold = 16;
-
-const assay::Declaration declaration{
-    .name = "mxp",
-    .summary = "HPL-MxP: a dense system of equations, by LU in low precision and GMRES in double precision",
-    .kernels = {"rate", "conversion", "diagonal", "triangles", "update", "refinement"},
-    .axes = {{"n", "order of the system of equations", {}, std::int64_t{2000}, "", 1, assay::largest_order},
-             {"nb", "columns of a block", {}, std::int64_t{256}, ""},
-             {"format",
-              "of the numbers that the update multiplies: fp32; bf16, if the library has it, summed in fp32",
-              {"fp32", "bf16"},
-              "fp32",
-              ""}},
-    .work = {{"rate", {"solution"}},
-             {"conversion", {}},
-             {"diagonal", {}},
-             {"triangles", {}},
-             {"update", {}},
-             {"refinement", {}}},
-    .own_threads = true,
-    .solves = true,
-};
 
 Options options_of(const assay::Params& params) {
     const std::int64_t n = params.number("n");
@@ -57,9 +38,7 @@ class Mxp : public assay::Benchmark {
         solver_->generate();
     }
 
-    [[nodiscard]] assay::Work work() const override {
-        return assay::solution_work({{"solution", 1.}}, assay::mxp::phase_names);
-    }
+    [[nodiscard]] assay::Work work() const override { return {{"rate", {{"solution", 1.}}}}; }
 
     void prepare(std::size_t /*kernel*/) override { solver_->forget(); }
 
@@ -71,12 +50,12 @@ class Mxp : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return threshold; }
 
-    /// 2 n^3 / 3 + 3 n^2 / 2, as the benchmark counts, whatever the refinement needs.
+    /// Operations as the benchmark counts, whatever the refinement needs.
     [[nodiscard]] assay::Solution solution(double seconds) override {
-        const auto n = static_cast<double>(options_.n);
-        assay::Solution solution{"rate", "flop/s", (2 * n / 3 + 1.5) * n * n / seconds, seconds, {}, {}};
-        for (std::size_t phase = 0; phase < assay::mxp::phase_names.size(); ++phase) {
-            solution.phases[assay::mxp::phase_names.at(phase)] = solver_->phases().at(phase);
+        const double operations = assay::declared::mxp.amount("rate", "flops", static_cast<double>(options_.n));
+        assay::Solution solution{"rate", "flop/s", operations / seconds, seconds, {}, {}};
+        for (std::size_t phase = 0; phase < solver_->phases().size(); ++phase) {
+            solution.phases[assay::declared::mxp.kernels.at(phase + 1)] = solver_->phases().at(phase);
         }
         solution.steps["refinement"] = solver_->refinement_steps();
         return solution;
@@ -100,4 +79,4 @@ class Mxp : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<Mxp>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_program<Mxp>(assay::declared::mxp, argc, argv); }

@@ -30,11 +30,9 @@ struct Options {
     bool narrow;  ///< whether the update multiplies 16-bit numbers, and adds in single precision
 };
 
-/// Phases of a solution, timed separately.
+/// Phases of a solution, timed separately: the declared kernels after `rate`.
 enum class Phase : std::size_t { conversion, diagonal, triangles, update, refinement };
-inline constexpr std::array<const char*, 5> phase_names{"conversion", "diagonal", "triangles", "update",
-                                                        "refinement"};
-using Phases = std::array<double, phase_names.size()>;
+using Phases = std::array<double, 5>;
 
 /// The system: HPL's numbers, and on the diagonal the sum of the magnitudes of the others in the row. Each
 /// thread writes some rows.

@@ -1,28 +1,18 @@
 // The time of one load from a working set of a given size: a walk along a random cycle through its lines, in
 // which each load waits for the address that the previous one brings.
+#include "declared/latency.hpp"
+
 #include "harness/pointer_cycle.hpp"
 #include "harness/program.hpp"
 
 namespace {
-
-const assay::Declaration declaration{
-    .name = "latency",
-    .summary = "time of a load that waits for the one before, by working set and size of pages",
-    .kernels = {"chase"},
-    .axes = {{"bytes", "working set of the pointer chase", {}, std::int64_t{1} << 28U, "B"},
-             {"pages", "size of the pages of the working set", {"small", "huge"}, "small", ""},
-             {"line", "distance between the loaded addresses", {}, std::int64_t{64}, "B"},
-             {"seed", "of the random cycle", {}, std::int64_t{1}, ""}},
-    .work = {{"chase", {"loads"}}},
-    .max_cpus = 1,
-};
 
 class Latency : public assay::Benchmark {
   public:
     explicit Latency(const assay::Setting& setting)
         : cycle_(assay::PointerCycle::of(setting)), broken_(cycle_.settle()) {}
 
-    [[nodiscard]] assay::Work work() const override { return {{"chase", {{"loads", 1}}}}; }
+    [[nodiscard]] assay::Work work() const override { return assay::declared::latency.work_of(1); }
 
     void prepare(std::size_t /*kernel*/) override {
         loads_ = 0;
@@ -52,4 +42,4 @@ class Latency : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<Latency>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_program<Latency>(assay::declared::latency, argc, argv); }

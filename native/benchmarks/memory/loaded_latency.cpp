@@ -1,5 +1,7 @@
 // The time of a load from memory while other cores read from it: a walk along a random cycle on the first cpu,
 // and streams of reads on all others, slowed by a delay after each line.
+#include "declared/loaded_latency.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,26 +31,6 @@ constexpr std::size_t block_words(std::int64_t delay) {
 
 /// Content of a buffer: any 16 consecutive words add up to 120.
 constexpr std::uint64_t value_of(std::size_t word) { return word % 16; }
-
-const assay::Declaration declaration{
-    .name = "loaded_latency",
-    .summary = "time of a load on one core, and the rate at which all others read meanwhile",
-    .kernels = {"chase", "load"},
-    .axes = {{"delay",
-              "iterations of an empty loop after each line that a stream reads",
-              {},
-              std::int64_t{0},
-              "turns",
-              0},
-             {"bytes", "working set of the walk", {}, std::int64_t{1} << 28U, "B"},
-             {"buffers", "what all streams together read from", {}, std::int64_t{1} << 28U, "B"},
-             {"pages", "size of the pages of all buffers", {"small", "huge"}, "small", ""},
-             {"line", "distance between the addresses of the chase", {}, std::int64_t{64}, "B"},
-             {"seed", "of the random cycle", {}, std::int64_t{1}, ""}},
-    .work = {{"chase", {"loads"}}, {"load", {"bytes"}}},
-    .min_cpus = 2,
-    .own_threads = true,
-};
 
 /// Counts out blocks to read, one by one. Each counter has its own cache lines.
 class Blocks {
@@ -192,7 +174,9 @@ class LoadedLatency : public assay::Benchmark {
     }
 
     [[nodiscard]] assay::Work work() const override {
-        return {{"chase", {{"loads", 1}}}, {"load", {{"bytes", static_cast<double>(iteration() * block_bytes_)}}}};
+        assay::Work work = assay::declared::loaded_latency.work_of(1);
+        work["load"] = {{"bytes", static_cast<double>(iteration() * block_bytes_)}};
+        return work;
     }
 
     /// For the walk the streams read endlessly; otherwise they wait for their blocks.
@@ -263,4 +247,6 @@ class LoadedLatency : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<LoadedLatency>(declaration, argc, argv); }
+int main(int argc, char** argv) {
+    return assay::run_program<LoadedLatency>(assay::declared::loaded_latency, argc, argv);
+}

@@ -1,4 +1,6 @@
 // The rate of the C library's memcpy by size, inside and outside the caches, like NetPIPE's memcpy module.
+#include "declared/memcpy.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -13,29 +15,6 @@ constexpr std::size_t line_bytes = 64;
 /// Offset of targets from sources modulo a page: loads then do not wait for stores whose low address bits are
 /// equal.
 constexpr std::size_t stagger_bytes = 2048 + line_bytes;
-
-const assay::Declaration declaration{
-    .name = "memcpy",
-    .summary = "rate of the C library's memcpy for one block size",
-    .kernels = {"memcpy"},
-    .axes =
-        {{"bytes", "size of the copied block", {}, std::int64_t{1} << 20U, "B"},
-         {"buffers",
-          "hot: one source and one target, reused in cache; cold: each copy uses the next part of a pool larger "
-          "than the caches",
-          {"hot", "cold"},
-          "hot",
-          ""},
-         {"offset",
-          "bytes added to the size, as NetPIPE's perturbation of 3 does; at least 1 byte is copied",
-          {},
-          std::int64_t{0},
-          "B",
-          -(std::int64_t{1} << 48U)},
-         {"pool", "bytes of the pool of cold sources; the targets have as many", {}, std::int64_t{1} << 28U, "B"}},
-    .work = {{"memcpy", {"bytes"}}},
-    .max_cpus = 1,
-};
 
 using Copy = void* (*)(void*, const void*, std::size_t);
 /// volatile: the compiler cannot know which function is called, so it must call it.
@@ -128,4 +107,4 @@ class Memcpy : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<Memcpy>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_program<Memcpy>(assay::declared::memcpy, argc, argv); }

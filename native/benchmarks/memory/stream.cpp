@@ -1,5 +1,7 @@
 // Sustainable memory bandwidth, after J. D. McCalpin's STREAM: copy, scale, add and triad over arrays of doubles
 // much larger than the caches.
+#include "declared/stream.hpp"
+
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -22,28 +24,6 @@ constexpr std::size_t stagger_bytes = 1024 + 64;
 constexpr double invalid_value = -1.0;
 
 enum Kernel : std::size_t { copy, scale, add, triad };
-
-const assay::Declaration declaration{
-    .name = "stream",
-    .summary = "sustainable memory bandwidth: copy, scale, add, triad over long vectors of doubles",
-    .kernels = {"copy", "scale", "add", "triad"},
-    .axes =
-        {{"stores",
-          "ordinary stores read the target's line first (write-allocate); non-temporal ones do not",
-          {"ordinary", "non-temporal"},
-          "ordinary",
-          ""},
-         {"touch",
-          "who first writes the arrays: each thread its own part, or one thread everything",
-          {"parallel", "serial"},
-          "parallel",
-          ""},
-         {"elements", "length of each of the three arrays of doubles", {}, std::int64_t{10'000'000}, "elements"}},
-    .work = {{"copy", {"bytes", "traffic_bytes"}},
-             {"scale", {"bytes", "traffic_bytes"}},
-             {"add", {"bytes", "traffic_bytes"}},
-             {"triad", {"bytes", "traffic_bytes"}}},
-};
 
 /// The arrays that a kernel reads (y, z) and writes (x), and the factor of x relative to the first array's start
 /// values.
@@ -168,12 +148,11 @@ class Stream : public assay::Benchmark {
     }
 
     [[nodiscard]] assay::Work work() const override {
-        assay::Work work;
-        for (std::size_t kernel = copy; kernel <= triad; ++kernel) {
-            const double vectors = kernel == copy || kernel == scale ? 2 : 3;
-            const double bytes = vectors * sizeof(double) * static_cast<double>(elements_);
-            const double allocated = non_temporal_ ? 0 : sizeof(double) * static_cast<double>(elements_);
-            work[declaration.kernels[kernel]] = {{"bytes", bytes}, {"traffic_bytes", bytes + allocated}};
+        assay::Work work = assay::declared::stream.work_of(static_cast<double>(elements_));
+        for (auto& [kernel, amounts] : work) {
+            if (non_temporal_) {  // the target's lines are not read
+                amounts["traffic_bytes"] = amounts["bytes"];
+            }
         }
         return work;
     }
@@ -248,4 +227,4 @@ class Stream : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<Stream>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_program<Stream>(assay::declared::stream, argc, argv); }

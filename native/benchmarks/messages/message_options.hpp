@@ -14,32 +14,6 @@ namespace assay::messages {
 
 enum class Pattern { latency, bandwidth, bidirectional };
 
-inline const Axis pattern_axis{
-    "pattern",
-    "latency: round trip; bandwidth: a window of messages in one direction, then an acknowledgement; "
-    "bidirectional: windows in both directions at once; multi-: all pairs at once",
-    {"latency", "bandwidth", "bidirectional", "multi-bandwidth", "multi-latency"},
-    "latency",
-    ""};
-inline const Axis buffers_axis{
-    "buffers",
-    "hot: one to send and one to receive; rotating: a window of each in turn; cold: pools beyond the caches",
-    {"hot", "rotating", "cold"},
-    "hot",
-    ""};
-inline const Axis offset_axis{"offset", "bytes added to the size, as NetPIPE's perturbation of 3 does",
-                              {},       std::int64_t{0},
-                              "B",      -(std::int64_t{1} << 48U)};
-inline const Axis window_axis{"window", "messages on the way before one waits", {}, std::int64_t{64}, ""};
-inline const Axis pool_axis{
-    "pool", "bytes of each of the two pools of cold buffers", {}, std::int64_t{1} << 28U, "B"};
-inline const std::map<std::string, std::vector<std::string>> quantities{
-    {"message", {"bytes", "messages", "one-way"}}};
-
-inline Axis bytes_axis(std::int64_t min_bytes) {
-    return {"bytes", "size of a message", {}, std::int64_t{8}, "B", min_bytes};
-}
-
 /// With or without `multi-`, which makes no difference for one pair.
 inline Pattern pattern_of(const Params& params) {
     const std::string& pattern = params.word("pattern");

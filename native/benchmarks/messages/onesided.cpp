@@ -1,4 +1,6 @@
 // Transfers into and from the memory of another rank, timed until they are visible there.
+#include "declared/onesided.hpp"
+
 #include <mpi.h>
 
 #include <optional>
@@ -164,6 +166,4 @@ class Onesided : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_mpi_program<Onesided>(assay::onesided::declaration, argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_mpi_program<Onesided>(assay::declared::onesided, argc, argv); }

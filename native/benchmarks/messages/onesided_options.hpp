@@ -14,38 +14,6 @@ namespace assay::onesided {
 enum class Operation { put, get, accumulate };
 enum class Synchronisation { flush, lock, fence, pscw };
 
-inline const Declaration declaration{
-    .name = "onesided",
-    .summary = "latency and bandwidth of one-sided transfers between two MPI ranks",
-    .kernels = {"transfer"},
-    .axes =
-        {{"operation",
-          "put: write into the target's window; get: read from it; accumulate: add to it, as doubles",
-          {"put", "get", "accumulate"},
-          "put",
-          ""},
-         {"synchronisation",
-          "flush: MPI_Win_lock_all once, MPI_Win_flush; lock: MPI_Win_lock, unlock; fence: MPI_Win_fence; pscw: "
-          "post, start, complete, wait",
-          {"flush", "lock", "fence", "pscw"},
-          "flush",
-          ""},
-         {"pattern",
-          "latency: round trip until the target sees the data (passive get: until the data arrive); bandwidth: a "
-          "window of transfers in each synchronisation",
-          {"latency", "bandwidth"},
-          "latency",
-          ""},
-         {"bytes", "of a transfer", {}, std::int64_t{8}, "B", 0},
-         {"allocation",
-          "of the window: allocate: MPI_Win_allocate; create: MPI_Win_create of the program's own memory",
-          {"allocate", "create"},
-          "allocate",
-          ""},
-         {"window", "transfers in one synchronisation of the bandwidth pattern", {}, std::int64_t{64}, "", 1}},
-    .work = {{"transfer", {"bytes", "one-way"}}},
-};
-
 struct Options {
     Operation operation = Operation::put;
     Synchronisation synchronisation = Synchronisation::flush;

@@ -1,5 +1,7 @@
 // Every pair of many ranks, in the rounds of a round-robin schedule: each pair alone, or all pairs of a round at
 // once.
+#include "declared/pairs.hpp"
+
 #include <optional>
 #include <string>
 
@@ -18,25 +20,6 @@ using assay::pt2pt::Calls;
 using assay::pt2pt::Flow;
 using assay::pt2pt::Options;
 using assay::pt2pt::Pattern;
-
-const assay::Declaration declaration{
-    .name = "pairs",
-    .summary = "latency and bandwidth of every pair of many MPI ranks, in the rounds of a tournament",
-    .kernels = {"message"},
-    .axes =
-        {{"pattern",
-          "latency: round trip; bandwidth: a window of messages in one direction, then an acknowledgement; "
-          "bidirectional: windows in both directions at once",
-          {"latency", "bandwidth", "bidirectional"},
-          "latency",
-          ""},
-         assay::messages::bytes_axis(0),
-         {"schedule", "one: the pairs of a round one after the other; all: at once", {"one", "all"}, "all", ""},
-         {"round", "of the tournament; in each a rank meets another one", {}, std::int64_t{0}, "", 0},
-         assay::messages::window_axis},
-    .work = assay::messages::quantities,
-    .max_cpus = 1,
-};
 
 /// Blocking calls for latency, non-blocking ones for the other patterns, reused buffers: like OSU.
 Options options_of(const Params& params) {
@@ -153,4 +136,4 @@ class Pairs : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_mpi_program<Pairs>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_mpi_program<Pairs>(assay::declared::pairs, argc, argv); }

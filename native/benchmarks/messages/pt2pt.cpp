@@ -101,4 +101,4 @@ class Pt2pt : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_mpi_program<Pt2pt>(assay::pt2pt::declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_mpi_program<Pt2pt>(assay::declared::pt2pt, argc, argv); }

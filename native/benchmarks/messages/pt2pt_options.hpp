@@ -6,43 +6,9 @@
 #include <string>
 
 #include "benchmarks/messages/gap.hpp"
+#include "declared/pt2pt.hpp"
 
 namespace assay::pt2pt {
-
-inline const Declaration declaration{
-    .name = "pt2pt",
-    .summary = "latency, bandwidth and rate of messages between pairs of MPI ranks",
-    .kernels = {"message"},
-    .axes =
-        {messages::pattern_axis,
-         messages::bytes_axis(0),
-         {"calls",
-          "nonblocking: Isend, Irecv; blocking: Send, Recv; persistent: Start; synchronous: Ssend, or Issend in "
-          "windows",
-          {"nonblocking", "blocking", "persistent", "synchronous"},
-          "nonblocking",
-          ""},
-         {"source", "any: received from MPI_ANY_SOURCE", {"named", "any"}, "named", ""},
-         {"exchange", "combined: both directions in one MPI_Sendrecv", {"separate", "combined"}, "separate", ""},
-         messages::buffers_axis,
-         messages::offset_axis,
-         {"alignment", "largest power of two that divides the address of a buffer", {}, std::int64_t{64}, "B"},
-         {"datatype",
-          "contiguous: bytes; vector: blocks of 8 B, gaps of 8 B; indexed: blocks of 8 B, one in each 16 B",
-          {"contiguous", "vector", "indexed"},
-          "contiguous",
-          ""},
-         messages::window_axis,
-         messages::gap_axis,
-         {"threads",
-          "of each rank that pass messages at once, each over a communicator of its own",
-          {},
-          std::int64_t{1},
-          ""},
-         messages::pool_axis},
-    .work = messages::quantities,
-    .threads_pass_messages = [](const Params& params) { return params.number("threads") > 1; },
-};
 
 using messages::Pattern;
 enum class Calls { nonblocking, blocking, persistent, synchronous };
@@ -65,9 +31,7 @@ namespace detail {
 
 /// Index of a word in its axis, which is the value of its enumeration.
 inline int index_of(const Params& params, const std::string& axis) {
-    const auto& axes = declaration.axes;
-    const auto& words =
-        std::find_if(axes.begin(), axes.end(), [&](const Axis& each) { return each.name == axis; })->words;
+    const std::vector<std::string>& words = declared::pt2pt.axis(axis).words;
     return static_cast<int>(std::find(words.begin(), words.end(), params.word(axis)) - words.begin());
 }
 

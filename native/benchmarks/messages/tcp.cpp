@@ -1,4 +1,6 @@
 // Messages over TCP sockets between the same pairs of processes as in pt2pt.
+#include "declared/tcp.hpp"
+
 #include <array>
 #include <optional>
 #include <utility>
@@ -220,4 +222,4 @@ class Tcp : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_mpi_program<Tcp>(assay::tcp::declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_mpi_program<Tcp>(assay::declared::tcp, argc, argv); }

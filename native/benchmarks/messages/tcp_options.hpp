@@ -11,36 +11,6 @@
 
 namespace assay::tcp {
 
-inline const Declaration declaration{
-    .name = "tcp",
-    .summary = "latency, bandwidth and rate of messages over TCP between pairs of MPI ranks",
-    .kernels = {"message"},
-    .axes = {messages::pattern_axis,
-             messages::bytes_axis(1),
-             messages::buffers_axis,
-             messages::offset_axis,
-             messages::window_axis,
-             messages::gap_axis,
-             {"waiting",
-              "blocking: the kernel wakes the waiting process; polling: the process asks the kernel repeatedly",
-              {"blocking", "polling"},
-              "blocking",
-              ""},
-             {"nodelay", "on: TCP_NODELAY, small messages go at once", {"on", "off"}, "on", ""},
-             {"send-buffer", "of each socket (SO_SNDBUF); 0: the system's choice", {}, std::int64_t{0}, "B", 0},
-             {"receive-buffer", "of each socket (SO_RCVBUF); 0: the system's choice", {}, std::int64_t{0}, "B", 0},
-             {"segment",
-              "most bytes of a segment, its options included (TCP_MAXSEG); 0: what the MTU takes",
-              {},
-              std::int64_t{0},
-              "B",
-              0},
-             {"family", "of the addresses", {"ipv4", "ipv6"}, "ipv4", ""},
-             messages::pool_axis},
-    .work = messages::quantities,
-    .max_cpus = 1,
-};
-
 using messages::Pattern;
 
 /// One parsed case.

@@ -1,5 +1,7 @@
 // R. Himeno's benchmark: Jacobi sweeps of a pressure Poisson equation in curvilinear coordinates, in single
 // precision.
+#include "declared/himeno.hpp"
+
 #include "benchmarks/stencil/himeno_check.hpp"
 #include "harness/program.hpp"
 #include "harness/thread_times.hpp"
@@ -9,23 +11,6 @@ namespace {
 using assay::Part;
 using assay::Setting;
 using assay::Team;
-
-const assay::Declaration declaration{
-    .name = "himeno",
-    .summary = "Himeno benchmark: Jacobi sweeps of a Poisson equation on a three-dimensional grid",
-    .kernels = {"jacobi"},
-    .axes = {{"size",
-              "points of the grid: XS 32x32x64, S 64x64x128, M 128x128x256, L 256x256x512, XL 512x512x1024",
-              {"XS", "S", "M", "L", "XL"},
-              "M",
-              ""},
-             {"touch",
-              "who first writes the arrays: each thread its own part, or one thread everything",
-              {"parallel", "serial"},
-              "parallel",
-              ""}},
-    .work = {{"jacobi", {"bytes", "flops", "traffic_bytes"}}},
-};
 
 class Himeno : public assay::Benchmark {
   public:
@@ -45,7 +30,9 @@ class Himeno : public assay::Benchmark {
         });
     }
 
-    [[nodiscard]] assay::Work work() const override { return himeno::work(size_, 1); }
+    [[nodiscard]] assay::Work work() const override {
+        return assay::declared::himeno.work_of(static_cast<double>(size_.inner_points()));
+    }
 
     void prepare(std::size_t /*kernel*/) override {
         sweeps_ = 0;
@@ -107,4 +94,4 @@ class Himeno : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_program<Himeno>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_program<Himeno>(assay::declared::himeno, argc, argv); }

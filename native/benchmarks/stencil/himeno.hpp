@@ -38,7 +38,6 @@ struct Block {
 inline constexpr std::array<Size, 5> sizes{
     {{"XS", 32, 32, 64}, {"S", 64, 64, 128}, {"M", 128, 128, 256}, {"L", 256, 256, 512}, {"XL", 512, 512, 1024}}};
 
-inline constexpr double flops_per_point = 34;
 inline constexpr float omega = 0.8F;
 inline constexpr float invalid_value = -1;
 

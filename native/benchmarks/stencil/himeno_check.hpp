@@ -1,4 +1,4 @@
-// What programs of the Himeno benchmark share: named sizes, what is counted, and how results are checked.
+// What programs of the Himeno benchmark share: named sizes, and how results are checked.
 #pragma once
 
 #include <cfloat>
@@ -10,24 +10,11 @@
 
 namespace himeno {
 
-/// As in the source code: the sweep reads 13 arrays and writes one, the copy reads one and writes one.
-inline constexpr double bytes_per_point = 16 * sizeof(float);
-/// Both stores read their lines first.
-inline constexpr double allocated_per_point = 2 * sizeof(float);
 /// Pressures are from 0 to 1, sums of six of them are rounded: some of the last bits of a float.
 inline constexpr double tolerance = 4 * double{FLT_EPSILON};
 
 inline const Size& size_named(const std::string& name) {
     return *std::find_if(sizes.begin(), sizes.end(), [&](const Size& size) { return size.name == name; });
-}
-
-/// One sweep of so many grids of this size.
-inline assay::Work work(const Size& size, int grids) {
-    const auto points = static_cast<double>(grids) * static_cast<double>(size.inner_points());
-    return {{"jacobi",
-             {{"flops", flops_per_point * points},
-              {"bytes", bytes_per_point * points},
-              {"traffic_bytes", (bytes_per_point + allocated_per_point) * points}}}};
 }
 
 /// Like `exact_gosa`, by all threads of a team.

@@ -1,5 +1,7 @@
 // R. Himeno's benchmark over MPI: the grid is distributed over ranks along its three axes; the sweep is that of
 // one node.
+#include "declared/himeno_mpi.hpp"
+
 #include <array>
 #include <optional>
 
@@ -17,32 +19,6 @@ using assay::Part;
 using assay::Setting;
 using assay::Team;
 using himeno::Shape;
-
-const assay::Declaration declaration{
-    .name = "himeno_mpi",
-    .summary = "Himeno benchmark: Jacobi sweeps of a Poisson equation on a grid that MPI ranks share",
-    .kernels = {"jacobi"},
-    .axes =
-        {{"size",
-          "points of the grid: XS 32x32x64, S 64x64x128, M 128x128x256, L 256x256x512, XL 512x512x1024",
-          {"XS", "S", "M", "L", "XL"},
-          "M",
-          ""},
-         {"coupling",
-          "sharing: all ranks work on one grid; independent: each rank has its own grid, without messages",
-          {"sharing", "independent"},
-          "sharing",
-          ""},
-         {"i", "ranks along the first axis of the grid; 0: chosen for short messages", {}, std::int64_t{0}, "", 0},
-         {"j", "ranks along the second axis; 0: chosen for short messages", {}, std::int64_t{0}, "", 0},
-         {"k",
-          "ranks along the third axis, contiguous in memory; 0: chosen for short messages",
-          {},
-          std::int64_t{0},
-          "",
-          0}},
-    .work = {{"jacobi", {"bytes", "flops", "traffic_bytes"}}},
-};
 
 bool is_sharing(const Params& params) { return params.word("coupling") == "sharing"; }
 
@@ -84,7 +60,10 @@ class HimenoMpi : public assay::Benchmark {
 
     void connect() override { halo_.emplace(all(), shape_, block_, grid_.pressures()); }
 
-    [[nodiscard]] assay::Work work() const override { return himeno::work(size_, sharing_ ? 1 : ranks_); }
+    [[nodiscard]] assay::Work work() const override {
+        const auto grids = static_cast<double>(sharing_ ? 1 : ranks_);
+        return assay::declared::himeno_mpi.work_of(grids * static_cast<double>(size_.inner_points()));
+    }
 
     void prepare(std::size_t /*kernel*/) override {
         sweeps_ = 0;
@@ -176,4 +155,6 @@ class HimenoMpi : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_mpi_program<HimenoMpi>(declaration, argc, argv); }
+int main(int argc, char** argv) {
+    return assay::run_mpi_program<HimenoMpi>(assay::declared::himeno_mpi, argc, argv);
+}

@@ -1,4 +1,6 @@
 // Dry air in a vertical plane: a warm bubble rises, by the equations of miniWeather.
+#include "declared/weather.hpp"
+
 #include <optional>
 
 #include "benchmarks/stencil/weather_checks.hpp"
@@ -15,25 +17,6 @@ using assay::weather::Air;
 using assay::weather::Layout;
 using assay::weather::Plane;
 using assay::weather::Totals;
-
-const assay::Declaration declaration{
-    .name = "weather",
-    .summary = "dry air in a vertical plane, by the equations of miniWeather: a warm bubble rises",
-    .kernels = {"rate", "tendencies", "halo", "other"},
-    .axes = {{"nx", "cells along x, an even number; half as many along z", {}, std::int64_t{400}, ""},
-             {"time-steps", "steps of a solution", {}, std::int64_t{60}, ""},
-             {"coupling",
-              "sharing: all ranks work on one plane; independent: each rank has its own plane, without messages",
-              {"sharing", "independent"},
-              "sharing",
-              ""},
-             {"tile", "columns that a thread works on at once", {}, std::int64_t{2048}, ""}},
-    .work = {{"rate", {"updates", "flops", "traffic_bytes", "steps"}},
-             {"tendencies", {}},
-             {"halo", {}},
-             {"other", {}}},
-    .solves = true,
-};
 
 bool is_sharing(const Params& params) { return params.word("coupling") == "sharing"; }
 
@@ -71,14 +54,9 @@ class Weather : public assay::Benchmark {
 
     /// For one cell in one step, because the figure is a rate of them.
     [[nodiscard]] assay::Work work() const override {
-        return {{"rate",
-                 {{"updates", 1.},
-                  {"flops", assay::weather::flops_per_update},
-                  {"traffic_bytes", assay::weather::traffic_per_update},
-                  {"steps", 1 / cells()}}},
-                {"tendencies", {}},
-                {"halo", {}},
-                {"other", {}}};
+        assay::Work work = assay::declared::weather.work_of(1);
+        work["rate"]["steps"] = 1 / cells();
+        return work;
     }
 
     void prepare(std::size_t /*kernel*/) override {
@@ -145,4 +123,4 @@ class Weather : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return assay::run_mpi_program<Weather>(declaration, argc, argv); }
+int main(int argc, char** argv) { return assay::run_mpi_program<Weather>(assay::declared::weather, argc, argv); }

@@ -35,14 +35,6 @@ inline constexpr double fastest = 450;       ///< of waves and wind, m/s
 inline constexpr double courant = 1.5;       ///< cells that the fastest wave crosses in a step
 inline constexpr double dissipation = 0.25;  ///< beta of the hyper-viscosity
 
-/// Floating-point operations of a cell in a step: 77 for the flux between two cells, 3 for each new value, 2 for
-/// gravity.
-inline constexpr double flops_per_update = stages * (77 + 12 + 77 + 12 + 2);
-/// Memory traffic of a cell in a step if caches keep no array from one stage to the next: 4 values of 8 B are
-/// read twice and written, after being fetched if they were not read (write-allocate); the first stage reads
-/// them once.
-inline constexpr double traffic_per_update = 2 * 32. * (3 + 4 + 3);
-
 /// Cells of the whole plane.
 struct Plane {
     std::size_t columns;

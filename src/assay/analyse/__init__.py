@@ -40,7 +40,7 @@ def examine(run: Run, given: Mapping[str, float] = {}) -> Evidence:
     ended = imported.outcomes(run.imported) if run.imported else outcomes(run, attempts)
     explained = strata.explained((run.plan.cases, attempts))
     found = (
-        imported.apart(imported.measured(run.imported))
+        imported.apart(imported.measured(run, run.imported))
         if run.imported
         else measure(run, attempts, ended, explained)
     )

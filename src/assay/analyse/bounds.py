@@ -7,11 +7,9 @@ import msgspec
 
 from assay.analyse.curves import machine_of
 from assay.analyse.parts import Part, part
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model import text as texts
-from assay.model.benchmark import Benchmark
 from assay.model.machine import Machine, Topology
-from assay.model.placement import Memory, Placement
 from assay.model.result import Estimate, Limit
 from assay.model.role_words import Role
 from assay.model.run import Run
@@ -265,34 +263,17 @@ def fits_caches(estimate: Estimate, topology: Topology, times: int = 1) -> bool:
 
     Ranks of a host share its caches, so the memory of all ranks counts.
     """
-    benchmark = benchmarks.get(estimate.benchmark)
-    needed = benchmark.host_memory_bytes(estimate.params, _placement(estimate, benchmark))
-    return 0 < needed <= times * cached_bytes(estimate, topology)
+    return 0 < estimate.memory_bytes <= times * cached_bytes(estimate, topology)
 
 
 def rank_memory_bytes(estimate: Estimate) -> int:
     """Return the bytes of memory that each rank of an estimate's case needs."""
-    benchmark = benchmarks.get(estimate.benchmark)
-    return benchmark.memory_bytes(estimate.params, _placement(estimate, benchmark))
-
-
-def _placement(estimate: Estimate, benchmark: Benchmark) -> Placement:
-    """The placement of an estimate's case by ranks; each cpu is a rank if they were not laid out."""
     placed = estimate.placement
-    cpus = placed.cpus or ((),)
-    by_host = tuple(_ranks(each, placed.laid_out // len(cpus)) for each in cpus)
-    hosts = placed.hosts or ("",)
-    whole = benchmark.launcher != "mpi" or len(by_host) != len(hosts)
-    return Placement(placed.label, "", cpus[0], Memory(), hosts, by_host=() if whole else by_host)
-
-
-def _ranks(cpus: tuple[int, ...], laid_out: int) -> tuple[tuple[int, ...], ...]:
-    """The cpus of each rank of a host."""
-    each = max(1, len(cpus) // laid_out) if laid_out else 1
-    return tuple(cpus[at : at + each] for at in range(0, len(cpus), each)) or ((),)
+    cpus = len(placed.cpus[0]) if placed.cpus and estimate.declared.launcher == "mpi" else 1
+    return estimate.memory_bytes // max(1, placed.laid_out // len(placed.cpus) if placed.laid_out else cpus)
 
 
 def _fits(estimate: Estimate, topology: Topology) -> bool:
     """Whether caches may hold a significant part of the working set; see `_BEYOND_CACHES`."""
-    sizes_itself = benchmarks.get(estimate.benchmark).sizes_itself
+    sizes_itself = estimate.declared.sizes_itself
     return fits_caches(estimate, topology, 1 if sizes_itself else _BEYOND_CACHES)

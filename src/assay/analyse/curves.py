@@ -10,8 +10,8 @@ import numpy as np
 
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples, medians, quantiles
-from assay.model import benchmarks, roles
-from assay.model.benchmark import ParamValue
+from assay.model import roles
+from assay.model.declaration import ParamValue, kept
 from assay.model.grouping import grouped
 from assay.model.law import Model, Point
 from assay.model.machine import Machine
@@ -65,9 +65,9 @@ class RunEstimates(msgspec.Struct, frozen=True, dict=True):
         """Id -> estimate."""
         return {each.estimate.id: each.estimate for each in self.measured}
 
-    def of_role(self, role: Role, kernel: str = "") -> list[Measured]:
-        """Return estimates of a role with a figure, of any benchmark; of one kernel, any if empty."""
-        return _of_kernel(self._sorted[1].get(role, ()), kernel)
+    def of_role(self, role: Role, *, main: bool = False) -> list[Measured]:
+        """Return estimates of a role with a figure, of any benchmark; `main`: of its main kernel only."""
+        return [each for each in self._sorted[1].get(role, ()) if not main or roles.is_main(each.estimate)]
 
     @cached_property
     def _sorted(self) -> tuple[Mapping[str, Sequence[Measured]], Mapping[Role | None, Sequence[Measured]]]:
@@ -106,7 +106,7 @@ class Curve(NamedTuple):
 
 def headline(estimate: Estimate) -> str:
     """Return the name of the first metric of its kernel; its own metric if no benchmark declares the kernel."""
-    return benchmarks.of(estimate.benchmark).headline_name(estimate.kernel, estimate.params, estimate.metric)
+    return estimate.declared.headline_name(estimate.kernel, estimate.params, estimate.metric)
 
 
 def is_headline(estimate: Estimate) -> bool:
@@ -142,22 +142,22 @@ def states_of(estimates: Iterable[Estimate]) -> list[str | None]:
 
 def _marks(estimate: Estimate, coordinates: Sequence[str]) -> tuple[str, ...]:
     """The words that estimates of a curve share; without params that follow from the machine."""
-    known, chosen = _of_marks(estimate.benchmark, tuple(coordinates))
+    known, chosen = _of_marks(estimate.declaration, tuple(coordinates))
     marks = [estimate.placement.label] if "label" not in coordinates else []
     marks += [estimate.placement.memory] if "memory" not in coordinates else []
     marks += [f"{name}={estimate.params[name]}" for name in chosen if name in estimate.params]
     marks += [f"{name}={value}" for name, value in estimate.params.items() if name not in known]
     # A pattern of another tool without a declared metric has each of its metrics as a headline.
-    declared = benchmarks.of(estimate.benchmark).headline_of(estimate.kernel, estimate.params)
+    declared = estimate.declared.headline_of(estimate.kernel, estimate.params)
     marks += [] if declared else [estimate.metric]
     marks += [f"{factor}={level}" for factor, level in estimate.factors.items()]
     return (*marks, *(f"host={host}" for host in estimate.placement.hosts))
 
 
 @cache
-def _of_marks(benchmark: str, coordinates: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+def _of_marks(declaration: str, coordinates: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
     """Its params with the coordinates (tables of other tools have more); chosen axes that are no coordinates."""
-    declared = benchmarks.of(benchmark)
+    declared = kept(declaration)
     chosen = tuple(name for name in declared.defaults if name not in coordinates)
     return frozenset((*coordinates, *declared.units)), chosen
 

@@ -17,9 +17,10 @@ from assay.analyse.launches import CaseAttempt, Sampled, misplaced, used, worst_
 from assay.analyse.modes import two_modes
 from assay.analyse.states import FAR, NEAR
 from assay.analyse.statistics import FEWEST_FOR_TAIL, Samples, median_interval, medians, percentile
-from assay.model import benchmarks
-from assay.model.benchmark import Benchmark, Metric
+from assay.model import measurands
+from assay.model.declaration import Declaration, Metric, keep
 from assay.model.grouping import grouped
+from assay.model.measurand import Measurand
 from assay.model.placed import Placed, Proof
 from assay.model.placement import Placement
 from assay.model.plan import Case
@@ -27,6 +28,7 @@ from assay.model.quantity import Quantity
 from assay.model.rank import Rank
 from assay.model.result import Estimate, Outcome
 from assay.model.run import Run
+from assay.model.text import text
 
 
 class LaunchMedian(msgspec.Struct, frozen=True):
@@ -64,16 +66,26 @@ def measure(
         measured
         for case in run.plan.cases
         if case.role == role
-        for measured in _of_case(case, attempts[case.id], outcomes[case.id], split=case.benchmark in explained)
+        for measured in _of_case(
+            run, case, attempts[case.id], outcomes[case.id], split=case.benchmark in explained
+        )
     ]
 
 
-def _of_case(case: Case, attempts: Sequence[CaseAttempt], outcome: Outcome, *, split: bool) -> Iterable[Measured]:
+def _of_case(
+    run: Run,
+    case: Case,
+    attempts: Sequence[CaseAttempt],
+    outcome: Outcome,
+    *,
+    split: bool,
+) -> Iterable[Measured]:
     """Figures of each host; for ranks that work together one for all hosts."""
-    benchmark = benchmarks.get(case.benchmark)
+    benchmark = run.plan.declared(case.benchmark)
     counted = used(attempts)
+    common = measurands.of_case(run, case, benchmark, alone=benchmark.launcher != "mpi")
     if outcome.status != "complete" or not counted:
-        yield from _without_figures(case, benchmark, attempts, outcome)
+        yield from _without_figures(case, benchmark, common, attempts, outcome)
         return
     groups = _by_state(counted) if split else {None: counted}
     aside = sum(each.status == "complete" for each in attempts) - sum(map(len, groups.values()))
@@ -84,7 +96,7 @@ def _of_case(case: Case, attempts: Sequence[CaseAttempt], outcome: Outcome, *, s
         alone = host if len(hosts) > 1 else None
         placed = _placed(case, ranks.get(host, ()), alone, libraries) if host else _placed_ranks(case, attempts)
         for kernel in benchmark.kernels:
-            part = _Part(case, benchmark, kernel, alone, placed, outcome.reason, aside)
+            part = _Part(case, benchmark, kernel, alone, placed, common, outcome.reason, aside)
             for over in (joint.SLOWEST, *([] if host else [joint.MEAN])):
                 key = kernel, host or over
                 for state, group in groups.items() if key in present else ():
@@ -102,10 +114,11 @@ class _Part(msgspec.Struct, frozen=True):
     """One kernel of a case on one host."""
 
     case: Case
-    benchmark: Benchmark
+    benchmark: Declaration
     kernel: str
     host: str | None
     placed: Placed
+    measurand: Measurand
     reason: str
     set_aside: int = 0
 
@@ -184,9 +197,9 @@ class _Summary(msgspec.Struct, frozen=True):
 
 def _problem(sampled: Sequence[Sampled], ordered: Samples) -> str:
     if ordered[0] <= 0:
-        return "a sample lasted 0 s: it was shorter than the clock's resolution"
+        return text("a sample lasted 0 s: it was shorter than the clock's resolution")
     if any(each.work != sampled[0].work for each in sampled):
-        return "its launches did different amounts of work"
+        return text("its launches did different amounts of work")
     return ""
 
 
@@ -199,7 +212,7 @@ def value(metric: Metric, seconds: float, work: Mapping[str, float]) -> float:
 def _estimate(part: _Part, metric: Metric, state: str | None, summary: _Summary) -> Estimate:
     problem = summary.problem
     if not problem and metric.work and metric.work not in summary.work:
-        problem = f"the program does not state its work in {metric.work}"
+        problem = text("the program does not state its work in {work}", work=metric.work)
     if problem:
         return _blank(part, metric, "invalid", problem)
 
@@ -234,11 +247,15 @@ def _identity(part: _Part, metric: Metric, state: str | None) -> str:
 
 
 def _without_figures(
-    case: Case, benchmark: Benchmark, attempts: Sequence[CaseAttempt], outcome: Outcome
+    case: Case,
+    benchmark: Declaration,
+    common: Measurand,
+    attempts: Sequence[CaseAttempt],
+    outcome: Outcome,
 ) -> Iterable[Measured]:
     placed = _placed_ranks(case, attempts)
     for kernel in benchmark.kernels:
-        part = _Part(case, benchmark, kernel, None, placed, outcome.reason)
+        part = _Part(case, benchmark, kernel, None, placed, common, outcome.reason)
         for metric in benchmark.metrics_of(kernel, case.params):
             yield Measured(_blank(part, metric, outcome.status, outcome.reason), ())
 
@@ -248,10 +265,13 @@ def _blank(part: _Part, metric: Metric, status: str, reason: str | None) -> Esti
         id=_identity(part, metric, None),
         case=part.case.id,
         benchmark=part.benchmark.name,
+        declaration=keep(part.benchmark),
+        memory_bytes=part.case.memory_bytes,
         kernel=part.kernel,
         metric=metric.name,
         unit=metric.unit,
         better=metric.better,
+        measurand=measurands.of_metric(part.measurand, part.benchmark, part.kernel, metric, part.case.params),
         params=part.case.params,
         placement=part.placed,
         factors=part.case.factors,
@@ -287,6 +307,8 @@ def _placed(case: Case, ranks: Sequence[Rank], host: str | None, libraries: dict
         as_asked=not any(map(misplaced, once.values())),
         machines=len({rank.boot_id for rank in once.values()}),
         libraries=libraries,
+        devices=tuple(dict.fromkeys(device for rank in once.values() for device in rank.devices or ())),
+        file_systems=tuple(dict.fromkeys(rank.folder.mount for rank in once.values() if rank.folder)),
         of="rank" if any(rank.proof == "rank" for rank in once.values()) else "thread",
     )
     laid_out = case.placement.rank_cpus if case.placement.ranks else ()

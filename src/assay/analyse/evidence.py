@@ -1,6 +1,6 @@
 """The input of rules, and the form of their findings."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 from typing import Literal
 
@@ -10,7 +10,7 @@ from assay.analyse.bounds import Bounds
 from assay.analyse.comparisons import Pair
 from assay.analyse.curves import RunEstimates
 from assay.analyse.trials import Trial
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.effort import Effort
 from assay.model.law import Prediction
 from assay.model.noise import Noise
@@ -61,8 +61,7 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
         """Return the study that repeats the measurement, as it is typed; for an import, `network` or `node`."""
         if not self.run.imported:
             return self.run.plan.study
-        known = {each.estimate.benchmark for each in self.measured} & set(benchmarks.names())
-        by_mpi = any(benchmarks.get(name).launcher == "mpi" for name in known)
+        by_mpi = any(measured.estimate.declared.launcher == "mpi" for measured in self.measured)
         return "network" if by_mpi else "node"
 
     def budget(self) -> tuple[str, ...]:
@@ -82,17 +81,18 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
             return comparison.resolution
         return self.noise.resolution or 0.0
 
-    def differing(self, name: str, kernel: str = "", a: str | None = None) -> list[Pair]:
-        """Return pairs of one kernel (any if empty) that differ in this word; `a`: level of the judged one.
+    def differing(self, name: str, wanted: Collection[Role] = (), a: str | None = None) -> list[Pair]:
+        """Return pairs that differ in this word; `a`: level of the judged one.
 
-        Pairs of fewer than three blocks are left out.
+        Pairs of fewer than three blocks are left out. If roles are wanted, so are pairs of other roles, and of
+        other kernels than the main ones of their benchmarks.
         """
         return [
             pair
             for pair in self.pairs
             if pair.comparison.blocks >= FEWEST_BLOCKS
             and pair.differ == name
-            and (not kernel or pair.a.kernel == kernel)
+            and (not wanted or (roles.role(pair.a) in wanted and roles.is_main(pair.a)))
             and (a is None or pair.level == a)
         ]
 

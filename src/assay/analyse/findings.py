@@ -41,12 +41,12 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
         for rule in _asked(evidence)
         for finding in rule.assess(evidence)
     ]
-    return tuple(sorted(found, key=lambda each: (each.status == "not assessed", _SEVERITIES.index(each.severity))))
+    return tuple(sorted(found, key=lambda each: (not each.assessed, _SEVERITIES.index(each.severity))))
 
 
 def tested(evidence: Evidence, found: Sequence[Finding]) -> tuple[str, ...]:
     """Return the names of the rules that had evidence, whether they found anything or nothing."""
-    assessed = {each.rule for each in found if each.status != "not assessed"}
+    assessed = {each.rule for each in found if each.assessed}
     without_evidence = {each.rule for each in found} - assessed
     return tuple(rule.name for rule in _asked(evidence) if rule.name not in without_evidence)
 

@@ -6,19 +6,22 @@ import msgspec
 
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import LaunchMedian, Measured
-from assay.model import benchmarks
+from assay.model import measurands
+from assay.model.declaration import Declaration, keep, undeclared
 from assay.model.imported import Imported, Printed, Table, case_of
 from assay.model.placed import Placed
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Limit, Outcome
+from assay.model.run import Run
+from assay.model.text import text
 
 
-def measured(imported: Imported) -> list[Measured]:
+def measured(run: Run, imported: Imported) -> list[Measured]:
     """Return every figure; its value counts as one launch, which supports no claim."""
     return [
         Measured(each, () if each.median is None else (LaunchMedian(0, None, each.median),))
         for table in imported.tables
-        for each in _estimates(table)
+        for each in _estimates(table, run.plan.declared(table.benchmark))
     ]
 
 
@@ -29,7 +32,7 @@ def apart(found: Iterable[Measured]) -> list[Measured]:
     a headline metric, such as the phases of a non-blocking collective operation.
     """
     found = tuple(found)
-    known = (each.estimate for each in found if benchmarks.of(each.estimate.benchmark).is_known)
+    known = (each.estimate for each in found if each.estimate.declared.is_known)
     with_headline = {each.case for each in known if is_headline(each)}
     return [
         each if _is_placed(each.estimate) and each.estimate.case in with_headline else _renamed(each)
@@ -39,7 +42,7 @@ def apart(found: Iterable[Measured]) -> list[Measured]:
 
 def _is_placed(estimate: Estimate) -> bool:
     """Whether it is of a declared kernel, and has a number on each swept axis."""
-    declared = benchmarks.of(estimate.benchmark)
+    declared = estimate.declared
     swept = (estimate.params.get(axis.name) for axis in declared.axes if axis.swept)
     operation = declared.axis("operation-name")  # a figure without it is not comparable
     decisive = {axis for metric in declared.metrics for axis in metric.when}
@@ -50,7 +53,8 @@ def _is_placed(estimate: Estimate) -> bool:
 
 def _renamed(measured: Measured) -> Measured:
     name = f"{measured.estimate.benchmark}: {measured.estimate.metric}"
-    return msgspec.structs.replace(measured, estimate=msgspec.structs.replace(measured.estimate, benchmark=name))
+    renamed = msgspec.structs.replace(measured.estimate, benchmark=name, declaration=keep(undeclared(name)))
+    return msgspec.structs.replace(measured, estimate=renamed)
 
 
 def outcomes(imported: Imported) -> dict[str, Outcome]:
@@ -59,22 +63,27 @@ def outcomes(imported: Imported) -> dict[str, Outcome]:
     return {case: Outcome(case, "complete", "", 0, 0) for case in cases}
 
 
-def _estimates(table: Table) -> Iterator[Estimate]:
+def _estimates(table: Table, declared: Declaration) -> Iterator[Estimate]:
     placed = Placed(table.placement, table.hosts, ((),) * max(len(table.hosts), 1), table.memory, None)
+    declaration = keep(declared)
     for figure in table.figures:
         case = case_of(table, figure)
         unusable = (
-            f"printed as {figure.printed}: too small for the digits that were printed" if figure.value <= 0 else ""
+            text("printed as {number}: too small for the digits that were printed", number=str(figure.printed))
+            if figure.value <= 0
+            else ""
         )
         problem = table.failed or unusable
         yield Estimate(
             id=f"{case.id}/{figure.kernel}/{figure.metric}",
             case=case.id,
             benchmark=table.benchmark,
+            declaration=declaration,
             kernel=figure.kernel,
             metric=figure.metric,
             unit=figure.unit,
             better="lower" if figure.better == "lower" else "higher",
+            measurand=measurands.of_figure(table, figure, declared),
             params=case.params,
             placement=placed,
             factors=table.factors,

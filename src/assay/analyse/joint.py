@@ -10,8 +10,10 @@ from assay.analyse.statistics import Samples
 from assay.model.placement import Placement
 from assay.model.rank import Rank
 from assay.model.record import FigureOfMerit, Traffic
+from assay.model.resource import wrong_devices, wrong_folder
 from assay.model.run import CaseRecords
 from assay.model.samples import PHASES, STOPS, table_of
+from assay.model.text import text
 
 #: The sample of many ranks is the time of the slowest of them, or the mean.
 SLOWEST, MEAN = "slowest", "mean"
@@ -81,7 +83,13 @@ def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) ->
         counts, iterations = table.counts[rows], int(table.iterations[rows[0]])
         if counts.min() != counts.max() or (table.iterations[rows] != iterations).any():
             disagreement = disagreement or (
-                f"its ranks recorded different samples of {kernel} ({phase}: {counts.min()} to {counts.max()})"
+                text(
+                    "its ranks recorded different samples of {kernel} ({phase}: {fewest} to {most})",
+                    kernel=kernel,
+                    phase=phase,
+                    fewest=int(counts.min()),
+                    most=int(counts.max()),
+                )
             )
             continue
         seconds, stop = table.block(rows), STOPS[table.stop[rows[0]]]
@@ -120,14 +128,31 @@ def wrong_ranks(ranks: Sequence[Rank], placement: Placement) -> str:
     for rank in ranks:
         wanted = hosts[max(0, min(rank.rank, len(hosts) - 1))] if hosts else ""
         if short(rank.host) != short(wanted):
-            return f"rank {rank.rank} was asked to be on {wanted}, it ran on {rank.host}"
-        if rank.rank < len(cpus) and rank.requested_cpus != cpus[rank.rank]:
-            return f"rank {rank.rank} was asked for cpus {list(rank.requested_cpus)}, not {list(cpus[rank.rank])}"
-        asked = placement.devices[rank.rank] if placement.devices else None
-        if asked is not None and rank.devices not in {asked, None}:
-            return (
-                f"rank {rank.rank} was asked for devices {', '.join(asked)}, used {', '.join(rank.devices or ())}"
+            return text(
+                "rank {rank} was asked to be on {wanted}, it ran on {host}",
+                rank=str(rank.rank),
+                wanted=wanted,
+                host=rank.host,
             )
+        if rank.rank < len(cpus) and rank.requested_cpus != cpus[rank.rank]:
+            return text(
+                "rank {rank} was asked for cpus {requested}, not {planned}",
+                rank=str(rank.rank),
+                requested=f"{list(rank.requested_cpus)}",
+                planned=f"{list(cpus[rank.rank])}",
+            )
+    return ""
+
+
+def wrong_resources(ranks: Sequence[Rank], placement: Placement) -> str:
+    """Return how devices and folder of the first rank with others differ from the plan; empty if none does."""
+    for rank in ranks:
+        given = placement.devices[rank.rank : rank.rank + 1]
+        folder = placement.folder_of(rank.rank)
+        wrong = wrong_devices(given[0], rank.devices) if given else ""
+        wrong = wrong or (wrong_folder(folder, rank.folder) if folder else "")
+        if wrong:
+            return text("rank {rank} on {host} {wrong}", rank=str(rank.rank), host=rank.host, wrong=wrong)
     return ""
 
 

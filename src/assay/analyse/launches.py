@@ -9,8 +9,8 @@ from assay.analyse import joint
 from assay.analyse.states import state
 from assay.analyse.statistics import Samples, median_intervals
 from assay.analyse.steady import FEWEST, steady_starts
-from assay.model import benchmarks
 from assay.model.bracket import Bracket
+from assay.model.declaration import Declaration
 from assay.model.grouping import grouped
 from assay.model.launch_errors import pick_cause
 from assay.model.placement import Memory
@@ -20,6 +20,7 @@ from assay.model.record import End, FailureCause, Header, Launch, Traffic
 from assay.model.result import CaseStatus
 from assay.model.run import CaseRecords, LaunchRecords, Run
 from assay.model.samples import table_of
+from assay.model.text import joined, text
 
 #: Share of pages outside the requested nodes, above which the placement has failed.
 _STRAY_PAGES = 0.01
@@ -84,7 +85,8 @@ def yields(run: Run, border: float | None) -> dict[str, list[CaseAttempt]]:
     cases = {case.id: case for case in run.plan.cases}
     found: dict[str, list[CaseAttempt]] = {case: [] for case in cases}
     began = [{each.header.case: each for each in launch.cases} for launch in run.launches]
-    sampled, disagreements = _all_sampled(began, cases)
+    declared = {case.id: run.plan.declared(case.benchmark) for case in run.plan.cases}
+    sampled, disagreements = _all_sampled(began, declared)
     misplacements: dict[tuple[int, str], str] = {}  # launches with the same placement share their rank objects
     for at, launch in enumerate(run.launches):
         made = launch.launch
@@ -149,11 +151,10 @@ def used(attempts: Iterable[CaseAttempt]) -> list[CaseAttempt]:
     return [each for each in complete if each.launch not in quiet or not each.disturbance]
 
 
-def parts_of(records: CaseRecords, case: Case | None) -> tuple[joint.Parts, str]:
+def parts_of(records: CaseRecords, declared: Declaration | None) -> tuple[joint.Parts, str]:
     """Return the series by (kernel, host), warm-up first; for ranks that work together see `joint.together`."""
-    benchmark = benchmarks.get(case.benchmark) if case else None
-    if benchmark and benchmark.launcher == "mpi":
-        parts, disagreement = joint.together(records, {metric.over for metric in benchmark.metrics})
+    if declared and declared.launcher == "mpi":
+        parts, disagreement = joint.together(records, {metric.over for metric in declared.metrics})
         return parts | joint.solutions(records.figures, lambda _: joint.SLOWEST), disagreement
     hosts = {rank.rank: rank.host for rank in records.header.ranks}
     return joint.apart(records) | joint.solutions(records.figures, lambda each: hosts.get(each.rank, "")), ""
@@ -166,7 +167,7 @@ _TOGETHER = 20_000
 
 
 def _all_sampled(
-    began: Sequence[Mapping[str, CaseRecords]], cases: Mapping[str, Case]
+    began: Sequence[Mapping[str, CaseRecords]], declared: Mapping[str, Declaration]
 ) -> tuple[dict[_Place, dict[tuple[str, str], Sampled]], dict[_Place, str]]:
     """The analysed samples of each case of each launch, and the disagreements of ranks that work together."""
     found: dict[_Place, dict[tuple[str, str], Sampled]] = {}
@@ -175,7 +176,7 @@ def _all_sampled(
     series = 0
     for at, begun in enumerate(began):
         for case, records in begun.items():
-            parts, disagreements[at, case] = parts_of(records, cases.get(case))
+            parts, disagreements[at, case] = parts_of(records, declared.get(case))
             waiting[at, case] = parts, records.header.work
             series += len(parts)
         if series > _TOGETHER:
@@ -237,14 +238,17 @@ def _judge(
     if records and records.verdict and not records.verdict.passed:
         wrong = records.verdict
         reason = records.end.reason if wrong.checks and records.end else ""
-        return "failed", f"wrong result: {reason or f'error {wrong.error:.2g}, tolerated {wrong.tolerance:.2g}'}"
+        measured = text(
+            "error {error}, tolerated {tolerance}", error=f"{wrong.error:.2g}", tolerance=f"{wrong.tolerance:.2g}"
+        )
+        return "failed", text("wrong result: {reason}", reason=reason or measured)
     end = _end(launch, case, records)
     if end is None:
         return _broken_off(launch.launch, begun=records is not None)
     if end.status != "complete":
-        return end.status, end.reason or "the program gives no reason"
+        return end.status, end.reason or text("the program gives no reason")
     if records is None or not (has_samples or table_of(records.series).measured()):
-        return "incomplete", "it recorded no samples"
+        return "incomplete", text("it recorded no samples")
     if disagreement:
         return "incomplete", disagreement
     return "complete", ""
@@ -257,28 +261,28 @@ def _end(launch: LaunchRecords, case: str, records: CaseRecords | None) -> End |
 
 def _broken_off(launch: Launch, *, begun: bool) -> tuple[CaseStatus, str]:
     if launch.lost:
-        return "failed", f"node failure: {', '.join(launch.lost)}"
+        return "failed", text("node failure: {hosts}", hosts=", ".join(launch.lost))
     words = pick_cause(launch.message, launch.program)
-    cause = f": {words}" if words else ""
     if launch.exit_code is None:
-        return "timed-out", f"ended at its time limit{cause}"
+        return "timed-out", joined(": ", (text("ended at its time limit"), words))
     if launch.exit_code < 0:
-        return "incomplete", f"ended by signal {-launch.exit_code}{cause}"
+        return "incomplete", joined(": ", (text("ended by signal {number}", number=str(-launch.exit_code)), words))
     if launch.exit_code and not begun:
-        return "failed", f"the program ended with exit code {launch.exit_code}{cause}"
-    return "incomplete", f"its records break off{cause}"
+        ended = text("the program ended with exit code {code}", code=str(launch.exit_code))
+        return "failed", joined(": ", (ended, words))
+    return "incomplete", joined(": ", (text("its records break off"), words))
 
 
 def elsewhere(header: Header, case: Case) -> str:
-    """Return how a case differs from the request in hosts, cpus or memory nodes; empty if it does not."""
+    """Return how a case differs from the request in hosts, cpus, memory or resources; empty if it does not."""
     found = {joint.short(rank.host) for rank in header.ranks}
     absent = [host for host in case.placement.hosts if joint.short(host) not in found]
     if absent:
-        return f"asked for {', '.join(absent)}, ran on {', '.join(sorted(found)) or 'nothing'}"
-    if case.placement.ranks:
-        wrong = joint.wrong_ranks(header.ranks, case.placement)
-        if wrong:
-            return wrong
+        ran = ", ".join(sorted(found)) or text("nothing")
+        return text("asked for {hosts}, ran on {found}", hosts=", ".join(absent), found=ran)
+    wrong = joint.wrong_ranks(header.ranks, case.placement) if case.placement.ranks else ""
+    if wrong or (wrong := joint.wrong_resources(header.ranks, case.placement)):
+        return wrong
     return next(filter(None, map(misplaced, header.ranks)), "")
 
 
@@ -286,14 +290,16 @@ def misplaced(rank: Rank) -> str:
     """Return how the placement of a process differs from the request; empty if it does not."""
     wanted = rank.requested_cpus if rank.proof == "thread" else tuple(sorted(rank.requested_cpus))
     if wanted and rank.cpus != wanted:
-        return f"asked for cpus {list(wanted)}, ran on {list(rank.cpus)}"
+        return text("asked for cpus {wanted}, ran on {cpus}", wanted=f"{list(wanted)}", cpus=f"{list(rank.cpus)}")
     memory = Memory.parsed(rank.requested_memory)
     pages = sum(rank.page_nodes.values())
     if not memory.nodes or not pages:
         return ""
     stray = pages - sum(rank.page_nodes.get(str(node), 0) for node in memory.nodes)
     if stray > _STRAY_PAGES * pages:
-        return (
-            f"asked for memory {rank.requested_memory}, but {100 * stray / pages:.0f} % of its pages lie elsewhere"
+        return text(
+            "asked for memory {memory}, but {share} % of its pages lie elsewhere",
+            memory=rank.requested_memory,
+            share=f"{100 * stray / pages:.0f}",
         )
     return ""

@@ -12,7 +12,7 @@ import msgspec
 
 from assay.analyse.bounds import MOST_SHARE, Bounds, Law
 from assay.analyse.estimates import Measured
-from assay.model import benchmarks, topics
+from assay.model import topics
 from assay.model.result import Estimate, Limit
 from assay.model.run import Run
 from assay.model.text import text
@@ -26,6 +26,12 @@ TOLERANCE = 1.05
 def laws() -> dict[str, Law]:
     """Return the laws by the names that metrics use."""
     return {name: module.law for module in topics.modules("limits").values() for name in module.law.names}
+
+
+def limit(name: str, estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """Return what a law, by its name in `Metric.limit`, says of an estimate; None without such a law."""
+    law = laws().get(name)
+    return law.limit(estimate, bounds) if law else None
 
 
 def bound(run: Run, measured: Sequence[Measured], given: Mapping[str, float]) -> list[Measured]:
@@ -57,7 +63,7 @@ def share(median: float, limit: Limit, better: Literal["higher", "lower"]) -> fl
 
 
 def _name(estimate: Estimate) -> str:
-    metrics = benchmarks.of(estimate.benchmark).metrics
+    metrics = estimate.declared.metrics
     return next((metric.limit for metric in metrics if metric.name == estimate.metric), "")
 
 

@@ -8,6 +8,7 @@ from assay.analyse.launches import CaseAttempt, planned
 from assay.model.record import FailureCause
 from assay.model.result import CaseStatus, Estimate, Outcome
 from assay.model.run import Run, Shortfall
+from assay.model.text import joined, text
 
 #: A single launch with this status decides the case: a wrong result or a wrong place is not chance.
 _DECISIVE: tuple[CaseStatus, ...] = ("failed", "invalid")
@@ -33,10 +34,10 @@ def _outcome(case: str, attempts: Sequence[CaseAttempt], launches: Sequence[str]
     status, reason, cause = _status(attempts, missing)
     broken = [each for each in attempts if each.status != "complete" and each.launch not in complete]
     if status == "complete" and len(complete) < len(launches):
-        why = "; ".join(sorted({each.reason for each in broken})) or missing
-        reason = f"{len(complete)} of {len(launches)} launches: {why}"
+        why = joined("; ", sorted({each.reason for each in broken})) or missing
+        reason = text("{made} of {planned} launches: {why}", made=len(complete), planned=len(launches), why=why)
     elif status == "complete" and all(each.disturbance for each in attempts if each.status == "complete"):
-        reason = f"every launch was disturbed: {attempts[-1].disturbance}"
+        reason = text("every launch was disturbed: {why}", why=attempts[-1].disturbance)
     failed = len({each.launch for each in broken})
     return Outcome(case, status, reason, len(complete), len(launches), cause, failed)
 
@@ -55,10 +56,11 @@ def _why_missing(run: Run, names: Sequence[str], cut: Mapping[str, Shortfall]) -
         if name in cut:
             return str(cut[name]) if cut[name].made else cut[name].why
     if run.ending is None:
-        return "the run has not ended; `assay run --resume` goes on with it"
+        return text("the run has not ended; `assay run --resume` goes on with it")
     if run.damage:
-        return f"its records are damaged: {run.damage[0]}"
-    return "the run was interrupted" if run.ending.status == "interrupted" else "the run did not reach it"
+        return text("its records are damaged: {why}", why=run.damage[0])
+    interrupted = run.ending.status == "interrupted"
+    return text("the run was interrupted") if interrupted else text("the run did not reach it")
 
 
 def mark_invalid(ended: Mapping[str, Outcome], estimates: Iterable[Estimate]) -> tuple[Outcome, ...]:

@@ -9,6 +9,7 @@ from assay.analyse.experiments import retest_range
 from assay.model import places
 from assay.model.quantity import Quantity
 from assay.model.result import Finding
+from assay.model.role_words import Role
 from assay.model.run import Run
 from assay.model.text import Text, filled, text
 
@@ -78,7 +79,7 @@ class PairedRatio(Question, frozen=True, kw_only=True):
     Attributes:
         differ: dimension, axis or factor in which pairs differ.
         level: of the judged estimate; any if None.
-        kernels: of the pairs; all if empty.
+        roles: of the pairs, which are then of main kernels; all pairs if empty.
         only: selects among these pairs.
         border: factor above 1.
         claims: to test, each in its direction.
@@ -97,7 +98,7 @@ class PairedRatio(Question, frozen=True, kw_only=True):
     claims: tuple[Claim, ...]
     border: float
     level: str | None = None
-    kernels: tuple[str, ...] = ("",)
+    roles: tuple[Role, ...] = ()
     only: Callable[[Evidence, Pair], bool] = lambda _evidence, _pair: True
     group: Callable[[Tested], Hashable] = lambda tested: tested.pair.comparison.id
     clearest: Callable[[Tested], float | tuple[float, ...]] = lambda tested: tested.ratio.lo
@@ -124,7 +125,7 @@ class PairedRatio(Question, frozen=True, kw_only=True):
 
     def pairs(self, evidence: Evidence) -> list[Pair]:
         """Return the pairs that the rule tests."""
-        found = (pair for kernel in self.kernels for pair in evidence.differing(self.differ, kernel, self.level))
+        found = evidence.differing(self.differ, self.roles, self.level)
         return [pair for pair in found if self.only(evidence, pair)]
 
     def _finding(self, tested: Tested, group: list[Tested]) -> Finding:

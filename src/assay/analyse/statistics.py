@@ -48,15 +48,15 @@ def median_interval(samples: ArrayLike, unit: str = "") -> Quantity:
 
 
 @cache
-def student(free: int) -> float:
-    """Return the 97.5 % quantile of Student's t with so many degrees of freedom.
+def student(free: int, tail: float = _TAIL) -> float:
+    """Return the quantile of Student's t with so many degrees of freedom that this share exceeds: 2.5 %.
 
     With t = sqrt(free) tan(x), the density is proportional to cos(x)^(free - 1).
     """
     x = np.linspace(0, np.pi / 2, _ANGLES)
     density = np.cos(x) ** (free - 1)
     within = np.concatenate(([0.0], np.cumsum((density[1:] + density[:-1]) / 2)))
-    return math.sqrt(free) * math.tan(float(np.interp(CONFIDENCE, within / within[-1], x)))
+    return math.sqrt(free) * math.tan(float(np.interp(1 - 2 * tail, within / within[-1], x)))
 
 
 def chi_square(free: int, z: float) -> float:

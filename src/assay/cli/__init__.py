@@ -13,18 +13,14 @@ from typing import TextIO
 import click
 
 from assay import __version__
-from assay.cli import settings
+from assay.cli.support import answers, opened, settings
+from assay.model.answers import Site
 from assay.model.errors import AssayError, InterruptedRunError, UnfitEnvironmentError, UsageError
 
-#: The other modules of this package.
-_NOT_COMMANDS = {
-    *("__init__", "hosts", "measuring", "nodes", "output", "plan_cost", "prepare", "printed", "progress"),
-    *("settings", "sharing", "site", "together"),
-}
 _COMMANDS = {
     path.stem.rstrip("_"): f"assay.cli.{path.stem}"
     for path in sorted(Path(__file__).parent.glob("*.py"))
-    if path.stem not in _NOT_COMMANDS
+    if path.stem != "__init__"
 }
 #: Replacements of characters for terminals with ASCII only.
 _PLAIN = {"µ": "u", "·": "-", "≥": ">=", "≤": "<=", "…": "...", "“": '"', "”": '"', "½": "1/2"}
@@ -36,16 +32,17 @@ _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class _Commands(click.Group):
-    """The modules of this package, by name. A module defines `command`."""
+    """The modules of this package, and of `commands` in topics, by name. A module defines `command`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         """The names, sorted."""
-        return sorted(_COMMANDS)
+        return sorted({*_COMMANDS, *answers.commands()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import the module of a command and return the command."""
         if cmd_name not in _COMMANDS:
-            return None
+            module = answers.commands().get(cmd_name)
+            return answers.command(module) if module else None
         command: click.Command = importlib.import_module(_COMMANDS[cmd_name]).command
         return command
 
@@ -57,10 +54,13 @@ class _Commands(click.Group):
             return super().resolve_command(ctx, args)
         import difflib
 
-        near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
+        known = self.list_commands(ctx)
+        if args[0] in known:
+            return super().resolve_command(ctx, args)
+        near = difflib.get_close_matches(args[0], known, n=1)
         raise UsageError(
             f"there is no command '{args[0]}'",
-            why=f"known: {', '.join(sorted(_COMMANDS))}",
+            why=f"known: {', '.join(known)}",
             remedy=f"assay {near[0]} --help" if near else "assay --help",
         )
 
@@ -86,6 +86,7 @@ def assay(ctx: click.Context, color: str) -> None:
         os.environ["FORCE_COLOR" if color == "always" else "NO_COLOR"] = "1"
     ctx.color = {"always": True, "never": False}.get(color)
     ctx.default_map = settings.defaults(assay)
+    ctx.obj = Site(lambda: opened.given_limits(()))
 
 
 def main() -> None:
@@ -188,11 +189,11 @@ def _internal(error: BaseException) -> AssayError:
 
 
 def _tell(error: AssayError, arguments: list[str]) -> None:
-    from assay.cli.output import echo
+    from assay.cli.support.output import echo
 
     remedy = error.remedy
     if not remedy and isinstance(error, UsageError):
-        named = next((word for word in arguments if word in _COMMANDS), "")
+        named = next((word for word in arguments if word in _COMMANDS or word in answers.commands()), "")
         remedy = " ".join(filter(None, ("assay", named, "--help")))
     echo(f"assay: {error.what}", err=True)
     if error.why:

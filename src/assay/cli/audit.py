@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output, settings
 from assay.cli.doctor import show_checks
-from assay.cli.nodes import require_fit
+from assay.cli.support import output, settings
+from assay.cli.support.nodes import require_fit
 
 if TYPE_CHECKING:
     from rich.console import Console

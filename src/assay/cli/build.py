@@ -2,7 +2,7 @@
 
 import click
 
-from assay.cli import hosts, output
+from assay.cli.support import hosts, options, output
 from assay.model.errors import UsageError
 
 
@@ -12,7 +12,7 @@ from assay.model.errors import UsageError
     "names",
     metavar="NAME",
     multiple=True,
-    callback=output.each_once,
+    callback=options.each_once,
     help="Compiler: gcc, clang or a name in assay.toml; flags can be added, as gcc+O2. Can be given several "
     "times. Default: the first of `assay list toolchains`.",
 )
@@ -21,7 +21,7 @@ from assay.model.errors import UsageError
     "mpis",
     metavar="NAME",
     multiple=True,
-    callback=output.each_once,
+    callback=options.each_once,
     help="Build the MPI programs, too, with openmpi, mpich-4 or a name in assay.toml. Can be given several times.",
 )
 @click.option(
@@ -62,7 +62,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     them once. Hosts that already have them stay unchanged.
     """
     from assay import toolchain
-    from assay.cli import settings, site
+    from assay.cli.support import settings, site
     from assay.launch.remote import ssh_options
     from assay.model import application_files
 
@@ -76,12 +76,12 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
             remedy="assay build --deploy --hosts 'node[01-04]'",
         )
     declared, tables = settings.table("toolchain"), settings.table("mpi")
-    wished = [
+    requested = [
         toolchain.with_mpi(name, mpi)
         for name in names or ("",)
         for mpi in (toolchain.mpi_names(mpis, tables) if mpis else ("",))
     ]
-    chosen = [toolchain.get(name, declared, tables) for name in wished]
+    chosen = [toolchain.get(name, declared, tables) for name in requested]
     if flags is not None:
         chosen = [toolchain.with_flags(one, flags) for one in chosen]
     builds = [toolchain.build(one, output.say, again=force) for one in chosen]

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from assay.cli import output
+from assay.cli.support import opened, output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from assay.compare.records import ComparedToFirst
+    from assay.compare.runs import Declared
     from assay.compare.sides import Sides
     from assay.model.compared import Compared, ComparedPair
     from assay.model.run import Run
@@ -46,12 +47,14 @@ class _Found(NamedTuple):
     metavar="NAME",
     help="Accept this difference: machine, topology, toolchain, sources, schema.",
 )
+@opened.names_option
 @click.option("--all", "everything", is_flag=True, help="Show all comparisons, not only the significant ones.")
 @click.option("--fail-below", metavar="SHARE", help="Exit 3 when a figure is slower by more than this: 5%.")
 def command(  # noqa: PLR0913 (one parameter an option)
     runs: tuple[str, ...],
     across: str,
     allowed: tuple[str, ...],
+    names: tuple[str, ...],
     fail_below: str | None,
     *,
     everything: bool,
@@ -72,11 +75,13 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     RUN is an id, a unique prefix of one, a path, or `last`.
     """
+    from assay.compare.runs import Declared
     from assay.model.units import parse_share
 
-    output.without_collector()
+    opened.without_collector()
     threshold = None if fail_below is None else parse_share(fail_below)
-    found = _one(runs[0], across, allowed) if len(runs) == 1 else _several(runs, across, allowed, threshold)
+    declared = Declared(across, allowed, opened.given_names(names))
+    found = _one(runs[0], declared) if len(runs) == 1 else _several(runs, declared, threshold)
     if as_json:
         output.print_json(_document(found))
     else:
@@ -131,16 +136,16 @@ def _uncompared(sides: Sides, compared: Sequence[Compared]) -> Sides:
     return msgspec.structs.replace(sides, found=msgspec.structs.replace(sides.found, shared=others))
 
 
-def _one(reference: str, across: str, allowed: tuple[str, ...]) -> _Found:
+def _one(reference: str, declared: Declared) -> _Found:
     """Compare the levels of one run."""
     from assay import store
     from assay.compare.runs import within
     from assay.compare.sides import sides
     from assay.model.errors import UsageError
 
-    if across or allowed:
+    if any(declared):
         raise UsageError(
-            "--across and --allow are for two runs or more",
+            "--across, --allow and --as are for two runs or more",
             why="only one is given",
             remedy=f"assay compare {reference}",
         )
@@ -156,7 +161,7 @@ def _one(reference: str, across: str, allowed: tuple[str, ...]) -> _Found:
     return _Found([side.run], [varied], shown)
 
 
-def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], threshold: float | None) -> _Found:
+def _several(runs: Sequence[str], declared: Declared, threshold: float | None) -> _Found:
     """Compare any number of runs with the first one.
 
     It is an error if no figure can be compared, unless curves can be and there is no threshold.
@@ -167,20 +172,20 @@ def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], thresho
     from assay.compare.sides import only_compared, sides
     from assay.model.errors import UsageError
 
-    for name in allowed:
+    for name in declared.allowed:
         if name not in GUARDED:
             raise UsageError(f"'{name}' need not be allowed", why=f"known: {', '.join(GUARDED)}")
     paths = [store.find(reference) for reference in runs]
     base, *others = found = [store.load(path) for path in paths]
     try:
-        compared = against(others, base, across, allowed, _earlier(paths, found))
+        compared = against(others, base, declared, _earlier(paths, found))
     except NothingInCommonError as error:
-        shown = sides(found)
+        shown = sides(found, {}, declared.names)
         if threshold is not None or not shown.have_common:
             raise
         return _Found(found, list(error.compared), shown)
     itself = {run.info.id for run in found} == {base.info.id}
-    return _Found(found, compared, only_compared(sides([base] if itself else found), compared))
+    return _Found(found, compared, only_compared(sides([base] if itself else found, {}, declared.names), compared))
 
 
 def _earlier(paths: Sequence[Path], runs: Sequence[Run]) -> list[Run]:

@@ -2,7 +2,7 @@
 
 import click
 
-from assay.cli import output
+from assay.cli.support import output
 
 #: Variable by which the shell requests completions; click derives it from the program's name.
 _VARIABLE = "_ASSAY_COMPLETE"

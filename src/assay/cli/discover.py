@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output, site
+from assay.cli.support import options, output, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ _UNAFFECTED = "Not affected"
 )
 @click.option("--xml", "xml_out", metavar="FILE", help="Save this machine as hwloc XML, for --from.")
 @click.option("--json", "as_json", is_flag=True, help="Print every fact with its unit and source as JSON.")
-@site.options
+@options.place_options
 def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     xml_in: str | None,
     synthetic: str | None,
@@ -99,7 +99,7 @@ def _show_nodes(hosts: tuple[str, ...], place: Site, *, as_json: bool) -> None:
 
 def _machine(xml_in: str | None, synthetic: str | None) -> tuple[Machine, str]:
     from assay import machine
-    from assay.cli import settings
+    from assay.cli.support import settings
     from assay.machine import given
     from assay.model.errors import UsageError
 
@@ -291,6 +291,8 @@ def _device(device: Device) -> str:
     """Known facts in a line, with names for those that are not clear without."""
     clear = {"driver", "class", "model", "speed", "rate", "lanes", "state", "link layer"}
     known = {name: _value(fact) for name, fact in device.facts.items() if fact.known and name != "virtual"}
+    if known.pop("may be used", "") and not device.facts["may be used"].value:
+        known["may not be used:"] = device.facts["may be used"].source
     if "mtu" in device.facts and device.facts["mtu"].known:
         known["mtu"] = str(device.facts["mtu"].value)
     return ", ".join(

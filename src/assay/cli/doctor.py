@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output, site
-from assay.cli.nodes import UNFIT, addressed, examine, merged, require_fit
+from assay.cli.support import options, output, site
+from assay.cli.support.fitness import examine
+from assay.cli.support.nodes import UNFIT, addressed, merged, require_fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,9 +30,9 @@ _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "problem": ("
 
 
 @click.command()
-@site.options
-@output.mpis_option
-@output.networks_option
+@options.place_options
+@options.mpis_option
+@options.networks_option
 @click.option("--json", "as_json", is_flag=True, help="Print every check and its facts as JSON.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     nodes: tuple[str, ...],
@@ -173,7 +174,7 @@ def _compiler() -> str:
 
 def _mpi() -> str:
     from assay import toolchain
-    from assay.cli import settings
+    from assay.cli.support import settings
 
     first = toolchain.get_mpi("", settings.table("mpi"))
     return f"{first.name} ({first.compiler})"
@@ -181,7 +182,7 @@ def _mpi() -> str:
 
 def _blas() -> str:
     from assay import toolchain
-    from assay.cli import settings
+    from assay.cli.support import settings
     from assay.model.errors import UnfitEnvironmentError
 
     found = toolchain.find_libraries("blas", settings.table("blas"))

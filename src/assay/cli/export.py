@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output
+from assay.cli.support import opened, output
 from assay.model import topics
 from assay.model.errors import UsageError
 
@@ -73,7 +73,7 @@ def _forms(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     show_default=True,
     help="Width of the charts: a column or a page of a paper.",
 )
-@output.limit_option
+@opened.limit_option
 def command(  # noqa: PLR0913 (each is an option)
     run: str,
     *,
@@ -115,7 +115,7 @@ def _charts(run: str, folder: Path, forms: tuple[str, ...], size: str, limits: t
 
     charts = {
         section.id if own == section.id else f"{section.id}-{own}": figure
-        for section in sections(*output.load(run, limits))
+        for section in sections(*opened.load(run, limits))
         for figure in section.figures
         for own in (figure.id.removeprefix("figure-"),)
     }
@@ -133,7 +133,7 @@ def _charts(run: str, folder: Path, forms: tuple[str, ...], size: str, limits: t
 def _parts(run: str, form: str, limits: tuple[str, ...], *, samples: bool) -> Parts:
     """The content that a module of `exports` makes from the run."""
     declared: Export = topics.modules("exports")[_EXPORTS[form]].export
-    found, analysis = output.load(run, limits)
+    found, analysis = opened.load(run, limits)
     if not samples:
         return declared.figures(found, analysis)
     if declared.samples is None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output
+from assay.cli.support import output
 
 if TYPE_CHECKING:
     from assay.importing import Text

@@ -1,4 +1,4 @@
-"""`assay list`: runs, studies, benchmarks, applications, references, placements, toolchains and libraries."""
+"""`assay list`: runs, studies, benchmarks, views, what is installed, and the words of a study."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_WHAT = ("runs", "studies", "benchmarks", "applications", "references", "placements", "toolchains", "mpis", "blas")
+_WHAT = (
+    "runs",
+    "studies",
+    "benchmarks",
+    "applications",
+    "references",
+    "placements",
+    "toolchains",
+    "mpis",
+    "blas",
+    "views",
+)
 _NOTHING = {
     "mpis": "here; next: module load openmpi, or pip install 'assay[mpi]'",
     "blas": "here; next: module load openblas, or pip install 'assay[blas]'",
@@ -25,9 +36,9 @@ def command(what: str, runs: str | None, *, as_json: bool) -> None:
     """List runs, studies, benchmarks, applications or what is installed.
 
     The newest run comes last. References are published systems that come with Assay; placements are the words
-    by which a study places a benchmark.
+    by which a study places a benchmark; views are pages over all runs, for `assay show`.
     """
-    from assay.cli import output
+    from assay.cli.support import output
 
     rows = {
         "runs": lambda: _runs(runs),
@@ -39,6 +50,7 @@ def command(what: str, runs: str | None, *, as_json: bool) -> None:
         "toolchains": _toolchains,
         "mpis": _mpis,
         "blas": _blas,
+        "views": _views,
     }
     listed = rows[what]()
     mpis = _mpis() if what == "toolchains" else []
@@ -70,6 +82,12 @@ def _runs(folder: str | None) -> list[dict[str, object]]:
         }
         for one in listed
     ]
+
+
+def _views() -> list[dict[str, object]]:
+    from assay.cli.support import answers
+
+    return [{"name": name, "title": view.title} for name, view in answers.views().items()]
 
 
 def _studies() -> list[dict[str, object]]:
@@ -129,7 +147,7 @@ def _placements() -> list[dict[str, object]]:
 
 def _toolchains() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.cli import settings
+    from assay.cli.support import settings
 
     declared = settings.table("toolchain")
     mpis = settings.table("mpi")
@@ -142,7 +160,7 @@ def _toolchains() -> list[dict[str, object]]:
 
 def _mpis() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.cli import settings
+    from assay.cli.support import settings
 
     return [
         {"name": one.name, "kind": one.kind, "compiler": one.compiler, "launcher": one.launcher}
@@ -152,7 +170,7 @@ def _mpis() -> list[dict[str, object]]:
 
 def _blas() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.cli import settings
+    from assay.cli.support import settings
 
     found = toolchain.find_libraries("blas", settings.table("blas"))
     return [{"name": one.name, "file": one.file, "source": one.source} for one in found]
@@ -162,7 +180,7 @@ def _print(rows: Sequence[dict[str, object]], but: str = "") -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from assay.cli import output
+    from assay.cli.support import output
 
     if not rows:
         return

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli import output, sharing
+from assay.cli.support import output, sharing
 from assay.model.errors import UsageError
 
 

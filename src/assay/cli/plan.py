@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 import textwrap
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output, site
-from assay.cli.plan_cost import duration, order_and_cost
+from assay.cli.support import output, site
+from assay.cli.support.options import RunOptions, run_options
+from assay.cli.support.plan_cost import duration, order_and_cost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from assay.model.benchmark import Axis, Benchmark, ParamValue
+    from assay.model.benchmark import Benchmark
+    from assay.model.declaration import Axis, ParamValue
     from assay.model.machine import Machine
     from assay.model.placement import Memory
     from assay.model.plan import Case, Plan
@@ -35,38 +37,11 @@ _MOST_POINTS = 40
 @click.option(
     "--synthetic", metavar="DESCRIPTION", help='Plan for a described machine: "pack:2 numa:4 core:8 pu:2".'
 )
-@output.seed_option
-@output.launches_option
-@click.option("--precision", metavar="SHARE", help="Half-width to reach for the interval of a launch: 1% or 0.01.")
-@click.option("--budget", metavar="DURATION", help="Time budget: 60s, 5m, 1h.")
-@output.toolchains_option
-@click.option("--vary", "wishes", metavar="NAME[=A,B]", multiple=True, help="Vary this factor, as in assay run.")
-@output.mpis_option
-@output.blas_option
-@output.networks_option
-@output.messages_option
-@output.set_option
-@output.sweep_option
-@output.nic_node_option
-@output.full_option
-@output.confirm_option
-@output.confirm_budget_option
-@site.options
+@run_options
 @click.option("--json", "as_json", is_flag=True, help="Print the whole plan as JSON.")
 @click.option("--all", "every", is_flag=True, help="List every case.")
-def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
-    study: str,
-    xml: str | None,
-    synthetic: str | None,
-    wishes: tuple[str, ...],
-    nodes: tuple[str, ...],
-    hostfile: str | None,
-    launcher: str | None,
-    ssh_config: str | None,
-    *,
-    as_json: bool,
-    every: bool,
-    **asked: Any,  # noqa: ANN401 (the options of the plan, which prepare reads)
+def command(  # noqa: PLR0913 (one parameter an option)
+    study: str, xml: str | None, synthetic: str | None, *, as_json: bool, every: bool, options: RunOptions
 ) -> None:
     """Show what STUDY measures, without measuring.
 
@@ -76,27 +51,27 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 
     from assay import plan as planning
     from assay import studies
-    from assay.cli import settings
-    from assay.cli.prepare import on_nodes, options_of, plan
+    from assay.cli.support import settings
+    from assay.cli.support.prepare import on_nodes, options_of, plan
     from assay.launch.starter import Starter
 
-    wish = studies.get(study, asked["sweeps"])
-    options = options_of(asked, site.node_names(nodes, hostfile))
+    wanted = studies.get(study, options.sweeps)
+    chosen = options_of(options, site.node_names(options.nodes, options.hostfile))
     machine = _machine(xml, synthetic)
     if machine is None:
-        machines = site.machines(options.hosts, Starter(site.find(launcher, ssh_config)))
+        machines = site.machines(chosen.hosts, Starter(site.find(options.launcher, options.ssh_config)))
         known = {host: facts for host, (facts, _) in machines.items()}
-        made = plan(study, wish, machines, on_nodes(options, machines), wishes)
+        made = plan(study, wanted, machines, on_nodes(chosen, machines), options.vary)
         _check_toolchains(made)
     else:  # the software there is unknown: assume that all programs have what they need
-        known = dict.fromkeys((machine.host, *options.hosts), machine)
+        known = dict.fromkeys((machine.host, *chosen.hosts), machine)
         there = msgspec.structs.replace(
-            options,
-            factors=planning.parse(wishes, wish, settings.table("factor")),
-            libraries={role: role for role in planning.needed_libraries(wish)},
-            programs=planning.foreign_programs(wish),
+            chosen,
+            factors=planning.parse(options.vary, wanted, settings.table("factor")),
+            libraries={role: role for role in planning.needed_libraries(wanted)},
+            programs=planning.foreign_programs(wanted),
         )
-        made = planning.make(study, wish, machine, there)
+        made = planning.make(study, wanted, machine, there)
     if as_json:
         output.print_json(made)
         return
@@ -145,7 +120,7 @@ def _check_toolchains(plan: Plan) -> None:
     """UsageError or UnfitEnvironmentError for a toolchain that is not installed."""
     from assay import plan as planning
     from assay import toolchain
-    from assay.cli import settings
+    from assay.cli.support import settings
 
     declared = settings.table("toolchain")
     for name in dict.fromkeys(launch.toolchain for launch in plan.order):
@@ -173,9 +148,9 @@ def _show(plan: Plan, console: Console, *, every: bool) -> None:
             if points := _points(benchmarks.get(name), cases):
                 console.print()
                 console.print(points)
-    folded = [(fold.alike, f"{fold.wish} is {fold.into}: {fold.reason}") for fold in plan.folded]
+    folded = [(fold.family, f"{fold.request} is {fold.into}: {fold.reason}") for fold in plan.folded]
     _list("Merged, because it is equivalent here", _brief(folded), console)
-    _list("Left out", _brief([(left.alike, f"{left.wish}: {left.reason}") for left in plan.left_out]), console)
+    _list("Left out", _brief([(left.family, f"{left.request}: {left.reason}") for left in plan.left_out]), console)
     _list("Order and cost", order_and_cost(plan), console)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from assay.cli import output, sharing
+from assay.cli.support import opened, output, sharing
 
 if TYPE_CHECKING:
     from assay.model.run import Run
@@ -27,7 +27,8 @@ _LONGEST = 120
     type=click.Path(dir_okay=False, path_type=Path),
     help="Output file.  [default: report.html in the run's directory; for several runs a file in this folder]",
 )
-@output.limit_option
+@opened.limit_option
+@opened.names_option
 @click.option(
     "--lang",
     "language",
@@ -38,7 +39,14 @@ _LONGEST = 120
 @sharing.share_option
 @sharing.list_option
 def command(  # noqa: PLR0913 (each is an option)
-    runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], language: str, *, share: bool, listed: bool
+    runs: tuple[str, ...],
+    path: Path | None,
+    limits: tuple[str, ...],
+    names: tuple[str, ...],
+    language: str,
+    *,
+    share: bool,
+    listed: bool,
 ) -> None:
     """Write the report of a run as one HTML file and print its path.
 
@@ -46,11 +54,20 @@ def command(  # noqa: PLR0913 (each is an option)
     list references) the page overlays their curves over sizes, cores, ranks or nodes and puts their tables side by
     side; ratios are to the first one.
     """
-    output.without_collector()
-    given = output.given_limits(limits)
+    opened.without_collector()
+    given = opened.given_limits(limits)
     with sharing.loaded(runs or ("last",), share=share, listed=listed) as found:
-        write = _several if len(found) > 1 else _single
-        output.echo(write(found, path, given, language))
+        if len(found) > 1:
+            output.echo(_several(found, path, _Given(given, opened.given_names(names)), language))
+        else:
+            output.echo(_single(found, path, given, language))
+
+
+class _Given(NamedTuple):
+    """The limits and the names of networks that the user gives."""
+
+    limits: dict[str, float]
+    names: dict[str, str]
 
 
 def _single(found: list[Run], path: Path | None, limits: dict[str, float], language: str) -> Path:
@@ -74,12 +91,12 @@ def _own(run: Run) -> Section | None:
     return page.section(sides([run]))
 
 
-def _several(found: list[Run], path: Path | None, limits: dict[str, float], language: str) -> Path:
+def _several(found: list[Run], path: Path | None, given: _Given, language: str) -> Path:
     from assay.compare import page
     from assay.compare.sides import sides
     from assay.report.ahead import Ahead
 
     with closing(Ahead(*found)) as ahead:
-        together = sides(found, limits)
+        together = sides(found, given.limits, given.names)
         name = "+".join(side.run.info.id for side in together.sides)
         return output.write(path or Path(f"{name[:_LONGEST]}.html"), page.render(together, language, ahead))

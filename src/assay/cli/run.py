@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output
-from assay.cli import site as where
+from assay.cli.support import output
+from assay.cli.support import site as where
+from assay.cli.support.opened import without_collector
+from assay.cli.support.options import RunOptions, run_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.cli.measuring import OpenRun
-    from assay.cli.prepare import Prepared
+    from assay.cli.support.measuring import OpenRun
+    from assay.cli.support.prepare import Prepared
     from assay.launch.command import Site
     from assay.launch.starter import Starter
     from assay.model.plan import Plan
@@ -27,34 +29,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("study", required=False)
-@click.option(
-    "--budget", metavar="DURATION", help="Time budget of the whole run: 60s, 5m, 1h. The run reports what it cuts."
-)
-@click.option("--precision", metavar="SHARE", help="Half-width to reach for the interval of a launch: 1% or 0.01.")
-@output.launches_option
-@output.seed_option
-@output.toolchains_option
-@click.option(
-    "--vary",
-    "wishes",
-    metavar="NAME[=A,B]",
-    multiple=True,
-    help="Vary this factor in the same blocks: memory=first-touch,interleave, toolchain=gcc,clang, "
-    "flags='-O3|-O2', an axis, an environment variable (UCX_RNDV_THRESH=default,65536), or a factor of "
-    "assay.toml. Several factors give all combinations.",
-)
-@output.mpis_option
-@output.blas_option
-@output.networks_option
-@output.messages_option
-@output.set_option
-@output.sweep_option
-@output.nic_node_option
-@output.full_option
-@output.refine_option
-@output.confirm_option
-@output.confirm_budget_option
-@where.options
+@run_options
 @click.option(
     "--resume",
     metavar="RUN",
@@ -63,18 +38,8 @@ if TYPE_CHECKING:
 )
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @click.option("--dry-run", is_flag=True, help="Print the exact commands; measure nothing.")
-def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
-    study: str | None,
-    wishes: tuple[str, ...],
-    resume: str | None,
-    runs: str | None,
-    nodes: tuple[str, ...],
-    hostfile: str | None,
-    launcher: str | None,
-    ssh_config: str | None,
-    *,
-    dry_run: bool,
-    **asked: Any,  # noqa: ANN401 (the options of the plan, which prepare reads)
+def command(
+    study: str | None, resume: str | None, runs: str | None, *, dry_run: bool, options: RunOptions
 ) -> None:
     """Measure STUDY on this machine or on nodes, and explain the result.
 
@@ -86,27 +51,24 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     5 a case was not measured; 130 interrupted by a signal.
     """
     from assay import store
-    from assay.cli.prepare import options_of, prepare
+    from assay.cli.support.prepare import options_of, prepare
     from assay.launch.starter import Starter
-    from assay.model.units import parse_duration
 
-    site = where.find(launcher, ssh_config)
+    site = where.find(options.launcher, options.ssh_config)
     folder = folder_of(runs)
-    budget_s = None if asked["budget"] is None else parse_duration(asked["budget"])
     with _ending_on_request():
         if resume is not None:
             larger = "budget" in _given()
             path = store.find(resume, folder)
-            options = options_of(asked, ())
+            chosen = options_of(options, ())
             if dry_run:
-                _print_experiments(path, options, Starter(site))
+                _print_experiments(path, chosen, Starter(site))
                 return
-            opened = _resume(path, budget_s if larger else None, options, site)
+            opened = _resume(path, chosen.budget_s if larger else None, chosen, site)
         else:
-            options = options_of(asked, where.node_names(nodes, hostfile))
-            prepared = prepare(
-                named(study, "assay run quick"), options, wishes, Starter(site), measures=not dry_run
-            )
+            chosen = options_of(options, where.node_names(options.nodes, options.hostfile))
+            name = named(study, "assay run quick")
+            prepared = prepare(name, chosen, options.vary, Starter(site), measures=not dry_run)
             if dry_run:
                 _print_commands(prepared.plan, prepared.builds, Starter(site))
                 return
@@ -180,8 +142,8 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> OpenRun:
     import sys
 
     from assay import store
-    from assay.cli import measuring
-    from assay.cli.together import require_together
+    from assay.cli.support import measuring
+    from assay.cli.support.together import require_together
     from assay.launch.starter import Starter
     from assay.model.units import count_of
     from assay.run.dry_run import require_launchers
@@ -199,9 +161,9 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> OpenRun:
 
 def _resume(path: Path, budget_s: float | None, options: Options, site: Site) -> OpenRun:
     """Measure the missing part of a run and of its experiments; a complete run does not change."""
-    from assay.cli import measuring
+    from assay.cli.support import measuring
 
-    run = _continued(_wished(path, options, budget_s), budget_s, site)
+    run = _continued(_requested(path, options, budget_s), budget_s, site)
     with measuring.OpenRun(run, site, require=lambda: _require_same(run, site)) as opened:
         measuring.measure_all(opened)
     if not opened.is_open:
@@ -209,7 +171,7 @@ def _resume(path: Path, budget_s: float | None, options: Options, site: Site) ->
     return opened
 
 
-def _wished(path: Path, options: Options, budget_s: float | None = None) -> Run:
+def _requested(path: Path, options: Options, budget_s: float | None = None) -> Run:
     """The stored run, with the current options in its plan.
 
     Raises:
@@ -218,17 +180,21 @@ def _wished(path: Path, options: Options, budget_s: float | None = None) -> Run:
     import msgspec
 
     from assay import store
+    from assay.model import benchmarks
     from assay.model.errors import UsageError
 
     run = store.load(path)
-    wished = confirm_s(run, options)
-    if run.imported and wished is not None:
+    for application in run.plan.applications:
+        if application.name not in benchmarks.names():
+            benchmarks.declare(application)
+    requested = confirm_s(run, options)
+    if run.imported and requested is not None:
         raise UsageError(
             f"run '{run.info.id}' was imported",
             why="imported figures cannot be measured again",
             remedy=f"assay show {_typed(run)}   # its candidate findings show the command",
         )
-    plan = msgspec.structs.replace(run.plan, confirm_s=wished)
+    plan = msgspec.structs.replace(run.plan, confirm_s=requested)
     if budget_s is not None:
         plan = msgspec.structs.replace(plan, budget_s=budget_s, grows=False)
     return msgspec.structs.replace(run, plan=plan)
@@ -302,10 +268,10 @@ def _require_same(run: Run, site: Site) -> None:
 
 def _print_experiments(path: Path, options: Options, starter: Starter) -> None:
     """Print the commands of the experiments of a run."""
-    from assay.cli import measuring, prepare
+    from assay.cli.support import measuring, prepare
     from assay.plan.stages import CONFIRM
 
-    run = _wished(path, options)
+    run = _requested(path, options)
     plan = measuring.following(run, CONFIRM, measuring.OpenRun(run, starter.site).analysis)
     if plan:
         _print_commands(plan, run.info.builds | prepare.further_programs(run.info.builds, plan), starter)
@@ -340,10 +306,11 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -
 
 
 def _print_result(opened: OpenRun, site: Site) -> None:
-    from assay.cli import printed, show
+    from assay.cli import show
+    from assay.cli.support import printed
     from assay.report import html
 
-    output.without_collector()
+    without_collector()
     run, analysis = opened.run, opened.analysis()
     printed.tell(Path(run.path), ("text",), lambda console: show.page(run, analysis, console))
     _print_cut(run, site)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output, printed
+from assay.cli.support import answers, opened, output, printed
 from assay.model import topics
 
 if TYPE_CHECKING:
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
     show_default=True,
     help="hpl, osu: tables as HPL and the OSU Micro-Benchmarks print them.",
 )
-@output.limit_option
+@opened.limit_option
 def command(run: str, limits: tuple[str, ...], form: str, *, as_json: bool) -> None:
     """Show the figures and findings of a run.
 
-    RUN is an id, a unique prefix of one, a path, or `last` (the default); `ledger` shows what all runs predicted
-    before their launches, and how good it was.
+    RUN is an id, a unique prefix of one, a path, or `last` (the default); or the name of a view over all runs,
+    such as `ledger`: see `assay list views`.
     """
-    if run == "ledger":
-        _show_ledger(as_json=as_json)
+    if run in topics.found("views"):
+        answers.show_view(answers.views()[run], as_json=as_json)
         return
     form = "json" if as_json else form
     if form not in {"text", "json"}:
-        _print_tables(form, *output.load(run, limits), run)
+        _print_tables(form, *opened.load(run, limits), run)
         return
     from assay import store
 
     path = store.find(run)
 
     def make(console: Console) -> str:
-        found, analysis = output.analysed(path, limits)
+        found, analysis = opened.analysed(path, limits)
         return page(found, analysis, console) if form == "text" else f"{output.as_json(analysis)}\n"
 
     printed.tell(path, (form, *limits), make)
@@ -85,19 +85,3 @@ def _print_tables(form: str, found: Run, analysis: Analysis, name: str) -> None:
         )
     for line in lines:
         output.hand_over(line)
-
-
-def _show_ledger(*, as_json: bool) -> None:
-    """Print every prediction of every run in the folder."""
-    from assay import store
-    from assay.analyse import analyse
-    from assay.analyse.scores import scores, together
-    from assay.report import scores as table
-
-    output.without_collector()
-    runs = (store.load(path) for path in store.predicting(store.runs_folder()))
-    known = together(score for run in runs for score in scores(run, analyse(run, output.given_limits(()))))
-    if as_json:
-        output.print_json(known)
-    else:
-        table.render(known, output.console())

@@ -6,16 +6,17 @@ import os
 import re
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from assay.cli import output, prepare
 from assay.cli import run as running
-from assay.cli import site as where
+from assay.cli.support import output, prepare
+from assay.cli.support import site as where
+from assay.cli.support.options import RunOptions, packed, run_options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from assay.launch.batch import Job, Scheduler
@@ -74,42 +75,74 @@ class _Wanted(NamedTuple):
     before: Submitted | None = None
 
 
+@dataclass(frozen=True)
+class _JobOptions:
+    """The options of the job; all others are for the run in it."""
+
+    count: int | None
+    queue: str | None
+    time: str | None
+    account: str | None
+    cpus: int | None
+    words: tuple[str, ...]
+    prologue: tuple[str, ...]
+    scheduler: str | None
+
+
+class _Asked(NamedTuple):
+    """The options of the job, and those of the run in it."""
+
+    job: _JobOptions
+    run: RunOptions
+
+
+_JOB_OPTIONS = (
+    click.option(
+        "-N", "--nodes", "count", metavar="N", type=click.IntRange(1), help="Number of nodes.  [default: 1]"
+    ),
+    click.option("-p", "--partition", "queue", metavar="NAME", help="Partition or queue."),
+    click.option(
+        "-t",
+        "--time",
+        metavar="TIME",
+        help="Time limit: 30m, 2h, 1:30:00; less a reserve it is the budget of the run.  [default: by the plan]",
+    ),
+    click.option("-A", "--account", metavar="NAME", help="Account to charge."),
+    click.option(
+        "--cpus-per-node", "cpus", metavar="N", type=click.IntRange(1), help="Cpus of each node, for PBS."
+    ),
+    click.option(
+        "--scheduler-option",
+        "words",
+        metavar="WORD",
+        multiple=True,
+        help="A further option of the scheduler, passed on unchanged.",
+    ),
+    click.option(
+        "--prologue",
+        metavar="LINE",
+        multiple=True,
+        help="A line of bash that the job runs first: 'module load gcc openmpi'. Can be given several times.",
+    ),
+    click.option("--scheduler", metavar="NAME", help="slurm, pbs or flux.  [default: the installed one]"),
+)
+
+
 @click.command()
 @click.argument("study", required=False)
-@click.option("-N", "--nodes", "count", metavar="N", type=click.IntRange(1), help="Number of nodes.  [default: 1]")
-@click.option("-p", "--partition", "queue", metavar="NAME", help="Partition or queue.")
-@click.option(
-    "-t",
-    "--time",
-    metavar="TIME",
-    help="Time limit: 30m, 2h, 1:30:00; less a reserve it is the budget of the run.  [default: by the plan]",
-)
-@click.option("-A", "--account", metavar="NAME", help="Account to charge.")
-@click.option("--cpus-per-node", "cpus", metavar="N", type=click.IntRange(1), help="Cpus of each node, for PBS.")
-@click.option(
-    "--scheduler-option",
-    "words",
-    metavar="WORD",
-    multiple=True,
-    help="A further option of the scheduler, passed on unchanged.",
-)
-@click.option(
-    "--prologue",
-    metavar="LINE",
-    multiple=True,
-    help="A line of bash that the job runs first: 'module load gcc openmpi'. Can be given several times.",
-)
-@click.option("--scheduler", metavar="NAME", help="slurm, pbs or flux.  [default: the installed one]")
+@packed("job", _JobOptions, _JOB_OPTIONS)
 @click.option("--resume", metavar="RUN", help="Continue a run on its own nodes.")
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @click.option("--dry-run", is_flag=True, help="Print the job script; submit nothing.")
-def command(
+@run_options
+def command(  # noqa: PLR0913 (one parameter an option)
     study: str | None,
     resume: str | None,
     runs: str | None,
     *,
     dry_run: bool,
-    **asked: Any,  # noqa: ANN401 (options of the job, and those that assay run will read)
+    job: _JobOptions,
+    options: RunOptions,
 ) -> None:
     """Submit one job that measures the whole STUDY on its nodes.
 
@@ -125,8 +158,9 @@ def command(
 
     from assay import store
 
-    scheduler = _scheduler(asked["scheduler"])
-    limit_s = None if asked["time"] is None else _seconds(asked["time"])
+    asked = _Asked(job, options)
+    scheduler = _scheduler(job.scheduler)
+    limit_s = None if job.time is None else _seconds(job.time)
     if resume is None:
         folder = running.folder_of(runs)
         study = running.named(study, "assay submit network -N 2")
@@ -139,14 +173,11 @@ def command(
         folder, wanted = path.absolute().parent, _rest(path, study, asked)
     folder = Path(folder).absolute()
     order = _order(wanted, limit_s, asked, scheduler)
-    job = _job(order, asked["cpus"] or 0, folder)
+    made = _job(order, job.cpus or 0, folder)
     if dry_run:
-        output.hand_over(scheduler.script(job), newline=False)
+        output.hand_over(scheduler.script(made), newline=False)
         return
-    output.echo(_submit(order, job, scheduler, folder))
-
-
-command.params += [one for one in running.command.params if one.name not in _OF_JOB]
+    output.echo(_submit(order, made, scheduler, folder))
 
 
 def _scheduler(name: str | None) -> Scheduler:
@@ -157,12 +188,12 @@ def _scheduler(name: str | None) -> Scheduler:
     return batch.get(name) if name else batch.find_scheduler(shutil.which)
 
 
-def _nodes(asked: Mapping[str, Any]) -> tuple[tuple[str, ...], int]:
+def _nodes(asked: _Asked) -> tuple[tuple[str, ...], int]:
     """The names of the nodes, if given, and their number."""
     from assay.model.errors import UsageError
 
-    hosts = where.named_nodes(asked["nodes"], asked["hostfile"])
-    nodes = asked["count"] or len(hosts) or 1
+    hosts = where.named_nodes(asked.run.nodes, asked.run.hostfile)
+    nodes = asked.job.count or len(hosts) or 1
     if hosts and nodes != len(hosts):
         raise UsageError(
             f"-N {nodes} and {len(hosts)} nodes by name",
@@ -172,7 +203,7 @@ def _nodes(asked: Mapping[str, Any]) -> tuple[tuple[str, ...], int]:
     return hosts, nodes
 
 
-def _require_nodes(study: str, nodes: int, asked: Mapping[str, Any], scheduler: Scheduler) -> None:
+def _require_nodes(study: str, nodes: int, asked: _Asked, scheduler: Scheduler) -> None:
     """UnfitEnvironmentError if the job's queue has fewer nodes: such a job may wait forever.
 
     There is no error if the scheduler does not list its queues, or if its own options may choose another queue.
@@ -181,14 +212,14 @@ def _require_nodes(study: str, nodes: int, asked: Mapping[str, Any], scheduler: 
     from assay.model.errors import UnfitEnvironmentError
     from assay.run.process import Processes
 
-    if nodes == 1 or asked["words"]:
+    if nodes == 1 or asked.job.words:
         return
     try:
         outcome = Processes().execute(Command(scheduler.queues, {}), _PATIENCE_S)
     except UnfitEnvironmentError:
         return
     queues = scheduler.read_queues(outcome.stdout.decode(errors="replace"))
-    wanted = asked["queue"] or os.environ.get(scheduler.queue_variable)
+    wanted = asked.job.queue or os.environ.get(scheduler.queue_variable)
     chosen = [each for each in queues if (each.name in wanted.split(",") if wanted else each.usual)]
     most = max(chosen or [each for each in queues if not each.name], key=lambda each: each.nodes, default=None)
     if most is None or most.nodes >= nodes:
@@ -205,10 +236,10 @@ def _require_nodes(study: str, nodes: int, asked: Mapping[str, Any], scheduler: 
     )
 
 
-def _whole(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], nodes: int, *, build: bool) -> _Wanted:
+def _whole(study: str, asked: _Asked, hosts: tuple[str, ...], nodes: int, *, build: bool) -> _Wanted:
     """A whole study. It is planned here once, so that errors are reported before the job waits in the queue."""
     words = output.typed(_OF_JOB | _OF_NODES)
-    options = prepare.options_of(asked, hosts)
+    options = prepare.options_of(asked.run, hosts)
     experiments_s = options.confirm_s if options.confirm else 0.0
     plan = _planned(study, asked, hosts or tuple(f"node{number}" for number in range(1, nodes + 1)), build=build)
     needs_s = (plan.budget_s or plan.estimate_s) + (plan.confirm_s or 0.0) if plan else None
@@ -216,16 +247,16 @@ def _whole(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], nodes: 
     return _Wanted(study, "", ("run", study, *words), hosts, nodes, needs_s, 0.0, experiments_s, built)
 
 
-def _planned(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], *, build: bool) -> Plan | None:
+def _planned(study: str, asked: _Asked, hosts: tuple[str, ...], *, build: bool) -> Plan | None:
     """The plan as if the nodes equalled this machine, with its programs built; None if that is impossible here."""
     from assay import machine, studies
     from assay.model.errors import UnfitEnvironmentError
 
     here, document = machine.discover()
-    wish = studies.get(study, asked["sweeps"])
-    options = prepare.options_of(asked, hosts)
+    wanted = studies.get(study, asked.run.sweeps)
+    options = prepare.options_of(asked.run, hosts)
     try:
-        plan = prepare.plan(study, wish, {here.host: (here, document)}, options, asked["wishes"])
+        plan = prepare.plan(study, wanted, {here.host: (here, document)}, options, asked.run.vary)
         if build:
             prepare.built(plan)
     except UnfitEnvironmentError as error:
@@ -234,7 +265,7 @@ def _planned(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], *, bu
     return plan
 
 
-def _rest(path: Path, study: str | None, asked: Mapping[str, Any]) -> _Wanted:
+def _rest(path: Path, study: str | None, asked: _Asked) -> _Wanted:
     """The rest of a run, on the same nodes.
 
     Raises:
@@ -254,7 +285,7 @@ def _rest(path: Path, study: str | None, asked: Mapping[str, Any]) -> _Wanted:
         )
     run = store.load(path)
     missing = remaining_work(run)
-    confirm_s = running.confirm_s(run, prepare.options_of(asked, ()))
+    confirm_s = running.confirm_s(run, prepare.options_of(asked.run, ()))
     trials = [left for each in run.plan.trials if (left := remaining_work(run, each))]
     if not (missing or trials or confirm_s):
         raise UsageError(f"run '{path.name}' is already complete", remedy=f"assay show {store.typed(path)}")
@@ -278,7 +309,7 @@ def _rest(path: Path, study: str | None, asked: Mapping[str, Any]) -> _Wanted:
     )
 
 
-def _order(wanted: _Wanted, limit_s: int | None, asked: Mapping[str, Any], scheduler: Scheduler) -> Submitted:
+def _order(wanted: _Wanted, limit_s: int | None, asked: _Asked, scheduler: Scheduler) -> Submitted:
     """The record of the job, without an id; options that are not given are those of the run's last job."""
     from datetime import UTC, datetime
     from pathlib import Path
@@ -302,16 +333,16 @@ def _order(wanted: _Wanted, limit_s: int | None, asked: Mapping[str, Any], sched
         nodes=wanted.nodes,
         seconds=limit_s or usual_s,
         hosts=wanted.hosts,
-        queue=asked["queue"] or (before.queue if before else ""),
-        account=asked["account"] or (before.account if before else ""),
-        options=asked["words"] or (before.options if before else ()),
-        prologue=asked["prologue"] or (before.prologue if before else ()),
+        queue=asked.job.queue or (before.queue if before else ""),
+        account=asked.job.account or (before.account if before else ""),
+        options=asked.job.words or (before.options if before else ()),
+        prologue=asked.job.prologue or (before.prologue if before else ()),
     )
 
 
-def _budget(wanted: _Wanted, limit_s: int, asked: Mapping[str, Any]) -> tuple[str, ...]:
+def _budget(wanted: _Wanted, limit_s: int, asked: _Asked) -> tuple[str, ...]:
     """The option --budget for the time of the job; empty if the user has given a budget."""
-    if wanted.used_s is None or asked["budget"] is not None:
+    if wanted.used_s is None or asked.run.budget is not None:
         return ()
     building_s = 0.0 if wanted.built else min(_BUILDING_S, _BUILDING_SHARE * limit_s)
     left_s = (1 - _OVERHEAD) * limit_s - _ENDING_S - building_s

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from assay.analyse.evidence import Evidence
-from assay.analyse.messages.steps import MessageLaw, causes, steps
+from assay.analyse.messages.steps import MessageLaw, steps
+from assay.analyse.models import causes
 from assay.compare.contrasts import contrasts, shared
 from assay.compare.curves import MeasuredCurve, of_messages, over_axes
 from assay.compare.law_figures import law_figures
@@ -42,5 +43,5 @@ def _steps(side: Evidence, found: Sequence[MeasuredCurve]) -> Iterator[CurveStep
     for each in found:
         law = each.curve.law if isinstance(each.curve, MessageCurve) else ""
         for step in steps(laws[law]) if law else ():
-            rivals = tuple(causes(side, each.members[0].estimate, step))
+            rivals = causes(laws[law], side, each.members[0].estimate, step)
             yield CurveStep(each.curve.id, step.before, step.after, step.factor, step.seconds, rivals)

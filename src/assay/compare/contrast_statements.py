@@ -8,11 +8,12 @@ from assay.analyse.comparisons.pairing import MEMORY
 from assay.compare.phrases import SAME, figure, times
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast
 from assay.compare.sides import Side, Sides, where
-from assay.model import benchmarks, places, roles
+from assay.model import places, roles
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.placement import Word
 from assay.model.result import Estimate
+from assay.model.role_words import usual_axes
 from assay.model.text import joined, text
 from assay.model.units import parse_cpu_list
 from assay.report import formatting, messages, selection
@@ -22,7 +23,7 @@ from assay.report.vocabulary import known
 MOST = 12
 #: Figures within this relative distance of the next larger one are written as one group.
 _GROUP = 0.10
-_PATTERN, _OPERATION, _BYTES = map(roles.usual_axis, ("message-pattern", "operation-name", "message-size"))
+_PATTERN, _OPERATION, _BYTES = usual_axes("message-pattern", "operation-name", "message-size")
 #: Facts of a source: the NUMA node of the card, and the NUMA nodes of each package, `["0-3", "4-7"]`.
 _CARD, _PACKAGES = ("network", "link's NUMA node"), ("memory", "NUMA nodes of the packages")
 
@@ -48,7 +49,7 @@ class _Figure(NamedTuple):
 
     @property
     def by_sockets(self) -> bool:
-        return benchmarks.of(self.benchmark).two_sided == "TCP"
+        return roles.by_sockets(self.estimate)
 
 
 def sentences(sides: Sides) -> list[str]:
@@ -92,7 +93,7 @@ def _noun(each: _Figure, differ: str) -> str:
     estimate = each.estimate
     if each.of_messages:
         counted = messages.COUNTED.get(str(estimate.params.get(_PATTERN, "")))
-        declared = roles.metric(each.benchmark, estimate.kernel, estimate.metric)
+        declared = roles.metric(estimate.declared, estimate.kernel, estimate.metric)
         if counted and differ != _PATTERN and declared and declared.role in {"message-bandwidth", "message-time"}:
             return counted
         return known(estimate.metric)
@@ -125,11 +126,7 @@ def _context(sides: Sides, contrast: Contrast, estimates: Sequence[_Figure]) -> 
 
 def _is_usual(estimate: Estimate, name: str) -> bool:
     """Whether a param has the default value of a benchmark of ours."""
-    return (
-        name in estimate.params
-        and benchmarks.of(estimate.benchmark).is_known
-        and selection.is_usual(estimate, name)
-    )
+    return name in estimate.params and estimate.declared.is_known and selection.is_usual(estimate, name)
 
 
 def _place(each: _Figure) -> str:

@@ -11,14 +11,15 @@ from assay.analyse.evidence import Evidence
 from assay.compare.curves import chosen, policy
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast, Curve
 from assay.compare.yardsticks import NO_SPEED
-from assay.model import benchmarks, roles
-from assay.model.benchmark import ParamValue
+from assay.model import roles
+from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.result import Estimate
+from assay.model.role_words import USUAL_AXES
 from assay.report import messages
 
-_BYTES = roles.usual_axis("message-size")
+_BYTES = USUAL_AXES["message-size"]
 
 
 class _Figure(NamedTuple):
@@ -148,7 +149,7 @@ def _weight(group: Sequence[_Figure]) -> tuple[bool, int, float, float]:
     size = float(first.params.get(_BYTES, 0))
     values = [each.value for each in group]
     return (
-        first.kernel in benchmarks.of(first.benchmark).kernels[-1:],
+        first.kernel in first.declared.kernels[-1:],
         len(group),
         size if first.better == "higher" else -size,
         math.log(max(values) / min(values)),
@@ -168,13 +169,14 @@ def _copies(figures: Iterable[_Figure], message: _Figure) -> list[_Figure]:
     """Return the copy rate to compare messages inside a node with, if possible of buffers beyond the caches."""
     if message.estimate.placement.nodes > 1 or _BYTES in message.words:
         return []
-    ours = {of.name for of in roles.measuring("copy-rate")}
     copies = [
         each
         for each in figures
-        if each.benchmark in ours and each.estimate.metric == message.estimate.metric and _BYTES not in each.words
+        if roles.role(each.estimate) == "copy-rate"
+        and each.estimate.metric == message.estimate.metric
+        and _BYTES not in each.words
     ]
-    beyond = [each for each in copies if roles.has_level(each.benchmark, each.words, "beyond-caches")]
+    beyond = [each for each in copies if roles.has_level(each.estimate.declared, each.words, "beyond-caches")]
     return (beyond or copies)[-1:]
 
 
@@ -202,7 +204,7 @@ def _best_pairs(
     """Return the best figures of both runs with the same kind, place and `words`."""
 
     def best(of: Sequence[_Figure]) -> _Figure:
-        return (max if of[0].estimate.better == "higher" else min)(of, key=lambda each: each.value)
+        return max(of, key=lambda each: each.estimate.merit)
 
     ones, others = (grouped(of, lambda each: (each.kind, each.label, words(each))) for of in (base, judged))
     return [(best(of), best(others[key])) for key, of in ones.items() if key in others]

@@ -13,12 +13,12 @@ from assay.analyse.messages.curves import BYTES, OFFSET, PATTERN, by_size, named
 from assay.analyse.messages.place import between
 from assay.analyse.messages.steps import LAW, MessageLaw
 from assay.compare.records import Curve, MessageCurve
-from assay.model import benchmarks, roles
-from assay.model.benchmark import ParamValue
+from assay.model import roles
+from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped
 from assay.model.imported import case_of
 from assay.model.result import Estimate
-from assay.report import messages, selection
+from assay.report import messages
 
 #: Axes that are not params but hardware of the placement.
 CORES, NODES, RANKS = "cores", "nodes", "ranks"
@@ -48,7 +48,7 @@ class MeasuredCurve(NamedTuple):
 
 def chosen(estimate: Estimate) -> dict[str, ParamValue]:
     """Return the params that were chosen and differ from their defaults."""
-    declared = benchmarks.of(estimate.benchmark)
+    declared = estimate.declared
     params = ((name, value) for name, value in estimate.params.items() if name not in declared.derived)
     return {name: value for name, value in params if value != declared.defaults.get(name)}
 
@@ -74,7 +74,7 @@ def of_messages(evidence: Evidence) -> list[MeasuredCurve]:
             # A size with an offset is not a point of the curve.
             members = tuple(m for m in ordered if not m.estimate.params.get(OFFSET))
             if members and not messages.of_all_pairs(members[0].estimate):
-                law = named(LAW, benchmark, each.marks)
+                law = named(LAW, members[0].estimate.declared, each.marks)
                 name = f"{evidence.run.info.id}:{'/'.join([benchmark, *each.marks])}"
                 found.append(_of_messages(evidence, name, members, law if law in laws else "", tables))
     return found
@@ -112,6 +112,7 @@ def _shared(evidence: Evidence, members: Sequence[Measured], coordinates: Collec
     return {
         "run": evidence.run.info.id,
         "benchmark": first.benchmark,
+        "declaration": first.declaration,
         "kernel": first.kernel,
         "metric": first.metric,
         "unit": first.unit,
@@ -154,7 +155,7 @@ def over_axes(sides: Sequence[Evidence], taken: frozenset[tuple[str, str]]) -> l
 def _counts(measured: Measured) -> bool:
     """Whether it is a figure above 0 of the main kernel and the headline metric."""
     estimate = measured.estimate
-    main = benchmarks.of(estimate.benchmark).main_kernel or estimate.kernel
+    main = estimate.declared.main_kernel or estimate.kernel
     return (estimate.median or 0.0) > 0 and is_headline(estimate) and estimate.kernel == main
 
 
@@ -162,14 +163,14 @@ def _axes(estimates: Iterable[Estimate]) -> list[str]:
     """Return their numeric axes: swept params, cores, nodes, ranks, other params that are numbers."""
     names: dict[str, None] = {}
     for each in estimates:
-        swept = selection.swept(each.benchmark)
+        swept = each.declared.swept
         names |= dict.fromkeys([swept] if swept else [CORES, NODES, RANKS, *_numbers(each)])
     return list(names)
 
 
 def _numbers(estimate: Estimate) -> Iterator[str]:
     """Params that are numbers and were chosen, not computed from the memory."""
-    derived = benchmarks.of(estimate.benchmark).derived
+    derived = estimate.declared.derived
     return (
         name
         for name, value in estimate.params.items()
@@ -186,7 +187,7 @@ def _along(figures: Iterable[Measured], axis: str) -> Iterator[tuple[Hashable, M
     added = {(each.estimate.benchmark, word) for each in figures for word in _ADDED if _is_added(each, word)}
     for each in figures:
         estimate = each.estimate
-        swept = selection.swept(estimate.benchmark)
+        swept = estimate.declared.swept
         if (swept and swept != axis) or _value(estimate, axis) is None:
             continue
         word = estimate.placement.word
@@ -232,8 +233,7 @@ def _over(evidence: Evidence, axis: str, key: Any, members: Iterable[Measured]) 
     """Return the curve of a group. Of several figures at one value, as of several hosts, it has the median one."""
     at = grouped(members, lambda each: _value(each.estimate, axis) or 0)
     middle = {
-        value: sorted(of, key=lambda each: each.estimate.median or 0.0)[len(of) // 2]
-        for value, of in sorted(at.items())
+        value: sorted(of, key=lambda each: each.estimate.merit)[len(of) // 2] for value, of in sorted(at.items())
     }
     first = next(iter(middle.values())).estimate
     (_, place, *_) = key

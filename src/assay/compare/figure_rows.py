@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from assay.compare import tables
+from assay.compare import tables, taken
 from assay.compare.yardsticks import NO_SPEED, speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick
 from assay.model.units import count_of
@@ -69,17 +69,24 @@ def render(
 
 
 def _environments(compared: Compared, page: Screen) -> None:
-    if not compared.differences:
+    different = [each for each in compared.differences if each.kind != "unstated"]
+    if not different:
         foreign = verdicts.are_imported(compared.pairs)  # few facts of an import are known
         same = "Nothing that both state differs." if foreign else "Machine, builds and settings are the same."
         page.say(same)
-        return
     declared = {compared.across, *compared.allowed}
-    rows = [(f"{e.name}{' *' if e.kind in declared else ''}", e.b, e.a) for e in compared.differences]
-    page.say()
-    page.rows((("not the same", "left"), ("base", "left"), ("this run", "left")), rows)
-    if compared.across or compared.allowed:
+    rows = [(f"{e.name}{' *' if e.kind in declared else ''}", e.b, e.a) for e in different]
+    if rows:
+        page.say()
+        page.rows((("not the same", "left"), ("base", "left"), ("this run", "left")), rows)
+    if rows and (compared.across or compared.allowed):
         page.say(Text("* declared by --across or --allow", "dim"), indent=2)
+    for each in compared.differences:
+        if each.kind == "unstated":
+            who = "either" if each.a and each.b else compared.run if each.a else compared.base
+            page.say(Text(f"Not stated by {who}, so not known to be the same: {each.name}", "dim"))
+    for sentence in taken.sentences((compared.base, compared.run, each) for each in compared.taken):
+        page.say(sentence)
 
 
 def _group(pairs: Sequence[ComparedPair], compared: Compared, page: Screen, *, whole: bool) -> None:
@@ -122,7 +129,7 @@ def _growth(compared: Compared, page: Screen) -> None:
     if compared.yardsticks and compared.growth:
         page.heading("Speed-ups beside those of the machines")
     for each in compared.yardsticks:
-        for growth, words in (("more", "more than"), ("alike", "as"), ("less", "less than")):
+        for growth, words in (("more", "more than"), ("equal", "as"), ("less", "less than")):
             of = [known[name] for name, found in compared.growth.items() if found[each.name] == growth]
             of.sort(key=lambda pair: -speed_up(pair).value)
             if of:
@@ -178,7 +185,7 @@ def _table(
 
 def _curve(pair: ComparedPair, names: Sequence[str], *, whole: bool) -> tuple[str, ...]:
     """The key of a row: a figure, or the points of a curve with the same verdict if not all rows are shown."""
-    axis = selection.swept(pair.a.benchmark)
+    axis = pair.a.declared.swept
     if whole or axis not in pair.a.params:
         return (pair.comparison.id,)
     return (_what(pair, [name for name in names if name != axis]), pair.comparison.verdict)
@@ -199,7 +206,7 @@ def _single(pair: ComparedPair, names: dict[str, list[str]]) -> tuple[str, ...]:
 def _folded(pairs: Sequence[ComparedPair], names: dict[str, list[str]]) -> tuple[str, ...]:
     """One row for the points of a curve: smallest to largest change, all their intervals, the fewest pairs."""
     benchmark = pairs[0].a.benchmark
-    axis = selection.swept(benchmark)
+    axis = pairs[0].a.declared.swept
     what = _what(pairs[0], [name for name in names[benchmark] if name != axis])
     points = [pair.comparison for pair in pairs]
     least, most = min(each.ratio for each in points), max(each.ratio for each in points)
@@ -220,7 +227,7 @@ def _what(pair: ComparedPair, names: Sequence[str]) -> str:
     kernel = pair.a.kernel if pair.a.kernel == pair.a.benchmark else f"{pair.a.benchmark} {pair.a.kernel}"
     state = f"{pair.comparison.state} cores" if pair.comparison.state else ""
     place = formatting.placed(pair.b)
-    size = selection.swept(pair.a.benchmark)
+    size = pair.a.declared.swept
     alone = selection.levels(pair.a, [size]) if size not in pair.b.params else ""
     return " · ".join(filter(None, (kernel, place, selection.levels(pair.b, names), alone, state)))
 

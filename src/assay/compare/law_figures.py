@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from assay.analyse.evidence import Evidence
 from assay.compare.records import SharedLawFigure
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped
 from assay.model.law import Model
 from assay.model.quantity import Quantity

@@ -1,6 +1,6 @@
 """The page of several runs, and the section of an import: charts, tables, and the source of each figure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from functools import cache
@@ -14,7 +14,8 @@ from assay.compare.phrases import axis_title
 from assay.compare.sides import Side, Sides
 from assay.compare.statements import NO_SAMPLES, Statement, jump, statements
 from assay.compare.widest import conclusion, widest
-from assay.model.text import cli, text
+from assay.model.imported import UNSTATED
+from assay.model.text import cli, joined, text
 from assay.report import formatting, selection, vega
 from assay.report.ahead import Ahead
 from assay.report.environment import environment, file, rendered
@@ -78,6 +79,21 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
 def _lead(sides: Sides) -> str:
     """What the page compares, and the base of ratios."""
     axes = dict.fromkeys(map(axis_title, sides.found.curves))
+    silent = (
+        text("{system} does not state: {parts}.", system=side.label, parts=", ".join(parts))
+        for side in sides.sides
+        if side.run.imported and (parts := _unstated(side))
+    )
+    return joined(" ", (_compared(sides, axes), *sides.taken, *silent))
+
+
+def _unstated(side: Side) -> tuple[str, ...]:
+    """The parts of its figures that its source does not state."""
+    parts = (part for each in side.analysis.estimates for part in each.measurand.parts.items())
+    return tuple(dict.fromkeys(name for name, value in parts if value == UNSTATED))
+
+
+def _compared(sides: Sides, axes: Iterable[str]) -> str:
     return text(
         "{curves} of {systems}, by {axes}. Ratios are to {base}, which was named first. Curves of two systems are "
         "compared if placement and factors are the same, else the best curve of each."

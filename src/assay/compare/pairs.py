@@ -11,7 +11,7 @@ from assay.compare.crossovers import crossovers
 from assay.compare.curves import MeasuredCurve, stateless
 from assay.compare.records import PLACE, PROGRAM, RUN, CurvePair, MessageCurve, PairPoint
 from assay.model.grouping import grouped
-from assay.report import messages, selection
+from assay.report import messages
 
 #: If more curves differ in one word, each is compared with the first one only.
 _FEW = 3
@@ -80,10 +80,8 @@ def _best(curves: Sequence[MeasuredCurve]) -> MeasuredCurve:
     """Return the curve with the best end: the smallest size for times of messages, else the largest value."""
 
     def rank(found: MeasuredCurve) -> tuple[int, float]:
-        lower = found.curve.better == "lower"
-        smallest = lower and isinstance(found.curve, MessageCurve)
-        value = found.members[0 if smallest else -1].estimate.median or 0.0
-        return len(found.members) > 1, -value if lower else value
+        smallest = found.curve.better == "lower" and isinstance(found.curve, MessageCurve)
+        return len(found.members) > 1, found.members[0 if smallest else -1].estimate.merit
 
     return max(curves, key=rank)
 
@@ -94,7 +92,7 @@ def _differing(curves: Sequence[MeasuredCurve]) -> Iterator[tuple[str, tuple[Mea
     foreign = dict.fromkeys(
         name
         for curve in (each.curve for each in curves)
-        for name in curve.params.keys() - selection.units(curve.benchmark).keys()
+        for name in curve.params.keys() - curve.declared.units.keys()
     )
     for differ in (PLACE, PROGRAM, *factors, *foreign):
         for group in grouped(curves, partial(_rest, differ=differ)).values():

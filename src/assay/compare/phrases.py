@@ -50,7 +50,7 @@ def figure(estimate: Estimate) -> str:
 
 def unit(curve: Curve) -> str:
     """The unit of its axis; sizes are in B."""
-    return selection.units(curve.benchmark).get(curve.axis, "")
+    return curve.declared.units.get(curve.axis, "")
 
 
 def value(curve: Curve, at: float) -> str:
@@ -77,4 +77,4 @@ def axis_title(curve: Curve) -> str:
         return text("cores")
     if curve.axis == RANKS:
         return text("ranks")
-    return text("nodes") if curve.axis == NODES else selection.axis_meaning(curve.benchmark, curve.axis)
+    return text("nodes") if curve.axis == NODES else selection.axis_meaning(curve.declared, curve.axis)

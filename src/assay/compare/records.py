@@ -2,8 +2,8 @@
 
 import msgspec
 
-from assay.model.benchmark import ParamValue
 from assay.model.compared import Compared
+from assay.model.declaration import Declaration, ParamValue, kept
 from assay.model.quantity import Quantity
 from assay.model.result import Comparison
 
@@ -20,6 +20,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
         id: unique among the runs.
         run: id of its run.
         benchmark: that measured it, or measures the same.
+        declaration: key of its declaration.
         kernel: of the benchmark.
         metric: name of the quantity.
         unit: SI base unit.
@@ -39,6 +40,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     run: str
     benchmark: str
+    declaration: str
     kernel: str
     metric: str
     unit: str
@@ -52,6 +54,11 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     state: str | None
     at: tuple[int, ...]
     of: tuple[str, ...]
+
+    @property
+    def declared(self) -> Declaration:
+        """The declaration of its benchmark that its run has."""
+        return kept(self.declaration)
 
 
 class MessageCurve(Curve, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -14,23 +15,21 @@ from assay.analyse.history import BetweenRuns, History, RunLogs, logs
 from assay.analyse.launches import CaseAttempt, yields
 from assay.analyse.limits import bound, without_refused
 from assay.analyse.outcomes import outcomes
-from assay.compare.curves import chosen, policy
+from assay.compare import derived, paired, taken
+from assay.compare.curves import policy
 from assay.compare.environment import GUARDED, differences, is_one_machine, refuse_undeclared
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import growth, yardsticks
-from assay.model import benchmarks, roles
-from assay.model.benchmark import ParamValue
-from assay.model.compared import Compared, ComparedPair, Difference
+from assay.model.compared import Compared, ComparedPair, Difference, Taken
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
+from assay.model.measurand import QUANTITY, matches
 from assay.model.result import RESULT_SCHEMA, Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import text
 from assay.report import selection
-
-#: Axis of the size of a message.
-_SIZE = roles.usual_axis("message-size")
 
 
 class NothingInCommonError(UsageError):
@@ -47,7 +46,7 @@ def within(run: Run, analysis: Analysis) -> Compared:
         for each in analysis.comparisons
         if each.b in estimates and not (run.imported and each.differ == RANGE_END)
     )
-    pairs += tuple(_places(imported.measured(run.imported))) if run.imported else ()
+    pairs += tuple(_places(imported.measured(run, run.imported))) if run.imported else ()
     cases = {case.id for case in run.plan.cases if case.factors}
     missing = {
         each.case: each.reason for each in analysis.outcomes if each.case in cases and each.status != "complete"
@@ -58,7 +57,7 @@ def within(run: Run, analysis: Analysis) -> Compared:
 def _places(measured: Sequence[Measured]) -> Iterator[ComparedPair]:
     """The same figure at two places of an import; the earlier one is the base."""
     figures = (each for each in measured if each.launches and is_headline(each.estimate))
-    groups = grouped(figures, lambda each: (_key(each.estimate, PLACE, {}), len(each.estimate.placement.hosts)))
+    groups = grouped(figures, lambda each: (_key(each.estimate, PLACE), len(each.estimate.placement.hosts)))
     for base, one in (pair for group in groups.values() for pair in itertools.combinations(group, 2)):
         if comparison := compare(one, base):
             level, first = (each.estimate.placement.label for each in (one, base))
@@ -66,25 +65,40 @@ def _places(measured: Sequence[Measured]) -> Iterator[ComparedPair]:
             yield ComparedPair(one.estimate, base.estimate, comparison)
 
 
-def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) -> Compared:
+class Declared(NamedTuple):
+    """What the user says about the differences of two runs.
+
+    Attributes:
+        across: the intended difference: a guarded kind, an axis, a factor, `memory`.
+        allowed: guarded kinds of differences that are accepted, but not intended.
+        names: network of one system -> network of the other that is taken for it, in lower case.
+        several: whether more than two systems are compared: two of them may lack these networks.
+    """
+
+    across: str = ""
+    allowed: tuple[str, ...] = ()
+    names: Mapping[str, str] = {}
+    several: bool = False
+
+
+#: Nothing was said.
+NOTHING = Declared()
+
+
+def between(run: Run, base: Run, declared: Declared = NOTHING) -> Compared:
     """Compare one run with the base; see `against`."""
-    return against([run], base, across, allowed)[0]
+    return against([run], base, declared)[0]
 
 
 def against(
-    runs: Sequence[Run],
-    base: Run,
-    across: str = "",
-    allowed: Sequence[str] = (),
-    earlier: Iterable[Run] = (),
+    runs: Sequence[Run], base: Run, declared: Declared = NOTHING, earlier: Iterable[Run] = ()
 ) -> list[Compared]:
     """Compare the headline figures of each run with those of the base; return one result for each run.
 
     Args:
         runs: that are judged. p is adjusted among all their figures together.
         base: the run that all ratios are to.
-        across: the intended difference: a guarded kind, an axis, a factor, `memory`.
-        allowed: guarded kinds of differences that are accepted, but not intended.
+        declared: differences that are intended or accepted.
         earlier: other runs. Those of the same machine and programs show the variance from run to run.
 
     Raises:
@@ -94,11 +108,12 @@ def against(
     judged = {each.info.id for each in (*runs, base)}
     others = [each for each in earlier if each.info.id not in judged]
     of_base = history_of(base, others)
+    declared = declared._replace(several=len(runs) > 1)
     found = []
     for run in runs:
         of_run = of_base if is_like(run, base) else history_of(run, others)
         same_day = day_of(run) == day_of(base)
-        found.append(_against(run, base, across, tuple(allowed), BetweenRuns(of_run, of_base, same_day)))
+        found.append(_against(run, base, declared, BetweenRuns(of_run, of_base, same_day)))
     if not any(each.pairs for each in found):
         first = next(iter(found[0].uncompared.items()), ("nothing", "neither run has a figure"))
         error = NothingInCommonError(
@@ -146,8 +161,9 @@ def day_of(run: Run) -> str:
     return run.info.started[: len("2000-01-01")]
 
 
-def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between: BetweenRuns) -> Compared:
+def _against(run: Run, base: Run, declared: Declared, between: BetweenRuns) -> Compared:
     """Compare one run with the base; p is not adjusted."""
+    across, allowed, names, several = declared
     found = differences(run, base)
     foreign = bool(run.imported or base.imported)
     if not foreign:
@@ -160,26 +176,15 @@ def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between
     explained = strata.explained((run.plan.cases, attempts[0]), (base.plan.cases, attempts[1]))
     of_run, of_base = (_measured(each, of, explained) for each, of in zip((run, base), attempts, strict=True))
     _refuse_unknown(across, [*of_run, *of_base])
-    bases = _by_key(of_base, base, across, foreign=foreign)
-    pairs: list[ComparedPair] = []
-    uncompared: dict[str, str] = {}
-    for key, ones in _by_key(of_run, run, across, foreign=foreign).items():
-        others = bases.pop(key, ())
-        for one in ones:
-            own = list(filter(None, (_pair(one, other, between) for other in others)))
-            pairs += own
-            if not own:
-                uncompared[one.estimate.id] = _why(one, others, base)
-    only_base = [each for others in bases.values() for each in others]
-    uncompared |= {each.estimate.id: f"only in {base.info.id}" for each in only_base}
+    networks: tuple[Taken, ...] = ()
     if foreign:
-        unmatched = [each for each in of_run if each.estimate.id in uncompared]
-        unequal = [*_less_stated(unmatched, only_base, between), *_unsized(unmatched, only_base, between)]
-        unequal += [] if pairs or unequal else _nearest(of_run, of_base, between)
-        found += tuple(_contradictions(unequal))
-        pairs += unequal
-        for each in (estimate.id for pair in unequal for estimate in (pair.a, pair.b)):
-            uncompared.pop(each, None)
+        own, printed = (of_run, of_base) if base.imported else (of_base, of_run)
+        own += derived.rates(own, printed)
+        networks = taken.networks(of_base, of_run, names, several=several)
+        of_run, of_base = taken.met((run, of_run), (base, of_base), networks)
+    sides = _Sides(run, base, of_run, of_base, between)
+    pairs, uncompared, new = _printed(sides, across) if foreign else _measured_twice(sides, across)
+    found += tuple(_differences(pairs, foreign=foreign))
     ratios = () if one_machine else yardsticks((run, base), (of_run, of_base), between)
     return Compared(
         RESULT_SCHEMA,
@@ -190,121 +195,87 @@ def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between
         found,
         tuple(_with_levels(pair, across, found, (run.info.id, base.info.id)) for pair in pairs),
         uncompared,
+        new,
         ratios,
         growth(pairs, ratios),
+        networks,
     )
 
 
-def _less_stated(
-    ones: Sequence[Measured], others: Sequence[Measured], between: BetweenRuns
-) -> Iterator[ComparedPair]:
-    """Pairs of figures of which one source states fewer words than the other, without a contradiction.
+class _Sides(NamedTuple):
+    """Two runs with their headline figures."""
 
-    A word is, for example, the order of a matrix. Of several possible peers, a figure is paired with the one that
-    has the fewest further words, and of these with the best. Each figure has one pair.
-    """
-    bases = grouped(others, _kind)
-    for kind, judged in grouped(ones, _kind).items():
-        of_both = enumerate((judged, bases.get(kind, ())))
-        sides = {(at, each.estimate.id): each for at, side in of_both for each in side}
-        estimates = {name: each.estimate for name, each in sides.items()}
-        # without default values
-        words = {name: {*chosen(e).items(), *e.factors.items()} for name, e in estimates.items()}
-        for name in sorted(sides, key=lambda each: -len(words[each])):
-            more = [each for each in sides if each[0] != name[0] and words[name] < words[each]]
-            if name in sides and more:
-                other = min(more, key=lambda each: (len(words[each]), _rank(estimates[each])))
-                one, base = (sides.pop(each) for each in sorted((name, other)))
-                yield from filter(None, (_pair(one, base, between),))
+    run: Run
+    base: Run
+    of_run: list[Measured]
+    of_base: list[Measured]
+    between: BetweenRuns
 
 
-def _unsized(ones: Sequence[Measured], others: Sequence[Measured], between: BetweenRuns) -> Iterator[ComparedPair]:
-    """Pairs of a bandwidth whose source states no size of messages with the best of all sizes of the other side.
+class _Found(NamedTuple):
+    """What two runs have in common: pairs, why other figures are not compared, and those that only the run has."""
 
-    The other words of one are all among those of the other.
-    """
-    for one, base in (
-        *((one, _best_size(one, others)) for one in ones),
-        *((_best_size(base, ones), base) for base in others),
-    ):
-        if one and base:
-            yield from filter(None, (_pair(one, base, between),))
+    pairs: list[ComparedPair]
+    uncompared: dict[str, str]
+    new: tuple[str, ...]
 
 
-def _best_size(unsized: Measured, others: Sequence[Measured]) -> Measured | None:
-    """The peer of a bandwidth without a size; None if it has a size or no peer."""
-    if roles.role(unsized.estimate) != "message-bandwidth" or _SIZE in unsized.estimate.params:
-        return None
-    own = _but_size(unsized)
-    same = (each for each in others if _SIZE in each.estimate.params and _place(each) == _place(unsized))
-    peers = [each for each in same if _but_size(each) <= own or own <= _but_size(each)]
-    return min(peers, key=lambda each: _rank(each.estimate), default=None)
+def _measured_twice(sides: _Sides, across: str) -> _Found:
+    """Pairs of figures of the same case, or of the same measurand."""
+    bases = _by_key(sides.of_base, sides.base, across)
+    pairs: list[ComparedPair] = []
+    uncompared: dict[str, str] = {}
+    new: list[str] = []
+    for key, ones in _by_key(sides.of_run, sides.run, across).items():
+        others = bases.pop(key, ())
+        for one in ones:
+            own = list(filter(None, (_pair(one, other, sides.between) for other in others)))
+            pairs += own
+            if not own:
+                uncompared[one.estimate.id] = _why(one, others, sides.base)
+                new += [] if others else [one.estimate.id]
+    only_base = _only_in(sides.base, (other for others in bases.values() for other in others))
+    return _Found(pairs, uncompared | only_base, tuple(sorted(new)))
 
 
-def _but_size(measured: Measured) -> frozenset[tuple[str, ParamValue]]:
-    estimate = measured.estimate
-    return frozenset(item for item in (chosen(estimate) | estimate.factors).items() if item[0] != _SIZE)
+def _only_in(run: Run, measured: Iterable[Measured]) -> dict[str, str]:
+    return {one.estimate.id: text("only in {run}", run=run.info.id) for one in measured}
 
 
-def _place(measured: Measured) -> Hashable:
-    return _quantity(measured), measured.estimate.placement.label, policy(measured.estimate)
+def _printed(sides: _Sides, across: str) -> _Found:
+    """The same for two runs of which one is printed, or both."""
+    ones, others = ([each for each in of if each.launches] for of in (sides.of_run, sides.of_base))
+    found = paired.pairs(ones, others, across) or paired.pairs(ones, others, across, nearest=True)
+    made = [(one, other, _pair(ones[one], others[other], sides.between)) for one, other in found]
+    pairs = [pair for _, _, pair in made if pair]
+    compared = {each.id for pair in pairs for each in (pair.a, pair.b)}
+    met = {ones[one].estimate.id: (others[other],) for one, other, _ in made}
+    uncompared = {
+        each.estimate.id: _why(each, met.get(each.estimate.id, ()), sides.base)
+        for each in sides.of_run
+        if each.estimate.id not in compared
+    }
+    only_base = _only_in(sides.base, (each for each in sides.of_base if each.estimate.id not in compared))
+    return _Found(pairs, uncompared | only_base, tuple(sorted(uncompared.keys() - met.keys())))
 
 
-def _nearest(ones: Sequence[Measured], others: Sequence[Measured], between: BetweenRuns) -> Iterator[ComparedPair]:
-    """Pairs of two runs without equal figures: the only figure of a quantity in one run with its nearest peer.
-
-    The nearest peer differs in the fewest words, and is the best of these. Figures at different sizes of messages
-    are not paired: they are points of curves.
-    """
-    bases = grouped(others, _quantity)
-    for kind, judged in grouped(ones, _quantity).items():
-        both = [(one.estimate, base.estimate, one, base) for one in judged for base in bases.get(kind, ())]
-        if both and 1 in {len(judged), len(bases[kind])}:
-            a, b, one, base = min(both, key=lambda each: (len(_differing(*each[:2])), sum(map(_rank, each[:2]))))
-            if _SIZE not in _differing(a, b):
-                yield from filter(None, (_pair(one, base, between),))
-
-
-def _quantity(measured: Measured) -> Hashable:
-    estimate = measured.estimate
-    return estimate.benchmark, estimate.kernel, estimate.metric, RANGE_END in estimate.params
-
-
-def _differing(one: Estimate, base: Estimate) -> dict[str, tuple[str, str]]:
-    """Word in which two figures differ -> its value for each of them."""
-    sides = _words(one, _usual(one)), _words(base, _usual(base))
-    values = {name: tuple(side.get(name, UNSTATED) for side in sides) for name in sides[0] | sides[1]}
-    return {name: (a, b) for name, (a, b) in values.items() if a != b}
-
-
-def _words(estimate: Estimate, usual: Mapping[str, str]) -> dict[str, str]:
-    """Words of a figure: chosen axes (`usual` where it states none), levels, memory and place."""
-    derived = benchmarks.of(estimate.benchmark).derived
-    words = {name: str(value) for name, value in estimate.params.items() if name not in derived}
-    words = {**usual, **words, **{name: level for name, level in estimate.factors.items() if level != DEFAULT}}
-    return words | {MEMORY: words.get(MEMORY, policy(estimate)), PLACE: estimate.placement.label}
-
-
-def _contradictions(pairs: Sequence[ComparedPair]) -> Iterator[Difference]:
-    """The axes in which compared figures differ."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for pair in pairs:
-        for name, values in _differing(pair.a, pair.b).items():
-            found.setdefault(name, []).append(values)
-    for name, levels in found.items():
-        a, b = (", ".join(dict.fromkeys(side)) for side in zip(*levels, strict=True))
-        yield Difference("axis", name, a, b)
-
-
-def _rank(estimate: Estimate) -> float:
-    """A number that is smaller for better figures."""
-    value = estimate.median or 0.0
-    return -value if estimate.better == "higher" else value
-
-
-def _kind(measured: Measured) -> Hashable:
-    estimate = measured.estimate
-    return _quantity(measured), estimate.placement.label, estimate.params.get(_SIZE)  # also a default size
+def _differences(pairs: Sequence[ComparedPair], *, foreign: bool) -> Iterator[Difference]:
+    """The parts in which compared figures differ, and those that a side does not state."""
+    values: dict[str, list[tuple[str, str]]] = {}
+    for part in (part for pair in pairs for part in pair.parts):
+        values.setdefault(part.name, []).append((part.a, part.b))
+    silent: dict[tuple[bool, bool], list[str]] = {}
+    for name, both in values.items():
+        stated = [(a, b) for a, b in both if UNSTATED not in {a, b}]
+        if stated and (foreign or name == "version"):
+            a, b = (", ".join(filter(None, dict.fromkeys(side))) for side in zip(*stated, strict=True))
+            yield Difference("part", name, a or UNSTATED, b or UNSTATED)
+        of_run, of_base = (UNSTATED in side for side in zip(*both, strict=True))
+        if of_run or of_base:
+            silent.setdefault((of_run, of_base), []).append(name)
+    for (of_run, of_base), names in silent.items():
+        a, b = (UNSTATED if is_silent else "" for is_silent in (of_run, of_base))
+        yield Difference("unstated", ", ".join(names), a, b)
 
 
 def _measured(
@@ -312,7 +283,7 @@ def _measured(
 ) -> list[Measured]:
     """The headline estimates of a run; by state for benchmarks that states explain."""
     found = (
-        imported.measured(run.imported)
+        imported.measured(run, run.imported)
         if run.imported
         else measure(run, attempts, outcomes(run, attempts), explained)
     )
@@ -329,15 +300,10 @@ def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:
         )
 
 
-def _by_key(
-    measured: Sequence[Measured], run: Run, across: str, *, foreign: bool
-) -> dict[Hashable, tuple[Measured, ...]]:
+def _by_key(measured: Sequence[Measured], run: Run, across: str) -> dict[Hashable, tuple[Measured, ...]]:
     """Estimates by what must be equal in both runs: one for each key, or one for each state of the machine."""
-    hosts = len(run.plan.hosts) > 1 and not foreign
-    groups = grouped(
-        measured,
-        lambda each: _key(each.estimate, across, _usual(each.estimate) if foreign else {}, hosts=hosts),
-    )
+    hosts = len(run.plan.hosts) > 1
+    groups = grouped(measured, lambda each: _key(each.estimate, across, hosts=hosts))
     for group in groups.values():
         if len({each.estimate.case for each in group}) > 1:
             raise UsageError(
@@ -348,50 +314,50 @@ def _by_key(
     return groups
 
 
-def _usual(estimate: Estimate) -> dict[str, str]:
-    """Values of axes that a source does not state: their defaults, but not of the swept axis."""
-    declared = benchmarks.of(estimate.benchmark)
-    return {name: str(value) for name, value in declared.defaults.items() if name != declared.swept}
-
-
-def _key(estimate: Estimate, across: str, usual: Mapping[str, str], *, hosts: bool = False) -> Hashable:
-    """Kernel, place, memory, chosen axes and levels, without `across`; absent ones are `usual`."""
-    words = _words(estimate, usual)
-    host = estimate.placement.hosts if hosts else ()
-    same = (estimate.benchmark, estimate.kernel, estimate.metric, host)
+def _key(estimate: Estimate, across: str, *, hosts: bool = False) -> Hashable:
+    """Kernel, place, memory, chosen axes and levels, without `across`."""
+    derived = estimate.declared.derived
+    words = {name: str(value) for name, value in estimate.params.items() if name not in derived}
+    words |= {name: level for name, level in estimate.factors.items() if level != DEFAULT}
+    words |= {MEMORY: words.get(MEMORY, policy(estimate)), PLACE: estimate.placement.label}
     words.pop(across, None)
-    return (*same, frozenset(words.items()))
+    host = estimate.placement.hosts if hosts else ()
+    return (estimate.benchmark, estimate.kernel, estimate.metric, host, frozenset(words.items()))
 
 
 def _pair(one: Measured, other: Measured, between: BetweenRuns) -> ComparedPair | None:
     """Compare the two; None if one has no figure, or none in the state of the other."""
-    comparison = compare_unpaired(one, other, between) if one.launches and other.launches else None
-    return ComparedPair(one.estimate, other.estimate, comparison) if comparison else None
+    match = matches(one.estimate.measurand, other.estimate.measurand)
+    if match.kind == "other" or not (one.launches and other.launches):
+        return None
+    comparison = compare_unpaired(one, other, between)
+    return ComparedPair(one.estimate, other.estimate, comparison, match.parts) if comparison else None
 
 
 def _why(one: Measured, others: Sequence[Measured], base: Run) -> str:
     """The reason why an estimate is not compared."""
     if not others:
-        return _not_in(base.info.id)
+        return text("{run} has no such figure", run=base.info.id)
     for each in (one, *others):
         if not each.launches:
             return each.estimate.reason or each.estimate.status
         if not each.estimate.median:
-            return "it is 0, of which nothing is a multiple"
-    return f"the machine was in different states: {_seen([one])} against {_seen(others)}"
+            return text("it is 0, of which nothing is a multiple")
+    for other in others:
+        match = matches(one.estimate.measurand, other.estimate.measurand)
+        if match.kind == "other":
+            part = next(part for part in match.parts if part.name in QUANTITY)
+            return text("another quantity: {part} {a} against {b}", part=part.name, a=str(part.a), b=str(part.b))
+    return text("the machine was in different states: {a} against {b}", a=_seen([one]), b=_seen(others))
 
 
 def _seen(measured: Iterable[Measured]) -> str:
     return ", ".join(sorted({launch.state or "unknown" for each in measured for launch in each.launches}))
 
 
-def _not_in(base: str) -> str:
-    return f"{base} has no such figure"
-
-
 def unjudged(compared: Compared) -> dict[str, str]:
     """Return the figures of the base (in one run: planned cases) that were not compared, with the reason."""
-    return {name: why for name, why in compared.uncompared.items() if why != _not_in(compared.base)}
+    return {name: why for name, why in compared.uncompared.items() if name not in compared.new}
 
 
 def _with_levels(

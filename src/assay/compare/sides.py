@@ -13,6 +13,7 @@ from assay.analyse.curves import is_headline
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
 from assay.analyse.messages.steps import MessageLaw
+from assay.compare import taken
 from assay.compare.analysis import side_by_side
 from assay.compare.curves import RANKS, cpus_of_rank
 from assay.compare.environment import differences, is_one_machine
@@ -50,10 +51,11 @@ class Side(msgspec.Struct, frozen=True):
 
 
 class Sides(msgspec.Struct, frozen=True, dict=True):
-    """One side or several, with their comparison."""
+    """One side or several, with their comparison; `taken` says which networks were taken for which."""
 
     sides: tuple[Side, ...]
     found: SideBySide
+    taken: tuple[str, ...] = ()
 
     @cached_property
     def by_run(self) -> dict[str, Side]:
@@ -228,13 +230,18 @@ def where(estimate: Estimate) -> str:
     return text("{value} ({basis})", value=place, basis=cores) if cores else place
 
 
-def sides(runs: Sequence[Run], given: Mapping[str, float] = {}) -> Sides:
+def sides(runs: Sequence[Run], given: Mapping[str, float] = {}, names_of: Mapping[str, str] = {}) -> Sides:
     """Analyse the runs and compare them; ratios are to the first.
 
     The label of a reference is its own or its name, of an import its title or file, of a run its machine.
 
+    Args:
+        runs: the first one is the base.
+        given: limits that the user states; see `assay.analyse.analyse`.
+        names_of: network of one system -> network of the other that is taken for it.
+
     Raises:
-        UsageError: the same run is named twice, or there are too many.
+        UsageError: the same run is named twice, there are too many, or no system has a network of these names.
     """
     names = [run.info.id for run in runs]
     twice = next((name for name in names if names.count(name) > 1), "")
@@ -242,7 +249,7 @@ def sides(runs: Sequence[Run], given: Mapping[str, float] = {}) -> Sides:
         raise UsageError(f"'{twice}' is named twice", why="each system can be named once")
     if len(runs) > MOST:
         raise UsageError(f"{len(runs)} runs are more than {MOST}", why="so many curves cannot be distinguished")
-    evidence = [examine(run, given) for run in runs]
+    evidence, met = taken.met_at([examine(run, given) for run in runs], names_of)
     wanted = [_label(run) for run in runs]
     labels = [
         name if wanted.count(name) == 1 else f"{name} ({run.info.id[-4:]})"
@@ -252,7 +259,8 @@ def sides(runs: Sequence[Run], given: Mapping[str, float] = {}) -> Sides:
         Side(each.run, conclude(each), label, _yardsticks(each, evidence[0]))
         for each, label in zip(evidence, labels, strict=True)
     )
-    return Sides(found, side_by_side(evidence))
+    said = taken.sentences((labels[base], labels[own], pair) for base, own, pair in met)
+    return Sides(found, side_by_side(evidence), said)
 
 
 def only_compared(sides: Sides, compared: Sequence[Compared]) -> Sides:

@@ -10,7 +10,6 @@ from assay.compare.phrases import axis_title, figure, near, number, roughly, val
 from assay.compare.records import RUN, Curve, CurvePair, MessageCurve, SharedLawFigure
 from assay.compare.sides import Sides
 from assay.compare.yardsticks import CLOCK, MEMORY, PEAK
-from assay.model import benchmarks
 from assay.model.compared import Yardstick
 from assay.model.imported import UNSTATED
 from assay.model.quantity import Quantity
@@ -285,7 +284,7 @@ def _of_problems(sides: Sides, run: str, shared: SharedLawFigure) -> str:
         e = sides.estimate(run, name)
         shown = formatting.shown(e) if e.basis == "imported" else formatting.interval(found, "")
         params = {axis: value for axis, value in chosen(e).items() if axis not in shared.at}
-        problem = joined(", ", (formatting.params(params, selection.units(e.benchmark)), *e.factors.values()))
+        problem = joined(", ", (formatting.params(params, e.declared.units), *e.factors.values()))
         lines.append(text("{value} ({basis})", value=shown.short, basis=problem) if problem else shown.short)
     return joined("; ", lines)
 
@@ -298,10 +297,10 @@ def _ratio(estimate: Estimate | None, base: Estimate) -> str:
 
 def named(estimate: Estimate) -> str:
     """Return the name of a figure on no curve."""
-    settings = [formatting.params(estimate.params, selection.units(estimate.benchmark))]
+    settings = [formatting.params(estimate.params, estimate.declared.units)]
     levels = [f"{name} {level}" for name, level in estimate.factors.items()]
     name = f"{estimate.benchmark} {estimate.kernel} {estimate.metric}"
-    if not benchmarks.of(estimate.benchmark).is_known:  # it is named after its metric
+    if not estimate.declared.is_known:  # it is named after its metric
         name = estimate.benchmark
     return joined(", ", [name, formatting.placed(estimate), *settings, *levels])
 

@@ -6,7 +6,7 @@ from assay.analyse.comparisons.effects import compare_unpaired
 from assay.analyse.estimates import Measured
 from assay.analyse.history import BetweenRuns
 from assay.analyse.statistics import MARGIN
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.compared import ComparedPair, Growth, Yardstick
 from assay.model.errors import UsageError
 from assay.model.quantity import Quantity, exact
@@ -64,7 +64,7 @@ def _grown(grew: Quantity, by: Quantity) -> Growth:
         return "more"
     if grew.hi * margin < by.lo:
         return "less"
-    return "alike" if grew.hi <= by.hi * margin and grew.lo * margin >= by.lo else "open"
+    return "equal" if grew.hi <= by.hi * margin and grew.lo * margin >= by.lo else "open"
 
 
 def _is_clock(estimate: Estimate) -> bool:
@@ -72,13 +72,12 @@ def _is_clock(estimate: Estimate) -> bool:
 
 
 def _is_fma(estimate: Estimate) -> bool:
-    fused = roles.has_level(estimate.benchmark, estimate.params, "fused")
+    fused = roles.has_level(estimate.declared, estimate.params, "fused")
     return roles.role(estimate) == "flop-rate" and fused and roles.precision(estimate) == _DOUBLE
 
 
 def _is_main_of_memory(estimate: Estimate) -> bool:
-    main = benchmarks.of(estimate.benchmark).main_kernel
-    return roles.role(estimate) == "memory-rate" and estimate.kernel == main
+    return roles.role(estimate) == "memory-rate" and roles.is_main(estimate)
 
 
 def _measured(
@@ -91,8 +90,7 @@ def _measured(
     """The best figures of both at the first place that both have; `of`: their name, empty for their kernel."""
     for place in _PLACES:
         best = [
-            max(_at(place, side, wanted), key=lambda each: each.estimate.median or 0.0, default=None)
-            for side in sides
+            max(_at(place, side, wanted), key=lambda each: each.estimate.merit, default=None) for side in sides
         ]
         if best[0] and best[1] and (comparison := compare_unpaired(best[0], best[1], between)):
             a, b = (each.estimate.median or 0.0 for each in best if each)

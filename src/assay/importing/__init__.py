@@ -1,6 +1,7 @@
 """Read the output of other benchmarks, so that it can be shown and compared like runs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import PurePath
 
@@ -26,8 +27,11 @@ from assay.importing import (
 from assay.importing.cleaning import MOST_BYTES
 from assay.importing.lines import LONGEST, Format, Lines
 from assay.importing.text import Text
+from assay.model import benchmarks, measurands
+from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError
-from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Imported, Skipped, Source, Table, case_of
+from assay.model.grouping import grouped
+from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Figure, Imported, Skipped, Source, Table, case_of
 from assay.model.units import count_of
 
 #: Name of a tool -> format of its output.
@@ -39,6 +43,8 @@ FORMATS: dict[str, Format] = {
     )
 }
 _DEFAULT = "default"
+#: Parts of a measurand that differ from figure to figure of a table.
+_QUANTITY = frozenset(("program", "kernel", "metric", "unit", "direction"))
 
 
 class ImportOptions(msgspec.Struct, frozen=True):
@@ -108,7 +114,7 @@ def read(tool: str, texts: Sequence[Text], wanted: ImportOptions | None = None) 
         tables += sorted((each for each in found if isinstance(each, Table)), key=_first_line)
     if wanted.placement:
         tables = [_with_placement(table, wanted.placement) for table in tables]
-    numbered = list(_number_repeats(_with_factor_levels(tables)))
+    numbered = list(_number_repeats(list(_with_factor_levels(tables))))
     skipped += [each for each in numbered if isinstance(each, Skipped)]
     tables = [each for each in numbered if isinstance(each, Table)]
     if skipped and (wanted.strict or not tables):
@@ -172,25 +178,52 @@ def _with_factor_levels(tables: Sequence[Table]) -> Iterator[Table]:
         yield msgspec.structs.replace(table, factors={name: table.factors.get(name, _DEFAULT) for name in varied})
 
 
-def _number_repeats(tables: Iterable[Table]) -> Iterator[Table | Skipped]:
-    """Number tables with equal figures by the param `repeat`: 1, 2 and so on."""
-    numbered: list[tuple[Table, set[tuple[str, str, str]], int]] = []
-    times: dict[tuple[str, str, str], int] = {}
-    for table in tables:
-        keys = _keys(table)
-        if len(keys) < len(table.figures):
+def _number_repeats(tables: Sequence[Table]) -> Iterator[Table | Skipped]:
+    """Number tables with figures of equal measurands by the param `repeat`: 1, 2 and so on."""
+    numbered: list[tuple[Table, set[str], int]] = []
+    times: dict[str, int] = {}
+    for table in _told_apart(tables):
+        cases = _cases(table)
+        if len(cases) < len(table.figures):
             yield Skipped(table.source, table.where, "the same figure stands twice in one table")
             continue
-        repeat = 1 + max(times.get(key, 0) for key in keys)
-        times |= dict.fromkeys(keys, repeat)
-        numbered.append((table, keys, repeat))
-    for table, keys, repeat in numbered:
-        several = max(times[key] for key in keys) > 1
+        repeat = 1 + max(times.get(case, 0) for case in cases)
+        times |= dict.fromkeys(cases, repeat)
+        numbered.append((table, cases, repeat))
+    for table, cases, repeat in numbered:
+        several = max(times[case] for case in cases) > 1
         yield msgspec.structs.replace(table, params=table.params | {"repeat": repeat}) if several else table
 
 
-def _keys(table: Table) -> set[tuple[str, str, str]]:
-    return {(case_of(table, each).id, each.kernel, each.metric) for each in table.figures}
+def _told_apart(tables: Sequence[Table]) -> Iterator[Table]:
+    """Tables with common cases, told apart by parts of their measurands that differ: version, ranks, threads."""
+    members = grouped(tables, lambda table: case_of(table, Figure("", "", "", 0.0, "")).id)
+    varied: dict[str, list[str]] = {}
+    for case, group in members.items():
+        times = Counter(chain.from_iterable(map(_cases, group)))
+        every = [_common(table) for table in group] if max(times.values(), default=0) > 1 else []
+        names = dict.fromkeys(chain.from_iterable(every))
+        varied[case] = [name for name in names if len({parts.get(name, UNSTATED) for parts in every}) > 1]
+    for table in tables:
+        parts = _common(table)
+        differing = varied[case_of(table, Figure("", "", "", 0.0, "")).id]
+        params = {name.replace(" ", "-"): _number(parts.get(name, UNSTATED)) for name in differing}
+        yield msgspec.structs.replace(table, params=table.params | params) if params else table
+
+
+def _common(table: Table) -> dict[str, str]:
+    """The parts of the measurand that all figures of a table share."""
+    first = table.figures[0]
+    parts = measurands.of_figure(table, first, benchmarks.of(table.benchmark)).parts
+    return {name: value for name, value in parts.items() if name not in {*_QUANTITY, *first.params}}
+
+
+def _number(word: str) -> ParamValue:
+    return int(word) if word.isdecimal() else word
+
+
+def _cases(table: Table) -> set[str]:
+    return {f"{case_of(table, each).id}/{each.kernel}/{each.metric}" for each in table.figures}
 
 
 __all__ = ["FORMATS", "MOST_BYTES", "ImportOptions", "Text", "found_in", "read", "tables_of"]

@@ -9,7 +9,7 @@ from assay.importing.command import CommandLine
 from assay.importing.declared import Declared, Row, Value
 from assay.importing.lines import Format, Lines
 from assay.importing.text import Column, Text, figure, lines
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.imported import Figure, Table
 
 #: GROMACS 4.6 to 2025: the last lines of md.log.

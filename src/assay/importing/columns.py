@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from assay.importing.lines import Format, Lines
 from assay.importing.text import UNITS, RefusedError, Text, lines
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.imported import UNSTATED, Figure, Skipped, Table
 
 _NEEDED = ("benchmark", "metric", "unit", "value")

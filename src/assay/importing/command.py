@@ -70,6 +70,8 @@ class CommandLine(msgspec.Struct, frozen=True):
         hosts: named nodes.
         placement: portable word, `not stated` if unknown.
         memory: policy.
+        ranks: number of processes on all nodes; 0 if not stated.
+        threads: threads of each process; 0 if not stated.
         factors: option -> level: of `-mca`, variables that are set, nodes to which ranks are bound.
         launcher_at: index of the launcher; -1 without a known one.
         wrapper_at: index of a program between it and the program that starts the program, `env`; -1 without one.
@@ -81,6 +83,8 @@ class CommandLine(msgspec.Struct, frozen=True):
     hosts: tuple[str, ...] = ()
     placement: str = UNSTATED
     memory: str = "first-touch"
+    ranks: int = 0
+    threads: int = 0
     factors: dict[str, str] = {}
     launcher_at: int = -1
     wrapper_at: int = -1
@@ -94,6 +98,8 @@ class CommandLine(msgspec.Struct, frozen=True):
             placement=self.placement,
             hosts=self.hosts,
             memory=self.memory,
+            ranks=self.ranks,
+            threads=self.threads,
         )
 
     def option(self, name: str) -> str:
@@ -128,6 +134,8 @@ def parse_command(line: str, exported: Mapping[str, str] | None = None) -> Comma
         hosts=found.hosts,
         placement=_placement(found),
         memory=_memory(found),
+        ranks=_ranks(found)[0],
+        threads=_digits(found.chosen.get("OMP_NUM_THREADS", "")),
         factors=_factors(found),
         launcher_at=found.launcher_at,
         wrapper_at=found.wrapper_at,
@@ -259,11 +267,15 @@ def _ranks(found: _Words) -> tuple[int, int]:
 
 def _threads(found: _Words) -> str:
     """The placement of a program without a launcher."""
-    threads = found.chosen.get("OMP_NUM_THREADS", "")
-    if threads.isascii() and threads.isdigit():
-        word = "one-core" if int(threads[:6]) == 1 else f"cores:{int(threads[:6])}"
+    if threads := _digits(found.chosen.get("OMP_NUM_THREADS", "")):
+        word = "one-core" if threads == 1 else f"cores:{threads}"
         return f"{word}:numa:{found.numactl['node']}" if word == "one-core" and _is_node(found) else word
     return f"all:numa:{found.numactl['node']}" if _is_node(found) else UNSTATED
+
+
+def _digits(word: str) -> int:
+    """The number that a word is; 0 if it is none."""
+    return int(word[:6]) if word.isascii() and word.isdigit() else 0
 
 
 def _is_node(found: _Words) -> bool:

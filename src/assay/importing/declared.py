@@ -12,7 +12,7 @@ import msgspec
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
 from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whole, lines, slug
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.imported import Figure, Table
 
 Params = Mapping[str, ParamValue]
@@ -89,6 +89,7 @@ class Declared(NamedTuple):
         kernel: kernel if rows and headings name none.
         facts: name of a fact -> pattern of its line; the first matching group is the value. Facts are parameters,
             unless their names start with `_`.
+        options: parameter -> pattern of the words after the program in its command line; group 1 is the value.
         counted: parameter -> pattern of the lines that are counted for it.
         begins: first line of a table; without it, a table begins with the first fact after figures.
         failed: line by which the tool reports that the table is wrong.
@@ -104,6 +105,7 @@ class Declared(NamedTuple):
     matrix: Matrix | None = None
     kernel: str = "result"
     facts: Mapping[str, re.Pattern[str]] = MappingProxyType({})
+    options: Mapping[str, re.Pattern[str]] = MappingProxyType({})
     counted: Mapping[str, re.Pattern[str]] = MappingProxyType({})
     begins: re.Pattern[str] | None = None
     failed: re.Pattern[str] | None = None
@@ -254,6 +256,8 @@ def _table(form: Declared, text: Text, held: _Open, started: CommandLine) -> Tab
         text.refuse(held.line, "no figures follow this heading")
     program = re.search(form.programs, started.program)
     facts = {name: word for name, word in program.groupdict().items() if word} if program else {}
+    words = " ".join(started.options) if program else ""
+    facts |= {name: found[1] for name, option in form.options.items() if (found := option.search(words))}
     facts |= {name: word for name, word in held.facts.items() if name not in _ABOUT and name[0] != "_"}
     return started.annotate(
         Table(

@@ -8,7 +8,7 @@ import msgspec
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
 from assay.importing.text import Column, Text, figure, is_number, lines, slug
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.imported import UNSTATED, Figure, Table
 
 _BLOCK = re.compile(r"#\s*Benchmarking\s+(Multi-)?(\w[\w-]*)\s*")

@@ -8,7 +8,7 @@ import msgspec
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
 from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whole, lines
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.imported import UNSTATED, Figure, Table
 
 _SHOWN = re.compile(r"\s*\d{1,9}:\s+(\S+)\s+(bytes|B|KB|MB|GB)\s+\d{1,19}\s+times\s+-->(.*)")

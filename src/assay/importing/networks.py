@@ -107,6 +107,7 @@ SOCKPERF = Declared(
         "bytes": re.compile(r"using msg-size=(\d+)"),
         "time-of": re.compile(r"====> avg-(rtt|lat)="),
     },
+    options={"mode": re.compile(r"^(ping-pong|under-load|throughput|playback)\b")},
     rows=(
         Row(
             re.compile(rf"sockperf: Summary: (?:Latency|Round trip) is +(?P<time>{_NUMBER}) usec"),

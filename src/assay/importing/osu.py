@@ -8,7 +8,7 @@ import msgspec
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
 from assay.importing.text import Column, Text, figure, is_number, is_whole, lines, slug
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.imported import Figure, Table
 
 _TITLE = re.compile(
@@ -125,7 +125,8 @@ def _read(source: Lines) -> Iterator[Table]:
             continue
         if rows and (words or source.starts):
             yield _table(text, head, rows, started)
-            head, rows = _Head(test=wanted), []
+            again = _FACTS["datatype"].search(line) and not source.starts  # the same test, with another type
+            head, rows = msgspec.structs.replace(head, columns=[], line=0) if again else _Head(test=wanted), []
         started = source.command
         head = _begun(source, head) if source.starts else head
         if words and not source.starts:

@@ -12,7 +12,7 @@ from assay.importing.text import Column, Text, figure, is_number, lines
 from assay.model.imported import Figure, Table
 
 if TYPE_CHECKING:
-    from assay.model.benchmark import ParamValue
+    from assay.model.declaration import ParamValue
 
 _ROW = re.compile(r"\s*(Copy|Scale|Add|Triad)\s*:\s*(.*)", re.IGNORECASE)
 #: HPCC's STREAM prints GB/s; GB are 10^9 bytes.

@@ -5,16 +5,20 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from assay.importing.lines import Format, Lines
 from assay.importing.text import UNITS, Column, Text, figure, lines, slug
 from assay.model.imported import Figure, Skipped, Table
 
 if TYPE_CHECKING:
-    from assay.model.benchmark import ParamValue
+    from assay.model.declaration import ParamValue
 
 #: Maximum objects in a text.
 _MOST = 1000
 _SIDES = {"sum_sent": "sender", "sum_received": "receiver", "sum": "both"}
+#: End of the names of the same in the opposite direction of a test of both.
+_REVERSE = "_bidir_reverse"
 
 
 def _objects(source: Lines) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
@@ -44,8 +48,13 @@ def _read_iperf3(source: Lines) -> Iterator[Table | Skipped]:
         if "error" in content:
             yield Skipped(text.name, lines(first, last), f"iperf3 says: {str(content['error'])[:80]}", first)
             continue
+        end = content["end"]
+        both = any(name.endswith(_REVERSE) for name in end)
         figures = [
-            each for name, side in _SIDES.items() for each in _side(text, first, content["end"].get(name), side)
+            each
+            for mark, way in (("", "out"), (_REVERSE, "in"))
+            for name, side in _SIDES.items()
+            for each in _side(text, first, end.get(name + mark), side, {"direction": way} if both else {})
         ]
         if not figures:
             yield Skipped(text.name, lines(first, last), "no rates stand in the end of this test", first)
@@ -64,12 +73,15 @@ def _read_iperf3(source: Lines) -> Iterator[Table | Skipped]:
         )
 
 
-def _side(text: Text, line: int, side: object, kernel: str) -> Iterator[Figure]:
+def _side(text: Text, line: int, side: object, kernel: str, params: "dict[str, ParamValue]") -> Iterator[Figure]:
     if not isinstance(side, dict) or "bits_per_second" not in side:
         return
-    yield figure(text, line, Column(kernel, "bandwidth", "bit/s"), str(side["bits_per_second"]), {})
+    yield figure(text, line, Column(kernel, "bandwidth", "bit/s"), str(side["bits_per_second"]), params)
     if "jitter_ms" in side:
-        yield figure(text, line, Column(kernel, "jitter", "ms"), str(side["jitter_ms"]), {})
+        yield figure(text, line, Column(kernel, "jitter", "ms"), str(side["jitter_ms"]), params)
+    if "retransmits" in side:
+        retransmits = figure(text, line, Column(kernel, "retransmits", "count"), str(side["retransmits"]), params)
+        yield msgspec.structs.replace(retransmits, better="lower")
 
 
 def _within(content: Mapping[str, Any], *names: str) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """Command lines of the native programs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
@@ -9,6 +9,7 @@ from assay.model import benchmarks
 from assay.model.benchmark import ForeignProgram
 from assay.model.placement import Placement
 from assay.model.plan import Case
+from assay.model.resource import GivenDevice
 from assay.model.units import format_cpu_list
 
 #: Samples of the probe take some µs each: more of them do not improve the state of the cores that they show.
@@ -39,8 +40,7 @@ def measure_command(  # noqa: PLR0913, PLR0917 (what a launch is made of)
         return _start_command(program, cases[0], foreign, network, prefix)
     argv = [program, *_placement_options(cases[0].placement, network), "--precision", f"{sampling.precision:g}"]
     argv += [word for role, file in libraries.items() for word in ("--library", f"{role}={file}")]
-    if benchmarks.get(cases[0].benchmark).devices:
-        argv += ["--devices", "/".join(map(",".join, cases[0].placement.devices))]
+    argv += _resource_options(cases[0].placement)
     argv += ["--min-samples", str(sampling.min_samples)]
     argv += ["--max-samples", str(sampling.max_samples)]
     shared = {axis for axis, value in cases[0].params.items() if all(case.params[axis] == value for case in cases)}
@@ -78,10 +78,23 @@ def probe_command(program: str, cpus: tuple[int, ...], seconds: float) -> tuple[
     return (program, "--cpus", cpu_list(cpus), *_PROBE_SAMPLES, "--seconds", f"{seconds:.3f}")
 
 
-def with_cpus(argv: tuple[str, ...], cpus: tuple[int, ...]) -> tuple[str, ...]:
-    """The command line of a program without MPI, with the cpus of another host."""
-    at = argv.index("--cpus") + 1
-    return (*argv[:at], cpu_list(cpus), *argv[at + 1 :])
+def on_host(argv: tuple[str, ...], placement: Placement, host: int) -> tuple[str, ...]:
+    """The command line of a program without MPI, with cpus, devices and folder of a host, by its number."""
+    own = {"--cpus": cpu_list(placement.host_ranks[host][0])} if placement.by_host else {}
+    if placement.devices:
+        own["--devices"] = device_words(placement.devices_on(host))
+    for option, value in own.items():
+        at = argv.index(option) + 1
+        argv = (*argv[:at], value, *argv[at + 1 :])
+    if folder := placement.folder_of(host):
+        first, count = argv.index("--folder"), 2 * len(placement.folders)
+        argv = (*argv[:first], "--folder", folder.path, *argv[first + count :])
+    return argv
+
+
+def device_words(devices: Sequence[Sequence[GivenDevice]]) -> str:
+    """`0000:01:00.0/0000:81:00.0`: the devices of each rank."""
+    return "/".join(",".join(device.word for device in own) for own in devices)
 
 
 def cpu_list(cpus: tuple[int, ...]) -> str:
@@ -91,6 +104,11 @@ def cpu_list(cpus: tuple[int, ...]) -> str:
 
 def _axis_options(case: Case, chosen: AbstractSet[str]) -> list[str]:
     return [word for axis, value in case.params.items() if axis in chosen for word in (f"--{axis}", f"{value}")]
+
+
+def _resource_options(placement: Placement) -> list[str]:
+    devices = ["--devices", device_words(placement.devices)] if placement.devices else []
+    return devices + [word for folder in placement.folders for word in ("--folder", folder.path)]
 
 
 def _placement_options(placement: Placement, network: str) -> tuple[str, ...]:

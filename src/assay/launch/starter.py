@@ -56,12 +56,13 @@ class Starter:
             libraries_of(plan, cases[0]),
             plan.prefixes.get(cases[0].benchmark, ""),
         )
-        if layout.mpi or (self._launcher and (placement.ranks or not placement.by_host)):
+        alike = not (placement.by_host or placement.devices or len(placement.folders) > 1)
+        if layout.mpi or (self._launcher and (placement.ranks or alike)):
             found = [self._translated(layout, prefix + argv, variables)]
         else:
             found = []
-            for host, ranks in zip(layout.hosts, placement.host_ranks, strict=True):
-                own = arguments.with_cpus(argv, ranks[0]) if placement.by_host else argv
+            for number, (host, ranks) in enumerate(zip(layout.hosts, placement.host_ranks, strict=True)):
+                own = arguments.on_host(argv, placement, number)
                 found.append(self._translated(Layout((host,), ranks), prefix + own, variables))
         return tuple(msgspec.structs.replace(each, ends=len(cases)) for each in found)
 

@@ -19,6 +19,7 @@ __all__ = ["discover", "load_xml", "synthetic"]
 def discover() -> tuple[Machine, str]:
     """This machine and its hwloc XML, which is empty if libhwloc is missing."""
     from assay.machine import (
+        accelerators,
         devices,
         firmware,
         frequency,
@@ -27,6 +28,7 @@ def discover() -> tuple[Machine, str]:
         kernel,
         memory,
         memory_limit,
+        opencl,
         processor,
         shapers,
         system,
@@ -56,7 +58,16 @@ def discover() -> tuple[Machine, str]:
             | {"hwloc": hwloc.version(exported.system.get("hwlocVersion", "2") if exported else "")},
             "mitigations": system.mitigations(root),
         },
-        devices=devices.read(root, exported.devices if exported else (), shapers.live(), firmware.live()),
+        devices=(
+            *devices.read(root, shapers.live(), firmware.live()),
+            *accelerators.read(
+                root,
+                exported.devices if exported else (),
+                os.environ,
+                opencl.found(),
+                accelerators.list_partitions(root),
+            ),
+        ),
     )
     return machine, document
 

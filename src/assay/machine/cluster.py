@@ -183,7 +183,7 @@ def _launcher(seen: _Compared) -> Verdict:
 
 def _lockable(seen: _Compared) -> Verdict:
     limit = seen.node.lockable
-    size = format_size(int(limit) * 1024) if limit.isdecimal() else limit or "not told"
+    size = format_size(int(limit) * 1024) if limit.isdecimal() else limit or "not reported"
     ports = [name for name in seen.node.interfaces if ":" in name]
     if limit != "unlimited" and ports:
         return Verdict(

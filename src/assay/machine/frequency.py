@@ -19,7 +19,7 @@ def facts(root: Path) -> dict[str, Fact]:
         "boost": _boost(root),
         "idle driver": files.fact(root, f"{_CPU}/cpuidle/current_driver", str),
         "idle governor": _idle_governor(root),
-        "idle states": _idle_states(root),
+        **_idle_states(root),
     }
 
 
@@ -47,11 +47,18 @@ def _idle_governor(root: Path) -> Fact:
     return governor if governor.known else files.fact(root, f"{_CPU}/cpuidle/current_governor_ro", str)
 
 
-def _idle_states(root: Path) -> Fact:
-    """Names of the first cpu's idle states with their wake-up times; disabled ones are marked."""
+def _idle_states(root: Path) -> dict[str, Fact]:
+    """Idle states of the first cpu: their names, the times that they take to wake up, and which are disabled."""
     folder = f"{_CPU}/cpu0/cpuidle"
-    states = []
-    for state in files.entries(root / folder, "state*"):
-        disabled = ", disabled" if files.text(state / "disable") not in {"0", None} else ""
-        states.append(f"{files.text(state / 'name')} ({files.text(state / 'latency') or '?'} µs{disabled})")
-    return Fact(states, source=f"/{folder}") if states else unavailable(f"/{folder}: no idle states")
+    states = [
+        (files.text(state / "name") or "?", files.text(state / "latency") or "", files.text(state / "disable"))
+        for state in files.entries(root / folder, "state*")
+    ]
+    if not states:
+        return {"idle states": unavailable(f"/{folder}: no idle states")}
+    facts: dict[str, list[str] | list[int]] = {
+        "idle states": [name for name, _, _ in states],
+        "wake-up times, µs": [int(latency) if latency.isdecimal() else 0 for _, latency, _ in states],
+        "disabled idle states": [name for name, _, disabled in states if disabled not in {"0", None}],
+    }
+    return {name: Fact(values, source=f"/{folder}") for name, values in facts.items() if values}

@@ -1,10 +1,11 @@
 """Facts and devices of another machine, from its hwloc XML or description."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from assay.machine import processor
 from assay.machine.hwloc_xml import Device as HwlocDevice
 from assay.machine.hwloc_xml import Exported
+from assay.machine.pci import ACCELERATORS
 from assay.machine.topology import Cpus
 from assay.model.facts import Fact, unavailable
 from assay.model.machine import Device, Topology
@@ -25,8 +26,10 @@ _SYSTEM = {
     "cgroup": "LinuxCgroup",
 }
 _FREQUENCIES = {"nominal frequency": "FrequencyBaseMHz", "highest frequency": "FrequencyMaxMHz"}
-#: Infos that are left out: hardware addresses are not needed.
-_LEFT_OUT = {"Address", "NodeGUID", "SysImageGUID"}
+#: Infos with the UUID of a card, by its driver.
+_UUIDS = ("NVIDIAUUID", "AMDUUID", "LevelZeroUUID")
+#: Infos that are left out: hardware addresses are not needed, names and UUIDs are facts of their own.
+_LEFT_OUT = {"Address", "NodeGUID", "SysImageGUID", "PCIVendor", "PCIDevice", *_UUIDS}
 
 
 def facts(exported: Exported, topology: Topology, memory: Fact, source: str) -> dict[str, dict[str, Fact]]:
@@ -64,21 +67,48 @@ def _highest(exported: Exported, info: str, source: str) -> Fact:
 
 
 def devices(exported: Exported, topology: Topology, source: str) -> tuple[Device, ...]:
-    """Network interfaces, InfiniBand ports and accelerators that the XML holds.
+    """Network interfaces, InfiniBand ports and accelerators that the XML holds, with the names of a live machine.
 
-    An accelerator has several names (`card0`, `renderD128`, `cuda0`): the first one is used.
+    A card has several OS devices (`card0`, `renderD128`, `cuda0`): it is one accelerator, named by its address.
     """
-    models = {device.pci: device.infos for device in exported.devices if device.kind == "pci"}
-    found: dict[str, Device] = {}
-    for device in exported.devices:
-        if device.kind != "pci":
-            key = device.pci if device.kind == "accelerator" and device.pci else device.name
-            found.setdefault(key, _device(device, models.get(device.pci, {}), topology, source))
-    return tuple(found.values())
+    on_bus = {device.pci: device for device in exported.devices if device.kind == "pci"}
+    networks = [device for device in exported.devices if device.kind in {"network", "infiniband"}]
+    others = [device for device in exported.devices if device.kind == "accelerator"]
+    cards = {at for at, device in on_bus.items() if device.pci_type[:4] in ACCELERATORS}
+    cards |= {device.pci for device in others if device.pci}
+    found = [_device(device, on_bus.get(device.pci), topology, source) for device in networks]
+    for address in sorted(cards, key=lambda at: (len(at), at)):
+        own = tuple(device for device in others if device.pci == address)
+        found.append(_card(on_bus[address], own, topology, source))
+    return (*found, *(_device(device, None, topology, source) for device in others if not device.pci))
 
 
-def _device(device: HwlocDevice, model: Mapping[str, str], topology: Topology, source: str) -> Device:
+def _card(card: HwlocDevice, own: Sequence[HwlocDevice], topology: Topology, source: str) -> Device:
+    """An accelerator on PCI with its OS devices."""
+    kind, _, numbers = card.pci_type.partition(" ")
+    infos = {name: value for device in reversed(own) for name, value in device.infos.items()}
+    uuid = next((infos[name] for name in _UUIDS if name in infos), "")
+    computing = sorted(device.name for device in own if device.computes)
+    stated = _device(card, card, topology, source)
+    facts = {
+        "class": Fact(ACCELERATORS[kind], source=source)
+        if kind in ACCELERATORS
+        else unavailable(f"{source} does not tell"),
+        "model": stated.facts["model"],
+        "PCI id": Fact(numbers.strip("[]"), source=source) if numbers else unavailable(f"{source} does not tell"),
+        "driver": unavailable(f"{source} does not tell"),
+        **({"UUID": Fact(uuid, source=source)} if uuid else {}),
+        **({"computes with": Fact(", ".join(computing), source=source)} if computing else {}),
+        **{name: Fact(value, source=source) for name, value in infos.items() if name not in _LEFT_OUT},
+    }
+    return Device(
+        card.pci, "accelerator", facts | {name: stated.facts[name] for name in ("PCI address", "NUMA node")}
+    )
+
+
+def _device(device: HwlocDevice, card: HwlocDevice | None, topology: Topology, source: str) -> Device:
     infos = {name: Fact(value, source=source) for name, value in device.infos.items() if name not in _LEFT_OUT}
+    model = card.infos if card else {}
     words = " ".join(model[name] for name in ("PCIVendor", "PCIDevice") if name in model)
     return Device(
         device.name,
@@ -86,6 +116,7 @@ def _device(device: HwlocDevice, model: Mapping[str, str], topology: Topology, s
         {
             "model": Fact(words, source=source) if words else unavailable(f"{source} does not tell"),
             **infos,
+            **({"computes with": Fact(device.name, source=source)} if device.computes else {}),
             "PCI address": Fact(device.pci, source=source)
             if device.pci
             else unavailable("it is not a PCI device"),

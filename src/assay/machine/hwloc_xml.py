@@ -29,6 +29,8 @@ _OS_DEVICES: dict[str, dict[int, Literal["network", "infiniband", "accelerator"]
     "2": {1: "accelerator", 2: "network", 3: "infiniband", 5: "accelerator"},
     "3": {4: "accelerator", 8: "accelerator", 12: "accelerator", 16: "network", 32: "infiniband"},
 }
+#: Types of OS devices that compute, in either version.
+_COMPUTING = {5, 8, 12}
 _ADDED_MEMORY = {"HBM", "MCDRAM", "CXL", "CXL-DRAM", "NVM", "CXL-NVM", "SPM", "GPUMemory"}
 _ADDED_INFOS = {"CXLDevice", "DAXDevice"}
 #: A core below this share of the largest core's capacity counts as an efficiency core. It is an assumption:
@@ -46,6 +48,8 @@ class Device:
         infos: name -> value.
         near: cpus of its parent object.
         pci: address of its PCI device; empty if it is not on PCI.
+        pci_type: class, vendor and device of a PCI device, `0302 [10de:2335]`; empty for others.
+        computes: whether programs compute with it: CUDA, OpenCL, ROCm or Level Zero found it.
     """
 
     name: str
@@ -53,6 +57,8 @@ class Device:
     infos: dict[str, str]
     near: Cpus
     pci: str
+    pci_type: str = ""
+    computes: bool = False
 
 
 @dataclass(frozen=True)
@@ -316,6 +322,8 @@ def _devices(
             infos=_infos(element),
             near=_members(near, every),
             pci=address,
+            pci_type=element.get("pci_type", "") if kind is None else "",
+            computes=int(element.get("osdev_type", "-1")) in _COMPUTING,
         )
 
 

@@ -101,7 +101,7 @@ def examine(seen: RanksSeen, line: LaunchLine) -> tuple[Check, ...]:
 
 def _ranks(seen: RanksSeen, line: LaunchLine) -> Verdict:
     expected = max(
-        (int(each.told[name]) for each in seen.ranks for name in _SIZES if name in each.told), default=1
+        (int(each.numbers[name]) for each in seen.ranks for name in _SIZES if name in each.numbers), default=1
     )
     alone = [each for each in seen.ranks if each.size == 1]
     if len(alone) > 1 or (alone and expected > 1):
@@ -223,7 +223,7 @@ def _transport(seen: RanksSeen, _line: LaunchLine) -> Verdict:
 
 
 def _and_others(found: str, like: list[RankSeen]) -> str:
-    return f"{found}; {len(like) - 1} more alike" if len(like) > 1 else found
+    return f"{found}; {len(like) - 1} more like it" if len(like) > 1 else found
 
 
 _UNKNOWN = Verdict("unknown", "the kernel does not tell")

@@ -1,6 +1,5 @@
 """Judge single facts: what a setting or state means for measurements, and the command that changes it."""
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -63,11 +62,12 @@ def boost(machine: Machine, fact: Fact) -> Verdict:
     return Verdict("warning", "off", command)
 
 
-def idle(_machine: Machine, fact: Fact) -> Verdict:
+def idle(machine: Machine, fact: Fact) -> Verdict:
     """Idle states with a long wake-up time."""
-    names = fact.value if isinstance(fact.value, tuple | list) else ()
-    states = [match for name in names if (match := re.fullmatch(r"(.+) \((\d+) µs(, disabled)?\)", str(name)))]
-    deep = [f"{state[1]} ({state[2]} µs)" for state in states if int(state[2]) > _DEEP_SLEEP_US and not state[3]]
+    times = machine.fact("frequency", "wake-up times, µs").listed
+    disabled = machine.fact("frequency", "disabled idle states").listed
+    known = zip(fact.listed, times, strict=False)
+    deep = [f"{name} ({time} µs)" for name, time in known if int(time) > _DEEP_SLEEP_US and name not in disabled]
     if deep:
         return Verdict(
             "warning", f"cores may sleep in {', '.join(deep)}", f"sudo cpupower idle-set -D {_DEEP_SLEEP_US}"

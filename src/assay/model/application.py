@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Params, ParamValue
+from assay.model.benchmark import Benchmark, ForeignProgram
+from assay.model.declaration import Axis, Metric, Params, ParamValue
 from assay.model.errors import UsageError
 from assay.model.placement import Placement
-from assay.model.units import parse_duration, parse_size, printed_unit
+from assay.model.units import BASE_UNITS, Prefix, parse_duration, parse_size, printed_unit
 
 if TYPE_CHECKING:
     from assay.model.role_words import Role
@@ -87,7 +88,9 @@ class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         time = unit == "s"
         role: Role = self.role or ("solution-time" if time else "solution-rate")
         better = self.better or ("lower" if time else "higher")
-        return Metric(name, unit, better, "" if time else "solution", self.meaning, kernels=(name,), role=role)
+        work = "" if time else "solution"
+        prefix: Prefix = "decimal" if unit in BASE_UNITS else "none"  # as printed: `ns/day`
+        return Metric(name, unit, better, work, self.meaning, kernels=(name,), role=role, prefix=prefix)
 
 
 class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,125 +1,19 @@
-"""What a benchmark is: which program, along which axes, which metrics, what it needs and what limits it."""
+"""What planning a benchmark needs beside its declaration: memory, points, costs, the command to start."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from assay.model.core_rate import CoreRate
+from assay.model.declaration import Declaration, Params
 from assay.model.growth import Growth
 from assay.model.machine import Topology
 from assay.model.placement import Placement
-from assay.model.role_words import AxisRole, LevelRole, Role
 
 if TYPE_CHECKING:
     from assay.model.application import Application
-
-ParamValue = int | float | str
-Params = Mapping[str, ParamValue]
-
-
-class Pattern(msgspec.Struct, frozen=True):
-    """How messages pass between ranks, a level of an axis of the role `message-pattern`.
-
-    Attributes:
-        counted: what its headline counts, for headings: `Ping-pong latency, one way`.
-        within: the same inside a sentence; empty: the level's own word is used.
-        figure: kind of its headline: the `time` of a message, or a `rate` of bytes.
-        directions: number of directions in which messages pass at the same time.
-        pairs: `one` pair of ranks passes messages, or `all` at once.
-        osu: name of OSU's test of it; empty if OSU has none.
-    """
-
-    counted: str
-    within: str = ""
-    figure: Literal["time", "rate"] = "rate"
-    directions: Literal[1, 2] = 1
-    pairs: Literal["one", "all"] = "one"
-    osu: str = ""
-
-
-class Axis(msgspec.Struct, frozen=True):
-    """One parameter of a program.
-
-    Attributes:
-        name: as on the program's command line (`--name`).
-        meaning: one sentence for people.
-        values: the values that exist (a closed set of words), or the default ones (numbers).
-        default: the value if a study names none; None if `Benchmark.points` gives it.
-        unit: of numbers: `B`, `elements`; empty for words.
-        swept: whether results are drawn as a curve along this axis.
-        needs: value -> words; the fact `needs_of` must have one of them. Absent values need none.
-        needs_of: section and name of that fact; by default the instruction sets of the processor.
-        functions: value -> functions; a library that the program loads must have one of them. Absent values need
-            none.
-        clashes: other axis -> (some of its values, reason): with these only the default of this axis can be
-            measured.
-        role: what it varies, if the engine needs to know; None for all others.
-        identifies: whether the id of a case names the value that `Benchmark.points` gives even if there is only
-            one value; values that differ from point to point are always named.
-        named: whether its levels are names, which are not translated.
-        patterns: for an axis of patterns: level -> its meaning, including levels of other tools.
-        short: the meaning in a few words, for the axis of a chart; empty if `meaning` is short enough.
-        words: level -> text that readers see in place of name and level.
-        level_roles: level -> its meaning, if the engine needs to know.
-    """
-
-    name: str
-    meaning: str
-    values: tuple[ParamValue, ...]
-    default: ParamValue | None
-    unit: str = ""
-    swept: bool = False
-    needs: Mapping[ParamValue, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    needs_of: tuple[str, str] = ("processor", "vector instructions")
-    functions: Mapping[ParamValue, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    clashes: Mapping[str, tuple[tuple[ParamValue, ...], str]] = msgspec.field(default_factory=dict)
-    role: AxisRole | None = None
-    identifies: bool = False
-    named: bool = False
-    patterns: Mapping[str, Pattern] = msgspec.field(default_factory=dict)
-    short: str = ""
-    words: Mapping[ParamValue, str] = msgspec.field(default_factory=dict)
-    level_roles: Mapping[ParamValue, LevelRole] = msgspec.field(default_factory=dict)
-
-    @property
-    def title(self) -> str:
-        """The label of the axis of a chart."""
-        return self.short or self.meaning
-
-
-class Metric(msgspec.Struct, frozen=True):
-    """How samples of a kernel become a figure.
-
-    A rate is `work[kernel][work] * iterations / seconds`; a time (unit `s`) is `seconds / iterations`, divided by
-    `work[kernel][work]` where `work` is named (operations in one iteration).
-
-    Attributes:
-        name: `bandwidth`, `traffic`, `latency`.
-        unit: SI base unit: `B/s`, `flop/s`, `s`.
-        better: direction.
-        work: key in the header's work of one iteration; empty for times.
-        meaning: what is counted, one sentence.
-        limit: name of the law that bounds it (see assay.analyse.limits); empty if none is known.
-        kernels: kernels that have this metric; empty: all kernels of the benchmark.
-        when: axis -> values at which the metric exists; absent axes do not matter.
-        role: what it says about a machine; None if no limit, law or rule needs it.
-        precision: number format of a rate of operations, `fp32`, if no axis sets it; empty for `fp64`.
-        over: whose time counts if all ranks make one figure: the slowest rank of each sample, or the mean.
-    """
-
-    name: str
-    unit: str
-    better: Literal["higher", "lower"]
-    work: str
-    meaning: str
-    limit: str = ""
-    kernels: tuple[str, ...] = ()
-    when: Mapping[str, tuple[ParamValue, ...]] = msgspec.field(default_factory=dict)
-    over: Literal["slowest", "mean"] = "slowest"
-    role: Role | None = None
-    precision: str = ""
 
 
 class Resources(msgspec.Struct, frozen=True):
@@ -205,74 +99,35 @@ class Operations(msgspec.Struct, frozen=True):
     iteration: Callable[[Params, Placement], float] = lambda _params, _placement: 0.0
 
 
-class Benchmark(msgspec.Struct, frozen=True, dict=True):
-    """One benchmark. A new benchmark needs this record and one native program, and no other edit.
+class Benchmark(Declaration, frozen=True, dict=True, kw_only=True):
+    """A declaration with the functions that planning it needs.
 
     Attributes:
-        name: noun, equal to the module's name.
-        title: for headings.
-        measures: what it measures, one sentence.
-        source: the public definition or paper it follows.
-        program: name of the native executable.
-        kernels: in the order that the program runs them.
-        axes: every parameter that changes what is measured.
-        metrics: the first one is the headline.
         memory_bytes: memory that each rank needs, from the params and the placement.
         points: values of the axes whose default is None, which follow from the placement and depend on each other:
             elements from the caches, the rounds of a round-robin schedule, a grid P x Q of the ranks with N from
             memory. It gets the resources and the values that the study chose, and gives one mapping for each point
             to measure. A value that the study chose counts in place of one that is given here.
-        min_cpus: fewest cpus of a placement that make sense; of an MPI program fewest ranks.
-        max_cpus: most cpus it uses, None for as many as the placement has; of an MPI program most ranks.
-        max_rank_cpus: most cpus that a rank of an MPI program uses where a placement lays out ranks of several
-            (`4x8`), each with a pinned thread; None for as many as it has.
         setup_seconds: estimate of the time a case takes before its first sample.
         touch_seconds: part of that for the first touch of fresh memory. It is 0 if an earlier case of the launch
             has touched as much memory in the same way.
-        touch_axes: axes on which the two cases must agree for that.
         iteration_seconds: estimate of one iteration of the slowest kernel; if samples are short, their number
             ends sampling before the time does. None: sampling is assumed to use all of its time.
         operations: further work, timed by the rate of the machine's cores; None if memory or messages decide.
-        launcher: `mpi` starts a rank on each cpu of a placement, all as one MPI program, and the samples of all of
-            them make one figure (see Metric.over); `direct` starts one process on each host, with all of its cpus
-            as threads, and each host has a figure of its own.
-        two_sided: transport of its messages if one rank sends and another receives; empty for all others.
         message_bytes: bytes that one iteration sends from rank to rank, from its params.
-        sentinel: params at which it is, on one core, the fixed work between blocks that only the state of the
-            machine can slow; empty if it does not serve as that.
-        needs: role of each library that the program loads at launch, `blas` -> functions that it must have.
-        devices: whether each rank works on the devices of its placement; its program gets them by `--devices`
-            and states in its header those that it used.
-        order_grain: axis whose value divides the order (the axis of that role); empty if any order is right.
+        folder_bytes: most bytes that each rank has in its folder at a time, from the params.
         foreign: the command to start, if the program is Assay's starter; its figures are the kernels.
         growth: what a study of scaling needs to know of it.
     """
 
-    name: str
-    title: str
-    measures: str
-    source: str
-    program: str
-    kernels: tuple[str, ...]
-    axes: tuple[Axis, ...]
-    metrics: tuple[Metric, ...]
     memory_bytes: Callable[[Params, Placement], int]
     points: Callable[[Resources, Params], Iterable[Params]] = _one_point
-    min_cpus: int = 1
-    max_cpus: int | None = None
-    max_rank_cpus: int | None = 1
     setup_seconds: Callable[[Params], float] = lambda _params: 0.01
     touch_seconds: Callable[[Params], float] = lambda _params: 0.0
-    touch_axes: tuple[str, ...] = ()
     iteration_seconds: Callable[[Params], float] | None = None
     operations: Operations | None = None
-    launcher: Literal["direct", "mpi"] = "direct"
-    two_sided: Literal["", "MPI", "TCP"] = ""
     message_bytes: Callable[[Params], int] = lambda _params: 0
-    sentinel: Params = msgspec.field(default_factory=dict)
-    needs: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    devices: bool = False
-    order_grain: str = ""
+    folder_bytes: Callable[[Params], int] = lambda _params: 0
     foreign: ForeignProgram | None = None
     growth: Growth = Growth()
 
@@ -281,68 +136,10 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
         """Seconds to start and end its processes, until a launch has measured them; for estimates only."""
         return _MPI_START_S if self.launcher == "mpi" else _START_S
 
-    @property
-    def message_size(self) -> Axis | None:
-        """The axis of the size of its messages; None if its ranks pass none."""
-        return self.axis("message-size")
-
-    @property
-    def is_known(self) -> bool:
-        """Whether it is declared; benchmarks of other tools may not be."""
-        return bool(self.metrics)
-
     @cached_property
-    def swept(self) -> str:
-        """Name of the axis along which its figures are a curve; empty if there is none."""
-        return next((axis.name for axis in self.axes if axis.swept), "")
-
-    @cached_property
-    def units(self) -> Mapping[str, str]:
-        """Axis -> unit."""
-        return {axis.name: axis.unit for axis in self.axes}
-
-    @cached_property
-    def defaults(self) -> Mapping[str, ParamValue]:
-        """Axis -> its value if a study names none; without the axes that `points` gives."""
-        return {axis.name: axis.default for axis in self.axes if axis.default is not None}
-
-    @cached_property
-    def computed(self) -> frozenset[str]:
-        """Axes whose values `points` gives."""
-        return frozenset(axis.name for axis in self.axes if axis.default is None)
-
-    @cached_property
-    def derived(self) -> frozenset[str]:
-        """Computed axes that only follow from the placement: their values do not distinguish cases."""
-        return frozenset(axis.name for axis in self.axes if axis.default is None and not axis.identifies)
-
-    @property
-    def main_kernel(self) -> str:
-        """Its main kernel: the last one of its first metric, else its last one, as triad; empty for none."""
-        kernels = self.metrics[0].kernels or self.kernels if self.metrics else self.kernels
-        return kernels[-1] if kernels else ""
-
-    @property
-    def between_two(self) -> bool:
-        """Whether its figures are curves over the size of messages between two ranks, in patterns."""
-        size = self.message_size
-        return size is not None and size.swept and self.axis("message-pattern") is not None
-
-    @property
-    def sizes_itself(self) -> bool:
-        """Whether it chooses its working set from the machine's caches."""
-        return any(axis.default is None and axis.unit for axis in self.axes)
-
-    def problem(self, params: Params) -> dict[str, ParamValue]:
-        """The params without those that only follow from the placement: equal for cases of the same problem."""
-        return {name: value for name, value in params.items() if name not in self.derived}
-
-    def is_grown(self, params: Params, base: Params, times: float) -> bool:
-        """Whether a problem is the base problem with `times` the memory."""
-        before = self.problem(base)
-        known = self.growth.problem.keys() <= before.keys()  # imported figures may lack some
-        grown = self.growth.larger(before, times) if known else None
-        return grown is not None and {**before, **grown} == self.problem(params)
+    def declaration(self) -> Declaration:
+        """Its data alone, as a plan stores it."""
+        return Declaration(**{name: getattr(self, name) for name in Declaration.__struct_fields__})
 
     def host_memory_bytes(self, params: Params, placement: Placement) -> int:
         """Memory that a case needs on the host with most ranks."""
@@ -360,38 +157,3 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
         of = self.operations
         operations_s = of.iteration(params, placement) / (of.share * core.flops) if of else 0.0
         return self.iteration_seconds(params) + operations_s
-
-    def axis(self, role: AxisRole) -> Axis | None:
-        """The axis that has this role; None if none has."""
-        return next((axis for axis in self.axes if axis.role == role), None)
-
-    def metrics_of(self, kernel: str, params: Params) -> tuple[Metric, ...]:
-        """The metrics of one kernel at a point of the axes, in the order of `metrics`."""
-        return tuple(metric for metric in self.metrics if _counts(metric, kernel, params))
-
-    def headline_of(self, kernel: str, params: Params) -> Metric | None:
-        """The first of `metrics_of`; None if there is none. It is called very often, hence the loop."""
-        for metric in self.metrics:
-            if _counts(metric, kernel, params):
-                return metric
-        return None
-
-    def headline_name(self, kernel: str, params: Params, metric: str) -> str:
-        """Name of the first metric of an estimate's kernel and params; `metric` is the estimate's own.
-
-        If there is none, as for patterns of other tools, it is `metric` itself; but empty if the benchmark is ours
-        and has no such metric, as one of pairs has no `latency-t-max`.
-        """
-        first = self.headline_of(kernel, params)
-        if first:
-            return first.name
-        return metric if not self.is_known or any(metric == each.name for each in self.metrics) else ""
-
-
-def _counts(metric: Metric, kernel: str, params: Params) -> bool:
-    if metric.kernels and kernel not in metric.kernels:
-        return False
-    for axis, values in metric.when.items():  # noqa: SIM110 (half the time of `all`)
-        if params.get(axis) not in values:
-            return False
-    return True

@@ -2,12 +2,16 @@
 
 import contextlib
 import importlib
+from collections.abc import Mapping
 from functools import cache
+from typing import Literal
 
-from assay.model import application_files, topics
+from assay.model import application_files, roles, topics
 from assay.model.application import Application
 from assay.model.benchmark import Benchmark
+from assay.model.declaration import Pattern
 from assay.model.errors import UsageError
+from assay.model.role_words import Role
 
 #: Benchmarks declared by files of the user and by runs.
 _declared: dict[str, Benchmark] = {}
@@ -38,7 +42,7 @@ def declare(application: Application) -> Benchmark:
     if application.name in names():
         raise UsageError(
             f"application '{application.name}' has the name of a benchmark of Assay's own",
-            why="figures of the two could not be told apart",
+            why="figures of the two could not be distinguished",
             remedy='give it another one: name = "..."',
         )
     known = _declared.get(application.name)
@@ -80,8 +84,43 @@ def _of_user(name: str) -> Benchmark:
 
 
 @cache
+def message_curves() -> Mapping[str, Literal["", "MPI", "TCP"]]:
+    """The benchmarks of the catalogue with curves of messages between two ranks; see `roles.message_curves`."""
+    return roles.message_curves(map(get, names()))
+
+
+@cache
+def patterns() -> Mapping[str, Pattern]:
+    """Pattern -> its meaning: first those that Assay measures, then those of imported figures."""
+    axes = [found for each in names() if (found := get(each).axis("message-pattern"))]
+    own = {name: axis.patterns[str(name)] for axis in axes for name in axis.values if name in axis.patterns}
+    return {str(name): each for name, each in own.items()} | {
+        name: each for axis in axes for name, each in axis.patterns.items() if name not in own
+    }
+
+
+@cache
+def measuring(wanted: Role) -> tuple[Benchmark, ...]:
+    """The benchmarks that have a metric of this role, by name."""
+    every = map(get, names())
+    return tuple(each for each in every if any(found.role == wanted for found in each.metrics))
+
+
+@cache
+def probe() -> Benchmark:
+    """The benchmark whose hand-overs show the state of the machine around every launch."""
+    return measuring("hand-over-time")[0]
+
+
+@cache
+def sentinel() -> Benchmark:
+    """The benchmark that declares the fixed work between blocks; the first by name if there are several."""
+    return next(each for each in map(get, names()) if each.sentinel)
+
+
+@cache
 def of(name: str) -> Benchmark:
     """The declaration; an empty one for a benchmark of another tool, or of another version."""
     if name in names() or name in _declared:  # no file is read: this is called for every figure
         return get(name)
-    return Benchmark(name, name, "", "", "", (), (), (), memory_bytes=lambda _params, _placement: 0)
+    return Benchmark(name=name, title=name, memory_bytes=lambda _params, _placement: 0)

@@ -4,16 +4,42 @@ from typing import Literal
 
 import msgspec
 
+from assay.model.measurand import Part
 from assay.model.quantity import Quantity
 from assay.model.result import Comparison, Estimate
 
 
 class ComparedPair(msgspec.Struct, frozen=True):
-    """A comparison with the two estimates that it compares."""
+    """A comparison with the two estimates that it compares.
+
+    Attributes:
+        a: the judged one.
+        b: the base.
+        comparison: the ratio a / b.
+        parts: in which their measurands differ; a part may be `not stated` by one or by both.
+    """
 
     a: Estimate
     b: Estimate
     comparison: Comparison
+    parts: tuple[Part, ...] = ()
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """A level of the judged run that is taken for a level of the base, which has another name.
+
+    Attributes:
+        role: of their factor: `network`.
+        a: level of the run; `not stated` if it has a single one without a name.
+        b: level of the base.
+        by: their `name`; their order by `rate`; what the user has `given`; or a `guess`, because the order is not
+            plain.
+    """
+
+    role: str
+    a: str
+    b: str
+    by: Literal["name", "rate", "given", "guess"]
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -57,7 +83,7 @@ class Yardstick(msgspec.Struct, frozen=True):
 
 
 #: Whether a figure grew more than a yardstick; `open` if the intervals cannot decide.
-Growth = Literal["more", "less", "alike", "open"]
+Growth = Literal["more", "less", "equal", "open"]
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -72,8 +98,10 @@ class Compared(msgspec.Struct, frozen=True):
         differences: between the runs.
         pairs: what was compared.
         uncompared: estimate or case -> why it was not compared.
+        new: those of them of which the base has no such figure.
         yardsticks: ratios of the two machines; none for one machine.
         growth: id of a comparison -> yardstick -> how the speed-up compares with it.
+        taken: levels of the run that were taken for levels of the base.
     """
 
     schema: int
@@ -84,5 +112,7 @@ class Compared(msgspec.Struct, frozen=True):
     differences: tuple[Difference, ...]
     pairs: tuple[ComparedPair, ...]
     uncompared: dict[str, str] = {}
+    new: tuple[str, ...] = ()
     yardsticks: tuple[Yardstick, ...] = ()
     growth: dict[str, dict[str, Growth]] = {}
+    taken: tuple[Taken, ...] = ()

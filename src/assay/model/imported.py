@@ -1,8 +1,10 @@
 """Figures that other tools printed, or that others published: tables without samples, with their source."""
 
+from typing import Final
+
 import msgspec
 
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.facts import Fact
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, case_id
@@ -10,7 +12,7 @@ from assay.model.private import Host
 
 IMPORTED_SCHEMA = 1
 #: Placement of a figure whose source does not state it.
-UNSTATED = "not stated"
+UNSTATED: Final = "not stated"
 #: Param of the two ends of a published range, `low` and `high`: one figure, not two to compare.
 RANGE_END = "end"
 
@@ -61,6 +63,8 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
         placement: portable word, `not stated` if unknown.
         hosts: nodes; empty if unknown.
         memory: policy; first touch if nothing was chosen.
+        ranks: number of processes on all nodes; 0 if not stated.
+        threads: threads of each process; 0 if not stated.
         failed: why its figures do not count: the tool's own check failed.
         limit: limit of its figures, in their unit, from statements of the source; 0 without one.
         limit_of: how the limit was derived.
@@ -78,6 +82,8 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     placement: str = UNSTATED
     hosts: tuple[Host, ...] = ()
     memory: str = "first-touch"
+    ranks: int = 0
+    threads: int = 0
     failed: str = ""
     limit: float = 0.0
     limit_of: str = ""

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.quantity import Quantity
 
 #: Metric of the speed-up of a problem, in publications and in figures of laws.

@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from assay.model.placement import Memory, Word, parsed
+from assay.model.resource import OpenedDevice
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -20,6 +21,8 @@ class Proof(msgspec.Struct, frozen=True):
         mtus: host -> MTU of the interface that sent most of them, in bytes, read while they passed; from the last
             launch; empty if not measured.
         libraries: role -> the library loaded at launch, as it describes itself; from the last launch.
+        devices: devices that ranks opened, as they read them back; each once.
+        file_systems: type and source of the file systems of its folders, `ext4 /dev/nvme0n1p2`; each once.
         of: `thread` if each thread was found on its own cpu, `rank` if those of a process share its cpus.
     """
 
@@ -30,6 +33,8 @@ class Proof(msgspec.Struct, frozen=True):
     carried: dict[str, float] = {}
     mtus: dict[str, int] = {}
     libraries: dict[str, dict[str, str]] = {}
+    devices: tuple[OpenedDevice, ...] = ()
+    file_systems: tuple[str, ...] = ()
     of: Literal["thread", "rank"] = "thread"
 
 

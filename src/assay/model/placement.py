@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from assay.model.private import Host
+from assay.model.resource import GivenDevice, GivenFolder
 from assay.model.units import parse_cpu_list
 
 Policy = Literal["first-touch", "bind", "interleave"]
@@ -43,19 +44,20 @@ _NUMBER = re.compile(r"[1-9]\d*")
 #: Word for every node.
 EVERY = "all"
 
-#: Cores of a whole node, of a group, near the network card; a number of cores; two cores; one rank for each group;
-#: ranks of a number of cores.
-Form = Literal["whole", "group", "card", "count", "pair", "rank-per", "ranks"]
+#: Cores of a whole node, of a group, near the network card, near a device; a number of cores; two cores; one rank
+#: for each group; ranks of a number of cores.
+Form = Literal["whole", "group", "card", "device", "count", "pair", "rank-per", "ranks"]
 #: The grammar of placement words, without what follows the `@`; all other words are foreign labels.
 _FORMS: dict[Form, re.Pattern[str]] = {
     "whole": re.compile("one-core|pair|half|all|all-threads"),
     "group": re.compile(r"(?:all|half|one-core):(?:l3|numa|socket):(?:\d+|\*|first)"),
     "card": re.compile("(?:all|half|one-core):(?:near-nic|far-nic)"),
+    "device": re.compile(r"(?:all|half|one-core):(?:gpu|device):(?:\d+|\*|first)"),
     "count": re.compile(r"(?:cores|spread):(?:[1-9]\d*|\*)"),
     "pair": re.compile(
         r"pair:(?:\*|(?P<one>\d+)-(?P<other>\d+)|same-core|same-l3|other-l3|other-numa|other-socket|other-node)"
     ),
-    "rank-per": re.compile("rank-per:(?:core|l3|numa|socket|gpu)"),
+    "rank-per": re.compile("rank-per:(?:core|l3|numa|socket|gpu|device)"),
     "ranks": re.compile(r"(?P<ranks>\*|(?:[1-9]\d*|all)(?:,(?:[1-9]\d*|all))*)x(?P<width>[1-9]\d*)"),
 }
 
@@ -173,6 +175,8 @@ class Placement(msgspec.Struct, frozen=True):
         by_host: the ranks of each host if they differ from those of the first: hosts of another topology, and
             nodes that are one machine and share its cores.
         devices: devices of each rank, in the order of the ranks over all hosts; empty if no rank has any.
+        folders: folder of each rank, in the same order; a single one is that of all ranks. Empty if no rank has
+            any.
     """
 
     label: str
@@ -182,7 +186,9 @@ class Placement(msgspec.Struct, frozen=True):
     hosts: tuple[Host, ...]
     ranks: tuple[tuple[int, ...], ...] = ()
     by_host: tuple[tuple[tuple[int, ...], ...], ...] = ()
-    devices: tuple[tuple[str, ...], ...] = ()
+    # Earlier versions wrote names under `devices`, which nothing proved.
+    devices: tuple[tuple[GivenDevice, ...], ...] = msgspec.field(default=(), name="given_devices")
+    folders: tuple[GivenFolder, ...] = ()
 
     @property
     def host_ranks(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -198,6 +204,15 @@ class Placement(msgspec.Struct, frozen=True):
     def rank_hosts(self) -> tuple[str, ...]:
         """Host of each rank, in the order of the ranks."""
         return tuple(host for host, ranks in zip(self.hosts, self.host_ranks, strict=True) for _ in ranks)
+
+    def devices_on(self, host: int) -> tuple[tuple[GivenDevice, ...], ...]:
+        """The devices of each rank of a host, by the number of the host."""
+        counts = list(map(len, self.host_ranks))
+        return self.devices[sum(counts[:host]) : sum(counts[: host + 1])]
+
+    def folder_of(self, rank: int) -> GivenFolder | None:
+        """The folder of a rank; None if it has none."""
+        return self.folders[rank % len(self.folders)] if self.folders else None
 
     @property
     def passes_between_hosts(self) -> bool:

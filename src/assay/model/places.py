@@ -18,6 +18,7 @@ _EACH = {
     "socket": text("one rank for each socket"),
     "l3": text("one rank for each L3 group"),
     "gpu": text("one rank for each GPU"),
+    "device": text("one rank for each device"),
 }
 _CARD = {"near-nic": text("near the network card"), "far-nic": text("far from the network card")}
 _PARTNERS = {
@@ -58,8 +59,8 @@ def part_of_node(word: Word) -> str:
     """The cores of a node: `NUMA node 0`, `half of socket 1`, `4 cores`."""
     if word.group in _GROUPS and word.index is not None:
         return _share(word.share, _GROUPS[word.group], str(word.index))
-    if word.group in _CARD and word.share in _SHARES:
-        return text("{cores} {where}", cores=_SHARES[word.share], where=_CARD[word.group])
+    if where := _near(word):
+        return text("{cores} {where}", cores=_SHARES[word.share], where=where)
     if word.count is not None:
         return text(
             "{count} core spread|{count} cores spread" if word.share == "spread" else "{count} core|{count} cores",
@@ -70,6 +71,18 @@ def part_of_node(word: Word) -> str:
     if word.share == "rank-per" and word.group in _EACH:
         return _EACH[word.group]
     return partners(word.plain) or _SHARES.get(word.plain, word.plain)
+
+
+def _near(word: Word) -> str:
+    """`near the network card`, `near GPU 0`; empty if it is near neither."""
+    if word.form == "device" and word.index is not None:
+        index = str(word.index)
+        return (
+            text("near GPU {index}", index=index)
+            if word.group == "gpu"
+            else text("near device {index}", index=index)
+        )
+    return _CARD[word.group] if word.group in _CARD and word.share in _SHARES else ""
 
 
 def _of_group(word: Word) -> str:

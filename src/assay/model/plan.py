@@ -1,13 +1,14 @@
 """What will be measured: a Study is the request, a Plan is the request applied to one machine, as plain data."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Literal
 
 import msgspec
 
 from assay.model.application import Application
-from assay.model.benchmark import ParamValue
 from assay.model.core_rate import CoreRate
+from assay.model.declaration import Declaration, ParamValue, undeclared
 from assay.model.placement import Placement, Word, parsed
 from assay.model.private import FilePath, Host
 
@@ -251,49 +252,51 @@ class Folded(msgspec.Struct, frozen=True):
     """A requested placement and memory that equals another one on this machine.
 
     Attributes:
-        wish: the request, as text: placement and memory.
+        request: the request, as text: placement and memory.
         into: the equal one, as text.
         reason: why they are equal.
         labels: placement words of the two; empty in plans of earlier versions.
-        alike: see `LeftOut`.
+        family: see `LeftOut`.
     """
 
-    wish: str
+    request: str = msgspec.field(name="wish")
     into: str
     reason: str
     labels: tuple[str, str] = ("", "")
-    alike: tuple[str, ...] = ()
+    family: tuple[str, ...] = msgspec.field(name="alike", default=())
 
     @property
     def places(self) -> tuple[Word, Word]:
         """The placements of the two, without their memory."""
-        wish, into = map(parsed, self.labels)
-        return wish, into
+        request, into = map(parsed, self.labels)
+        return request, into
 
 
 class LeftOut(msgspec.Struct, frozen=True):
     """A request that cannot be measured on this machine.
 
     Attributes:
-        wish: the request, as text.
+        request: the request, as text.
         reason: why it cannot be measured.
         nodes: whether more nodes would help.
         levels: levels of axes, factors and memory in question.
-        alike: equal for requests that differ only in an index, a number or a size; empty if it is unique.
+        family: equal for requests that differ only in an index, a number or a size; empty if it is unique.
         benchmark: benchmark whose problem is too large for the memory; empty for other reasons.
         instead: axis and value of the largest problem that fits, `n=49408`, if any.
+        option: option of the command that would help, `--folder /tmp`, if any.
     """
 
-    wish: str
+    request: str = msgspec.field(name="wish")
     reason: str
     nodes: bool = False
     levels: tuple[str, ...] = ()
-    alike: tuple[str, ...] = ()
+    family: tuple[str, ...] = msgspec.field(name="alike", default=())
     benchmark: str = ""
     instead: str = ""
+    option: str = ""
 
 
-class Plan(msgspec.Struct, frozen=True):
+class Plan(msgspec.Struct, frozen=True, dict=True):
     """Ordered, seeded cases with repeats, an estimate of cost and a budget.
 
     Attributes:
@@ -330,6 +333,7 @@ class Plan(msgspec.Struct, frozen=True):
         experiments: in a plan of experiments: id of a finding -> its experiment.
         core: rate of one core of the machine, used to estimate the time of operations.
         applications: declarations of the applications that it measures.
+        declarations: those of every benchmark that it measures: what its figures mean, wherever the run is read.
         prefixes: application -> folder where Assay installed it; others are in the usual place.
     """
 
@@ -366,6 +370,15 @@ class Plan(msgspec.Struct, frozen=True):
     core: CoreRate = CoreRate()
     applications: tuple[Application, ...] = ()
     prefixes: dict[str, FilePath] = {}
+    declarations: tuple[Declaration, ...] = ()
+
+    @cached_property
+    def _declared(self) -> Mapping[str, Declaration]:
+        return {declaration.name: declaration for declaration in self.declarations}
+
+    def declared(self, benchmark: str) -> Declaration:
+        """The declaration of a benchmark; one without axes and metrics if the plan has none, as of other tools."""
+        return self._declared.get(benchmark) or undeclared(benchmark)
 
     @property
     def studied(self) -> tuple[Case, ...]:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from assay.model.private import Host, Identifier
+from assay.model.resource import OpenedDevice, OpenedFolder
 
 
 class Usage(msgspec.Struct, frozen=True):
@@ -79,8 +80,8 @@ class Rank(msgspec.Struct, frozen=True):
             not say.
         proof: `thread`: each thread runs on the cpu that was asked for; `rank`: all threads of the process share
             the cpus that were asked for, and `cpus` lists those, ascending.
-        devices: devices that it found and used, by the names it was given; None if its program does not report
-            them.
+        devices: devices that it opened, as it read them back; None if its program works on none.
+        folder: folder in which it worked; None if its program uses none.
         usage: resources of a foreign program.
         mpi: MPI calls of a foreign program with several ranks, and of our programs whose messages are a part of
             their time; None if it passes no messages, or did not end.
@@ -95,6 +96,7 @@ class Rank(msgspec.Struct, frozen=True):
     page_nodes: dict[str, int]
     huge_page_share: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     proof: Literal["thread", "rank"] = "thread"
-    devices: tuple[str, ...] | None = None
+    devices: tuple[OpenedDevice, ...] | None = None
+    folder: OpenedFolder | None = None
     usage: Usage | None = None
     mpi: MpiTimes | None = None

@@ -19,7 +19,7 @@ class RankSeen(msgspec.Struct, frozen=True, tag="rank", tag_field="type"):
         size: number of ranks there.
         host: where it runs.
         boot_id: of the kernel there.
-        told: variable -> value, for the variables by which launchers tell a rank its number.
+        numbers: variable -> value, for the variables by which launchers tell a rank its number.
         library: what passes the messages, and the environment variables that can change it.
         launched_cpus: cpus that the launcher gave it, as a kernel list.
         cpus: cpus that it may use after the start of MPI.
@@ -38,7 +38,7 @@ class RankSeen(msgspec.Struct, frozen=True, tag="rank", tag_field="type"):
     size: int
     host: str
     boot_id: str
-    told: dict[str, str]
+    numbers: dict[str, str] = msgspec.field(name="told")
     library: dict[str, str]
     launched_cpus: str
     cpus: str

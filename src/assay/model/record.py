@@ -14,8 +14,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from assay.model.benchmark import ParamValue
 from assay.model.bracket import Bracket
+from assay.model.declaration import ParamValue
 from assay.model.errors import AssayError
 from assay.model.private import Host, Identifier
 from assay.model.quantity import Quantity

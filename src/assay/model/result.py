@@ -5,10 +5,11 @@ from typing import Literal
 
 import msgspec
 
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import Declaration, ParamValue, kept
 from assay.model.effort import Effort
 from assay.model.imported import Printed
 from assay.model.law import Model, Prediction
+from assay.model.measurand import Measurand
 from assay.model.noise import Noise
 from assay.model.placed import Placed
 from assay.model.plan import Experiment
@@ -21,13 +22,15 @@ RESULT_SCHEMA = 2
 CaseStatus = Literal["complete", "failed", "invalid", "incomplete", "timed-out", "skipped"]
 
 
-#: The part of a machine that has a limit: cores for computing, memory nodes for memory.
-Scope = Literal["core", "cores", "numa-node", "numa-nodes", "package", "machine", "link"]
+#: The part of a machine that has a limit: `core` and `cores` for computing, `numa-node` and `numa-nodes` for
+#: memory, `package`, `machine`, `link` between nodes. The set is open: a package may name others, as `folder`.
+Scope = str
 
 
-#: What sets a limit: the wire of a link, a traffic shaper of the kernel, the slot of a card, memory, arithmetic
-#: units, a clock, a core that copies, the user, or the source of imported figures.
-LimitKind = Literal["wire", "shaper", "pcie", "memory", "flop-rate", "clock", "copy", "user", "stated"]
+#: What sets a limit: the `wire` of a link, a traffic `shaper` of the kernel, the slot of a card (`pcie`),
+#: `memory`, arithmetic units (`flop-rate`), a `clock`, a core that copies (`copy`), the `user`, or the source of
+#: imported figures (`stated`). The set is open, as that of scopes.
+LimitKind = str
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -61,10 +64,13 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         id: unique in its run: case, kernel, metric, host if there are several, state where stratified.
         case: id of the case.
         benchmark: name.
+        declaration: key of the benchmark's declaration, as the run has it.
         kernel: name.
         metric: name.
         unit: SI base unit.
         better: direction.
+        measurand: what the figure is of; by it figures of other runs and sources are compared.
+        memory_bytes: memory that its case needs on each host; 0 if unknown.
         params: every axis with its value.
         placement: asked and proven.
         factors: factor -> level.
@@ -103,6 +109,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     unit: str
     better: Literal["higher", "lower"]
+    measurand: Measurand
     params: dict[str, ParamValue]
     placement: Placed
     factors: dict[str, str]
@@ -126,8 +133,15 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     disturbed: int = 0
     set_aside: int = 0
     printed: Printed | None = None
+    declaration: str = ""
+    memory_bytes: int = 0
 
-    def alike(self, *but: str) -> Hashable:
+    @property
+    def declared(self) -> Declaration:
+        """The declaration of its benchmark that its run has."""
+        return kept(self.declaration)
+
+    def signature(self, *but: str) -> Hashable:
         """A key that estimates share if they differ in nothing but the named params, factors or attributes.
 
         Attributes are `kernel`, `metric`, `memory`, `hosts` and `state`.
@@ -156,6 +170,11 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     def median(self) -> float | None:
         """The value alone; None without one."""
         return self.value.value if self.value else None
+
+    @property
+    def merit(self) -> float:
+        """A number that is larger for better figures of one metric; 0 without a value."""
+        return (self.median or 0.0) * (1 if self.better == "higher" else -1)
 
     @property
     def lo(self) -> float | None:
@@ -294,6 +313,11 @@ class Finding(msgspec.Struct, frozen=True):
     next: str = ""
     experiment: Experiment | None = None
     numbers: dict[str, Quantity] = {}
+
+    @property
+    def assessed(self) -> bool:
+        """Whether there was evidence for it."""
+        return self.status != "not assessed"
 
 
 class Outcome(msgspec.Struct, frozen=True):

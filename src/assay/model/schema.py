@@ -6,10 +6,13 @@ from typing import Any
 
 import msgspec
 
+from assay.model.declaration import Declaration
 from assay.model.law import Model
 from assay.model.record import RECORD_SCHEMA, Record
 from assay.model.result import RESULT_SCHEMA, Analysis
 
+#: Also in native/declarations.cmake.
+DECLARATION_SCHEMA = 1
 _REFERENCE = "#/$defs/{name}"
 
 
@@ -29,6 +32,12 @@ def analysis_schema(laws: Sequence[type[Model]]) -> str:
     components["Analysis"]["properties"]["models"]["items"] = {"anyOf": models}
     del components["Model"]
     return _document(f"analysis:{RESULT_SCHEMA}", "What assay show --json prints", reference, components)
+
+
+def declaration_schema() -> str:
+    """Schema of what a program prints by `--describe`, and of a plan's declarations, with a final newline."""
+    (reference,), components = msgspec.json.schema_components((Declaration,), ref_template=_REFERENCE)
+    return _document(f"declaration:{DECLARATION_SCHEMA}", "Declaration of a benchmark", reference, components)
 
 
 def _document(name: str, title: str, reference: dict[str, Any], components: dict[str, Any]) -> str:

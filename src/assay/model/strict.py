@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import msgspec
@@ -41,12 +42,18 @@ def _refuse_unknown(value: object, kind: Any, path: object, where: str) -> None:
             _refuse_unknown(each, inner[0] if inner else object, path, f"{where.rstrip('.')}[{number}].")
     if not isinstance(value, Mapping):
         return
-    known = get_type_hints(kind) if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else {}
+    known = _fields(kind) if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else {}
     for key, each in value.items():
         if known and key not in known:
             raise _unknown(f"{where}{key}", key, kind.__struct_fields__, path)
         of_any = inner[-1] if inner else object
         _refuse_unknown(each, known.get(key, of_any), path, f"{where}{key}.")
+
+
+@cache
+def _fields(record: type[msgspec.Struct]) -> dict[str, Any]:
+    """Name -> type: to evaluate the annotations takes longer than all the rest."""
+    return get_type_hints(record)
 
 
 def _unknown(name: str, key: str, known: tuple[str, ...], path: object) -> UsageError:

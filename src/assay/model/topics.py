@@ -29,6 +29,8 @@ Kind = Literal[
     "formats",
     "exports",
     "inputs",
+    "commands",
+    "views",
 ]
 
 

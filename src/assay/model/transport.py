@@ -17,7 +17,7 @@ class Transport(msgspec.Struct, frozen=True):
         standard: version of the MPI standard.
         threads: thread level that was granted.
         network: requested network.
-        way: addresses of both ends.
+        addresses: addresses of both ends.
         pairs: pairs of ranks in one round.
         segment_bytes: maximum segment size of the TCP connection; 0 if not reported.
         variables: environment variables, from an allowlist, that can change how messages travel.
@@ -27,7 +27,7 @@ class Transport(msgspec.Struct, frozen=True):
     standard: str = ""
     threads: str = ""
     network: str = ""
-    way: str = ""
+    addresses: str = ""
     pairs: tuple[tuple[int, int], ...] = ()
     segment_bytes: int = 0
     variables: Mapping[str, str] = msgspec.field(default_factory=dict)
@@ -37,15 +37,15 @@ class Transport(msgspec.Struct, frozen=True):
 def transport(words: tuple[tuple[str, str], ...]) -> Transport:
     """The transport from the entries of a record, name and value."""
     reported = dict(words)
-    way, segment = reported.get("way", ""), reported.get("segment", "")
-    met = [pair.partition("-") for pair in way.split()]
+    ends, segment = reported.get("way", ""), reported.get("segment", "")
+    met = [pair.partition("-") for pair in ends.split()]
     meeting = all(first.isdecimal() and second.isdecimal() for first, _, second in met)
     return Transport(
         library=reported.get("library", ""),
         standard=reported.get("standard", ""),
         threads=reported.get("threads", ""),
         network=reported.get("network", ""),
-        way="" if meeting else way,
+        addresses="" if meeting else ends,
         pairs=tuple((int(first), int(second)) for first, _, second in met) if meeting else (),
         segment_bytes=int(segment) if segment.isdecimal() else 0,
         variables={name: value for name, value in reported.items() if name not in _OWN},

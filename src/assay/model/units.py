@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from typing import Literal
 
 from assay.model.errors import UsageError
 from assay.model.quantity import Quantity
@@ -33,8 +34,14 @@ _LINE_BYTES = 64
 #: The native programs refuse sizes above 2^48, too.
 _LARGEST = 2**48
 _LONGEST_S = 366 * 86400.0
-#: Units that get a decimal prefix.
-_SCALED = frozenset({"s", "B/s", "flop/s", "op/s", "update/s", "Hz", "bit/s", "1/s"})
+#: Units of Assay's own figures; they get decimal prefixes.
+BASE_UNITS = frozenset({"s", "B/s", "flop/s", "op/s", "update/s", "Hz", "bit/s", "1/s"})
+Prefix = Literal["decimal", "binary", "none"]
+#: Unit -> its prefixes. Declarations add the units of their metrics; others, as `ns/day`, get none.
+_PREFIXES: dict[str, Prefix] = {
+    **dict.fromkeys(BASE_UNITS, "decimal"),
+    **dict.fromkeys(("", "B"), "none"),
+}
 #: Unit -> its form behind a prefix: `3.35 M/s` are 3.35 million messages per second.
 _SHOWN_UNITS = {"flop/s": "FLOP/s", "1/s": "/s"}
 _SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -211,12 +218,21 @@ def format_quantity(value: float, unit: str) -> str:
     return f"{scaled:.{decimals(scaled)}f} {prefixed}".strip()
 
 
+def show(unit: str, prefix: Prefix) -> None:
+    """Show quantities in a unit with such prefixes from now on, unless the unit is known already."""
+    _PREFIXES.setdefault(unit, prefix)
+
+
 def scale(value: float, unit: str) -> tuple[float, str]:
-    """Value and unit with the decimal prefix that leaves 1 to 999 before the point; shares in percent."""
+    """Value and unit with the prefix that leaves 1 to 999 (1023) before the point; shares in percent."""
     if unit == "share":
         return 100 * value, "%"
-    if unit not in _SCALED or value == 0 or not math.isfinite(value):
+    prefixes = _PREFIXES.get(unit, "none")
+    if prefixes == "none" or value == 0 or not math.isfinite(value):
         return value, unit
+    if prefixes == "binary":
+        size, prefixed = format_size(value).split(" ")
+        return float(size), prefixed.removesuffix("B") + unit
     shown = abs(float(f"{value:.3g}"))  # 999.9 MB/s is shown as 1.00 GB/s
     if unit == "s":
         steps = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))

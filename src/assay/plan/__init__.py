@@ -10,12 +10,13 @@ from types import MappingProxyType
 import msgspec
 
 from assay import studies
-from assay.model import benchmarks, roles
+from assay.model import benchmarks
 from assay.model.core_rate import core_rate
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine, allowed_cores
 from assay.model.plan import PLAN_SCHEMA, Factor, LeftOut, Measure, Plan, Study
 from assay.model.ranks_seen import PROGRAM
+from assay.model.resource import GivenFolder
 from assay.model.units import parse_range
 from assay.plan import factors
 from assay.plan.cards import network_cards, parse_nodes
@@ -86,6 +87,8 @@ class Options(msgspec.Struct, frozen=True):
         programs: names of the third-party programs that are installed here.
         sweeps: numbers of ranks, threads and nodes of `scale:NAME`: `ranks=1,2,4`.
         absent: application -> why it cannot be started here, and what installs it.
+        folders: folders for programs that write into one; with several each rank gets the next one.
+        no_folder: why one of them cannot be used, with the next command; empty if all can.
         prefixes: application -> folder where Assay installed it.
     """
 
@@ -112,6 +115,8 @@ class Options(msgspec.Struct, frozen=True):
     programs: frozenset[str] = frozenset()
     sweeps: tuple[str, ...] = ()
     absent: dict[str, str] = {}
+    folders: tuple[GivenFolder, ...] = ()
+    no_folder: str = ""
     prefixes: dict[str, str] = {}
 
 
@@ -154,6 +159,8 @@ def make(
         lacking=options.lacking,
         programs=options.programs,
         absent=options.absent,
+        folders=options.folders,
+        no_folder=options.no_folder,
     )
     chosen = choices(options.values, study.measure)
     measures = tuple(with_choices(_sized(study.measure, options.messages), chosen))
@@ -202,7 +209,13 @@ def make(
         applications=applications(study),
         prefixes=options.prefixes,
     )
-    return _costed(made, study)
+    return _costed(declaring(made), study)
+
+
+def declaring(plan: Plan) -> Plan:
+    """The plan with the declarations of all benchmarks that it measures."""
+    names = dict.fromkeys(case.benchmark for case in plan.cases)
+    return msgspec.structs.replace(plan, declarations=tuple(benchmarks.get(name).declaration for name in names))
 
 
 def _costed(plan: Plan, study: Study) -> Plan:
@@ -222,13 +235,16 @@ def _in_rounds(measures: tuple[Measure, ...], setting: Setting) -> tuple[Selecti
 
     A case waits for others of its benchmark; if there are none, it is measured in the first round.
     """
-    selection, wishes, rounds = select(measures, setting), measures, list(_by_cores(measures, setting))
+    selection, requests, rounds = select(measures, setting), measures, list(_by_cores(measures, setting))
     for turn in range(max((len(each.later) for each in measures), default=0)):
         before = {case.id for case in selection.cases}
         at_once = {case.benchmark for case in selection.cases}
         waiting = (each for each in measures if turn < len(each.later))
-        wishes = (*wishes, *(msgspec.structs.replace(each, placements=(each.later[turn],)) for each in waiting))
-        selection = select(wishes, setting)
+        requests = (
+            *requests,
+            *(msgspec.structs.replace(each, placements=(each.later[turn],)) for each in waiting),
+        )
+        selection = select(requests, setting)
         fresh = (each for each in selection.cases if each.id not in before and each.benchmark in at_once)
         rounds.append(frozenset(case.subject for case in fresh))
     return selection, tuple(filter(None, rounds))
@@ -270,7 +286,7 @@ def programs(plan: Plan) -> dict[str, frozenset[str]]:
     """Toolchain -> the programs that a plan starts, including the probe and the test of ranks on several nodes."""
     found: dict[str, set[str]] = {}
     for launch in plan.order:
-        programs = found.setdefault(launch.toolchain, {roles.probe().program} if not found else set())
+        programs = found.setdefault(launch.toolchain, {benchmarks.probe().program} if not found else set())
         programs.add(launch.program)
         if plan.case(launch.cases[0]).placement.passes_between_hosts:
             programs.add(PROGRAM)
@@ -337,7 +353,7 @@ def _with_sizes(measure: Measure, wanted: tuple[int, ...]) -> Iterator[Measure]:
         return
     levels = measure.axes.get(pattern.name, pattern.default or "")
     levels = levels if isinstance(levels, tuple) else (levels,)
-    times = tuple(level for level in levels if roles.patterns()[str(level)].figure == "time")
+    times = tuple(level for level in levels if benchmarks.patterns()[str(level)].figure == "time")
     rates = tuple(level for level in levels if level not in times)
     for these, sizes in ((times, every), (rates, some)):
         if these:

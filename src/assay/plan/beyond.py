@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from assay.model import benchmarks, roles
+from assay.model import benchmarks
 from assay.model.benchmark import Resources
 from assay.model.machine import Machine
 from assay.model.placement import parsed
@@ -24,7 +24,7 @@ def on_nodes(plan: Plan, machines: Mapping[str, Machine], nodes: int) -> tuple[t
     machine = next(iter(machines.values()))
     most: dict[object, Case] = {}
     for case in plan.studied:
-        if benchmarks.get(case.benchmark).launcher != "mpi" or roles.between_two(case.benchmark):
+        if benchmarks.get(case.benchmark).launcher != "mpi" or benchmarks.get(case.benchmark).between_two:
             continue
         if len(case.placement.hosts) >= nodes or case.placement.by_host:
             continue

@@ -5,14 +5,14 @@ from types import MappingProxyType
 
 import msgspec
 
-from assay.model import benchmarks, roles
+from assay.model import benchmarks
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.core_rate import core_rate
 from assay.model.machine import Machine, Topology, allowed_cores
 from assay.model.placement import Memory, Placement, parsed, starred_memory
 from assay.model.plan import Case, Folded, LeftOut, Measure, case_id
 from assay.model.units import format_size
-from assay.plan import factors
+from assay.plan import factors, resources
 from assay.plan import hosts as over_nodes
 from assay.plan.cores import GROUPS, grouped, knows_shared_caches
 from assay.plan.nodes import memory_targets
@@ -56,19 +56,23 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
     for host, same in over_nodes.machine_of_hosts(setting.hosts, setting.kernels).items():
         if host != same:
             why = f"it is the same machine as {same}"
-            left_out[LeftOut(f"what passes no messages on {host}", why, alike=("same machine", same))] = None
+            left_out[LeftOut(f"what passes no messages on {host}", why, family=("same machine", same))] = None
     for measure in (factors.apply(each, setting.factors) for each in _here(measures, setting)):
         benchmark = benchmarks.get(measure.benchmark)
         for part in setting.parts(benchmark):
             lacking: dict[LeftOut, None] = {}
-            wishes = tuple(_possible(benchmark, measure, part.machine, lacking))
+            requests = tuple(_possible(benchmark, measure, part.machine, lacking))
             for spot in spots(measure, part, lacking):
-                if reason := _unfit(benchmark, spot.placement) or _missing_software(benchmark, part):
-                    more_nodes = _lacks_nodes(benchmark, spot.placement)
-                    alike = (benchmark.name, parsed(spot.word).starred)
-                    lacking[LeftOut(f"{benchmark.name} at {spot.word}", reason, more_nodes, alike=alike)] = None
+                reason, option = resources.missing(benchmark, spot.placement, part)
+                if why := _unfit(benchmark, spot.placement) or _missing_software(benchmark, part) or reason:
+                    more_nodes, request = (
+                        _lacks_nodes(benchmark, spot.placement),
+                        f"{benchmark.name} at {spot.word}",
+                    )
+                    family = (benchmark.name, parsed(spot.word).starred)
+                    lacking[LeftOut(request, why, more_nodes, family=family, option=option)] = None
                     continue
-                for point in _points(benchmark, spot, wishes, (measure, part), lacking):
+                for point in _points(benchmark, spot, requests, (measure, part), lacking):
                     first = kept.setdefault(_identity(benchmark, spot, point, part, apart=measure.apart), spot)
                     if first != spot:
                         folded[_fold(spot, first, part.machine.topology)] = None
@@ -92,12 +96,12 @@ def _here(measures: tuple[Measure, ...], setting: Setting) -> tuple[Measure, ...
 def _on_hosts_like(part: Setting, left: LeftOut) -> LeftOut:
     if not part.only:
         return left
-    return msgspec.structs.replace(left, wish=f"{left.wish}, on hosts like {part.only[0]}")
+    return msgspec.structs.replace(left, request=f"{left.request}, on hosts like {part.only[0]}")
 
 
 def sentinel(setting: Setting, *, first_host_only: bool = False) -> Case:
     """The fixed work of one core, which only the state of the machine can slow."""
-    benchmark = roles.sentinel()
+    benchmark = benchmarks.sentinel()
     (place,) = places("one-core", setting.machine.topology)
     everywhere = over_nodes.select_hosts(place.word, "", setting.hosts, setting.kernels, ranks=False)
     hosts = setting.hosts[:1] if first_host_only else everywhere
@@ -130,7 +134,7 @@ def _subject(name: str, words: tuple[str, str], point: Point, levels: dict[str, 
     return "/".join(filter(None, (name, place, "" if factors.MEMORY in levels else memory, axes, group)))
 
 
-def _wish(
+def _request(
     benchmark: Benchmark,
     spot: ResolvedPlacement,
     point: ExpandedPoint,
@@ -190,7 +194,7 @@ def _lacks_nodes(benchmark: Benchmark, placement: Placement) -> bool:
 
 
 def _unfit(benchmark: Benchmark, placement: Placement) -> str:
-    """Why the number of cpus or devices is wrong for the benchmark; empty if it is right."""
+    """Why the number of cpus is wrong for the benchmark; empty if it is right."""
     word, count = placement.label, _count(benchmark, placement)
     what = "rank" if benchmark.launcher == "mpi" else "cpu"
     if count < benchmark.min_cpus:
@@ -198,8 +202,6 @@ def _unfit(benchmark: Benchmark, placement: Placement) -> str:
         return f"{benchmark.name} needs {plural(benchmark.min_cpus, what)}, {word} has {count}{more}"
     if benchmark.max_cpus is not None and count > benchmark.max_cpus:
         return f"{benchmark.name} uses {plural(benchmark.max_cpus, what)}, {word} has {count}"
-    if benchmark.devices and not placement.devices:
-        return f"{benchmark.name} needs devices, {word} has none"
     widest, most = max(map(len, placement.rank_cpus)), benchmark.max_rank_cpus
     if placement.ranks and most is not None and widest > most:
         return f"{benchmark.name} uses {plural(most, 'cpu')} a rank, {word} has {widest}"
@@ -210,8 +212,8 @@ def _possible(
     benchmark: Benchmark, measure: Measure, machine: Machine, left_out: dict[LeftOut, None]
 ) -> Iterator[Combination]:
     """The combinations of a measure that this machine supports; the others go to `left_out`."""
-    for wish in combinations(benchmark, measure):
-        kept, lacking = supported(benchmark, wish, machine)
+    for request in combinations(benchmark, measure):
+        kept, lacking = supported(benchmark, request, machine)
         for each in lacking:
             why = each.why if each.instead is None else f"{each.why}; {each.instead} is measured instead"
             about = f"{each.axis}={each.value}"
@@ -223,7 +225,7 @@ def _possible(
 def _points(
     benchmark: Benchmark,
     spot: ResolvedPlacement,
-    wishes: tuple[Combination, ...],
+    requests: tuple[Combination, ...],
     of: tuple[Measure, Setting],
     left_out: dict[LeftOut, None],
 ) -> Iterator[ExpandedPoint]:
@@ -235,8 +237,8 @@ def _points(
     def needed(tried: Point) -> int:
         return benchmark.host_memory_bytes(expand(benchmark, resources, tried)[0].params, placement)
 
-    for wished in wishes:
-        point, passed = fit_sizes(wished, needed, available)
+    for requested in requests:
+        point, passed = fit_sizes(requested, needed, available)
         for large in passed:
             words = in_words(spot.word, spot.binding.word)
             why = (
@@ -245,11 +247,11 @@ def _points(
                 f"{large.instead} is measured instead"
             )
             about = (spot.binding.word, str(large.value))
-            wish = f"{benchmark.name} at {words}, {large.axis}={large.value}"
-            left_out[LeftOut(wish, why, levels=about, alike=(*_alike(benchmark, spot), large.axis))] = None
+            request = f"{benchmark.name} at {words}, {large.axis}={large.value}"
+            left_out[LeftOut(request, why, levels=about, family=(*_family(benchmark, spot), large.axis))] = None
         if measure.grows:
             cores = sum(map(len, placement.rank_cpus))
-            grown = benchmark.growth.larger(point, cores)
+            grown = benchmark.grown(point, cores)
             if grown is None:
                 why = f"no problem of it is {cores} times as large"
                 left_out[LeftOut(f"{benchmark.name} at {spot.word}, a problem that grows with the cores", why)] = (
@@ -260,7 +262,7 @@ def _points(
         yield from expand(benchmark, resources, point)
 
 
-def _alike(benchmark: Benchmark, spot: ResolvedPlacement) -> tuple[str, str, str]:
+def _family(benchmark: Benchmark, spot: ResolvedPlacement) -> tuple[str, str, str]:
     """A key shared by placements of a benchmark that differ only in an index."""
     return benchmark.name, parsed(spot.word).starred, starred_memory(spot.binding.word)
 
@@ -288,6 +290,7 @@ def _cases(
     available = setting.available(placement.hosts, placement.memory.nodes)
     needed = benchmark.host_memory_bytes(point.params, placement)
     why, too_large, instead = _missing_executable(benchmark, point, placement, setting), "", ""
+    why = why or resources.too_full(benchmark, point.params, placement)
     if not why and needed > available:
         why = f"it needs {format_size(needed)} of memory; {format_size(available)} {_free_now(setting.machine)}"
         too_large = benchmark.name
@@ -296,10 +299,10 @@ def _cases(
             why += f", enough for {instead}"
     if why:
         left = LeftOut(
-            _wish(benchmark, spot, point),
+            _request(benchmark, spot, point),
             why,
             levels=(spot.binding.word, *map(str, point.named.values())),
-            alike=(*_alike(benchmark, spot), "memory"),
+            family=(*_family(benchmark, spot), "memory"),
             benchmark=too_large,
             instead=instead,
         )
@@ -316,8 +319,8 @@ def _cases(
     for levels in factors.combinations(benchmark.name, concerning, spot.binding.word, point.named):
         subject = _subject(benchmark.name, words, point.named, levels, "".join(setting.only[:1]))
         if why := _missing_functions(benchmark, point, levels, setting):
-            alike = (*_alike(benchmark, spot), "functions", *levels.values())
-            left_out[LeftOut(_wish(benchmark, spot, point, levels), why, alike=alike)] = None
+            family = (*_family(benchmark, spot), "functions", *levels.values())
+            left_out[LeftOut(_request(benchmark, spot, point, levels), why, family=family)] = None
             continue
         yield Case(
             id=case_id(subject, levels),
@@ -350,7 +353,7 @@ def _identity(
 def _fold(spot: ResolvedPlacement, first: ResolvedPlacement, topology: Topology) -> Folded:
     """The fold of a placement into an earlier one with the same cpus and effectively the same memory."""
     same_memory = spot.binding.word == first.binding.word
-    wish = in_words(spot.word, spot.binding.word) + spot.over
+    request = in_words(spot.word, spot.binding.word) + spot.over
     into = in_words(first.word, first.binding.word) + first.over
     existing = sum(node.memory_bytes > 0 for node in topology.numa_nodes)
     one_node = "this machine has one memory node" if existing <= 1 else "one memory node may be used"
@@ -361,8 +364,8 @@ def _fold(spot: ResolvedPlacement, first: ResolvedPlacement, topology: Topology)
     else:
         why = f"{one_node}, so every memory policy means the same"
     memory = starred_memory(spot.binding.word)
-    alike = (parsed(spot.word).starred, memory, spot.over, parsed(first.word).starred)
-    return Folded(wish, into, why, (spot.word, first.word), alike)
+    family = (parsed(spot.word).starred, memory, spot.over, parsed(first.word).starred)
+    return Folded(request, into, why, (spot.word, first.word), family)
 
 
 def _same_cpus(place: Placement, first: Placement, topology: Topology) -> str:

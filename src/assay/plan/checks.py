@@ -12,14 +12,16 @@ from assay.plan.spots import Setting
 def check(name: str, subject: str, selection: Selection, setting: Setting) -> None:
     """UnfitEnvironmentError if a study has no case of its subject, or a factor no case at one of its levels."""
     if not any(subject in {"", case.benchmark} for case in selection.cases):
-        lacking = [f"{left.wish}: {left.reason}" for left in selection.left_out]
+        lacking = [f"{left.request}: {left.reason}" for left in selection.left_out]
         reasons = "; ".join(lacking[:1] if subject else lacking) or "it asks for nothing"
         more_nodes = any(left.nodes for left in selection.left_out)
         stored = dict(application_files.everywhere())
         absent = next((each for each in setting.absent if each in stored), "")
         otherwise = f"assay build --application {absent}" if absent else "assay list studies"
         smaller = next((_smaller(name, left) for left in selection.left_out if left.instead), otherwise)
-        remedy = f"assay run {name} --hosts 'node[01-02]'" if more_nodes else smaller
+        option = next((left.option for left in selection.left_out if left.option), "")
+        option = option or ("--hosts 'node[01-02]'" if more_nodes else "")
+        remedy = f"assay run {name} {option}" if option else smaller
         raise UnfitEnvironmentError(f"nothing of study '{name}' can be measured here", why=reasons, remedy=remedy)
     for factor in setting.factors:
         found = {case.factors[factor.name] for case in selection.cases if factor.name in case.factors}
@@ -45,7 +47,7 @@ def check_sizes(name: str, chosen: Collection[str], selection: Selection) -> Non
     for left in selection.left_out:
         if left.benchmark in chosen and left.benchmark not in measured:
             remedy = _smaller(name, left) if left.instead else f"assay plan {name}"
-            raise UnfitEnvironmentError(f"{left.wish} does not fit the memory", why=left.reason, remedy=remedy)
+            raise UnfitEnvironmentError(f"{left.request} does not fit the memory", why=left.reason, remedy=remedy)
 
 
 def _smaller(name: str, left: LeftOut) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.model import benchmarks
-from assay.model.benchmark import Axis
+from assay.model.declaration import Axis
 from assay.model.errors import UsageError
 from assay.model.plan import Measure
 
@@ -37,13 +37,13 @@ def split_levels(text: str) -> tuple[str, ...]:
     return tuple(level.strip() for level in text.split("|" if "|" in text else ","))
 
 
-def choices(wishes: Sequence[str], measures: Sequence[Measure]) -> tuple[Choice, ...]:
+def choices(requests: Sequence[str], measures: Sequence[Measure]) -> tuple[Choice, ...]:
     """The choices of `--set [BENCHMARK.]AXIS=VALUE,VALUE`, in the order given.
 
     Raises:
         UsageError: there is no value, no measure has the axis, or an axis is set twice.
     """
-    made = tuple(_choice(wish, measures) for wish in wishes)
+    made = tuple(_choice(request, measures) for request in requests)
     for at, each in enumerate(made):
         if any(each[:2] == other[:2] for other in made[:at]):
             raise UsageError(
@@ -52,13 +52,15 @@ def choices(wishes: Sequence[str], measures: Sequence[Measure]) -> tuple[Choice,
     return made
 
 
-def _choice(wish: str, measures: Sequence[Measure]) -> Choice:
-    name, _, text = wish.partition("=")
+def _choice(request: str, measures: Sequence[Measure]) -> Choice:
+    name, _, text = request.partition("=")
     benchmark, _, axis = name.strip().rpartition(".")
     choice = Choice(benchmark, axis, split_levels(text))
     having = {each.benchmark: each for each in measures}
     if not all(choice.values):
-        raise UsageError(f"'{wish}' sets nothing", why="a value is missing", remedy=f"--set {name.strip()}=VALUE")
+        raise UsageError(
+            f"'{request}' sets nothing", why="a value is missing", remedy=f"--set {name.strip()}=VALUE"
+        )
     if not any(map(choice.of, having.values())):
         known = list(dict.fromkeys(one.name for each in having for one in benchmarks.get(each).axes))
         near = difflib.get_close_matches(axis, known, n=1)

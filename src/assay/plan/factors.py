@@ -12,7 +12,8 @@ import msgspec
 
 from assay import toolchain as toolchains
 from assay.model import benchmarks
-from assay.model.benchmark import Axis, Benchmark
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis
 from assay.model.errors import UsageError
 from assay.model.plan import Case, Factor, Measure, Study
 from assay.model.toolchain import Library
@@ -39,7 +40,7 @@ _OF_MPI = ("OMPI_", "PMIX_", "PRTE_", "MPICH_", "MPIR_", "I_MPI_", "UCX_", "FI_"
 
 
 def parse(
-    wishes: Sequence[str],
+    requests: Sequence[str],
     study: Study,
     declared: Mapping[str, Any],
     libraries: Sequence[Library] = (),
@@ -50,7 +51,7 @@ def parse(
     levels means all of its levels.
 
     Args:
-        wishes: as typed.
+        requests: as typed.
         study: study whose benchmarks have the axes.
         declared: the tables `[factor.NAME]` of the configuration.
         libraries: installed libraries of every role that the study needs.
@@ -61,8 +62,8 @@ def parse(
     own = {name: _declared(name, table) for name, table in declared.items()}
     measured = {measure.benchmark: benchmarks.get(measure.benchmark) for measure in study.measure}
     factors: list[Factor] = []
-    for wish in wishes:
-        name, equals, text = wish.partition("=")
+    for request in requests:
+        name, equals, text = request.partition("=")
         levels = split_levels(text) if equals else ()
         needed = {role for each in measured.values() for role in each.needs}
         if name.strip() in needed:
@@ -108,7 +109,7 @@ def _factor(
         if having:
             raise UsageError(
                 f"'{name}' is an axis of {having[0][0].name} and a factor of the configuration",
-                why="which of the two is meant cannot be told",
+                why="it is not clear which of the two is meant",
                 remedy=f"rename [factor.{name}], or say --vary {having[0][0].name}.{name}=...",
             )
         return _of_configuration(own[name], levels)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from assay.model.machine import Core, Device, Machine, allowed_cores
+from assay.model.machine import Core, Machine, allowed_cores
 from assay.model.placement import EVERY, Word, parsed
+from assay.model.resource import GivenDevice
 from assay.plan.cores import (
     GROUPS,
     filled,
@@ -13,11 +14,8 @@ from assay.plan.cores import (
     knows_shared_caches,
     spread,
 )
+from assay.plan.devices import NAMES, cores_near, usable
 from assay.plan.placement import AbsentPlacementError, Place, plural
-
-#: Drivers of display controllers that can compute; the others are for the console of a server.
-_GPU_DRIVERS = frozenset(("nvidia", "amdgpu", "i915", "xe"))
-_COMPUTING = frozenset(("3D controller", "processing accelerator"))
 
 _Ranks = tuple[tuple[Core, ...], ...]
 
@@ -40,8 +38,8 @@ def layouts(word: str, machine: Machine) -> tuple[Place, ...]:
     if asked.form == "ranks":
         return tuple(_ranks_of(count, asked.width, machine) for count in _counts(asked, cores))
     kind = asked.group
-    if kind == "gpu":
-        return (_rank_per_gpu(word, machine),)
+    if kind in NAMES:
+        return (_rank_per_device(word, kind, machine),)
     if kind == "core":
         return (
             _place(word, f"one rank for each of {plural(len(cores), 'core')}", tuple((core,) for core in cores)),
@@ -99,37 +97,37 @@ def _far_apart(slots: _Ranks, count: int) -> _Ranks:
     return tuple(by_index[core.index] for core in chosen)
 
 
-def _rank_per_gpu(word: str, machine: Machine) -> Place:
-    gpus = [device for device in machine.devices if _computes(device)]
-    if not gpus:
-        raise AbsentPlacementError(word, "no GPU is known on this machine")
-    cores = allowed_cores(machine.topology)
-    of_node = grouped(cores, "numa")
-    near: dict[int | None, list[Device]] = {}
-    for gpu in gpus:
-        node = gpu.facts["NUMA node"].value if "NUMA node" in gpu.facts else None
-        near.setdefault(node if isinstance(node, int) and node in of_node else None, []).append(gpu)
-    if None in near and len(near) > 1:
-        raise AbsentPlacementError(word, f"it is not known which cores are nearest to {near[None][0].name}")
-    ranks: dict[str, tuple[Core, ...]] = {}
-    for node, sharing in near.items():
-        around = cores if node is None else of_node[node]
-        share = len(around) // len(sharing)
-        if not share:
-            raise AbsentPlacementError(word, f"{len(sharing)} GPUs share {plural(len(around), 'core')}")
-        ranks |= {gpu.name: around[at * share : (at + 1) * share] for at, gpu in enumerate(sharing)}
-    chosen = tuple(ranks[gpu.name] for gpu in gpus)
-    return _place(word, f"one rank for each GPU: {_sizes(chosen)}", chosen, tuple((gpu.name,) for gpu in gpus))
+def near_devices(word: str, machine: Machine) -> tuple[Place, ...]:
+    """The places of a word for cores near a device, `all:gpu:0`, `one-core:device:*`: one for each device.
+
+    Raises:
+        AbsentPlacementError: the machine does not have such a device, or it may not be used.
+    """
+    asked = parsed(word)
+    devices = usable(word, asked.group, machine)
+    if asked.index is not None and asked.index >= len(devices):
+        raise AbsentPlacementError(word, f"{plural(len(devices), NAMES[asked.group])} may be used", indexed=True)
+    chosen = range(len(devices)) if asked.every else (asked.index or 0,)
+    around = cores_near(word, devices, machine)
+    found = []
+    for index in chosen:
+        device = devices[index]
+        near = around[device]
+        count = {"one-core": 1, "half": max(1, len(near) // 2)}.get(asked.share, len(near))
+        cpus = tuple(core.cpus[0] for core in spread(near, count))
+        meaning = f"{plural(count, 'core')} near {NAMES[asked.group]} {index} ({device.name})"
+        found.append(Place(f"{asked.share}:{asked.group}:{index}", meaning, cpus, devices=((device,),)))
+    return tuple(found)
 
 
-def _computes(device: Device) -> bool:
-    facts = {name: device.facts[name].value for name in ("class", "driver") if name in device.facts}
-    return device.kind == "accelerator" and (
-        facts.get("class") in _COMPUTING or facts.get("driver") in _GPU_DRIVERS
-    )
+def _rank_per_device(word: str, kind: str, machine: Machine) -> Place:
+    near = cores_near(word, usable(word, kind, machine), machine)
+    chosen = tuple(near.values())
+    meaning = f"one rank for each {NAMES[kind]}: {_sizes(chosen)}"
+    return _place(word, meaning, chosen, tuple((device,) for device in near))
 
 
-def _place(word: str, meaning: str, ranks: _Ranks, devices: tuple[tuple[str, ...], ...] = ()) -> Place:
+def _place(word: str, meaning: str, ranks: _Ranks, devices: tuple[tuple[GivenDevice, ...], ...] = ()) -> Place:
     cpus = tuple(tuple(core.cpus[0] for core in rank) for rank in ranks)
     return Place(word, meaning, tuple(cpu for rank in cpus for cpu in rank), cpus, devices)
 

@@ -9,6 +9,7 @@ import msgspec
 from assay.model.errors import UsageError
 from assay.model.machine import Core, NumaNode, Topology, allowed_cores
 from assay.model.placement import Memory, Word, parsed
+from assay.model.resource import GivenDevice
 from assay.model.units import format_cpu_list
 from assay.plan import nodes, pairs
 from assay.plan.cores import (
@@ -37,14 +38,14 @@ class Place(msgspec.Struct, frozen=True):
         cpus: cpus in thread order.
         ranks: cpus of each rank, if the word is a layout of ranks; else empty, and the benchmark defines the
             ranks.
-        devices: devices of each of these ranks; empty if they have none.
+        devices: devices of each of these ranks, or of all ranks if it has none; empty without devices.
     """
 
     word: str
     meaning: str
     cpus: tuple[int, ...]
     ranks: tuple[tuple[int, ...], ...] = ()
-    devices: tuple[tuple[str, ...], ...] = ()
+    devices: tuple[tuple[GivenDevice, ...], ...] = ()
 
 
 class Binding(msgspec.Struct, frozen=True):

@@ -33,6 +33,9 @@ WORDS = {
     "rank-per:numa": "a rank on the cores of each NUMA node",
     "rank-per:socket": "a rank on the cores of each socket",
     "rank-per:gpu": "a rank for each GPU, on its share of the cores nearest to it",
+    "rank-per:device": "the same for every device that computes, as an OpenCL device on the cpus",
+    "all:gpu:I": "the cores nearest to GPU I, which the program gets; also `half:`, `one-core:`",
+    "all:device:I": "the same for every device that computes; also `half:`, `one-core:`",
 }
 #: Memory word -> what it means.
 MEMORY_WORDS = {

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from assay.model.benchmark import Axis, Benchmark, ParamValue, Resources
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Axis, ParamValue
 from assay.model.errors import UsageError
 from assay.model.machine import Machine
 from assay.model.placement import Placement
@@ -78,27 +79,27 @@ def combinations(benchmark: Benchmark, measure: Measure) -> Iterator[Combination
 
 
 def fit_sizes(
-    wish: Combination, needed: Callable[[Point], int], available: int
+    request: Combination, needed: Callable[[Point], int], available: int
 ) -> tuple[Point, tuple[TooLarge, ...]]:
     """The point with its sizes chosen to fit memory, and the values that were too large.
 
     Args:
-        wish: one of `combinations`.
+        request: one of `combinations`.
         needed: bytes of memory that a point needs.
         available: bytes that may be used.
 
     If no value fits, the one that needs least is taken: the case is then left out with the memory it needs.
     """
-    point: Point = {axis: value for axis, value in wish.items() if not isinstance(value, First)}
+    point: Point = {axis: value for axis, value in request.items() if not isinstance(value, First)}
     passed: list[TooLarge] = []
-    for axis, value in wish.items():
+    for axis, value in request.items():
         if isinstance(value, First):
             sizes = {each: needed({**point, axis: each}) for each in value.values}
             fits = (each for each in value.values if sizes[each] <= MEMORY_SHARE * available)
             point[axis] = next(fits, min(value.values, key=sizes.__getitem__))
             larger = itertools.takewhile(lambda each: each != point[axis], value.values)  # noqa: B023 (used at once)
             passed += [TooLarge(axis, each, sizes[each], point[axis]) for each in larger]
-    return {axis: point[axis] for axis in wish}, tuple(passed)
+    return {axis: point[axis] for axis in request}, tuple(passed)
 
 
 def largest_order(benchmark: Benchmark, params: Point, placement: Placement, memory_bytes: float) -> int:
@@ -157,20 +158,20 @@ class Unsupported(msgspec.Struct, frozen=True):
 
 
 def supported(
-    benchmark: Benchmark, wish: Combination, machine: Machine
+    benchmark: Benchmark, request: Combination, machine: Machine
 ) -> tuple[Combination | None, tuple[Unsupported, ...]]:
     """The combination without the values that are unsupported on this machine, and these values.
 
     None if an axis has no value left. For a machine that is only described, unknown properties are assumed to be
     there.
     """
-    kept: dict[str, ParamValue | First] = dict(wish)
+    kept: dict[str, ParamValue | First] = dict(request)
     lacking: list[Unsupported] = []
     for axis in benchmark.axes:
-        value = wish.get(axis.name)
+        value = request.get(axis.name)
         values = value.values if isinstance(value, First) else () if value is None else (value,)
         reasons = {
-            each: why for each in values if (why := _unmet(axis, each, machine) or _clash(axis, each, wish))
+            each: why for each in values if (why := _unmet(axis, each, machine) or _clash(axis, each, request))
         }
         left = tuple(each for each in values if each not in reasons)
         lacking += [Unsupported(axis.name, each, why, next(iter(left), None)) for each, why in reasons.items()]
@@ -192,11 +193,11 @@ def _unmet(axis: Axis, value: ParamValue, machine: Machine) -> str:
     return f"it needs {' or '.join(words)} ({axis.needs_of[1]}: {found})"
 
 
-def _clash(axis: Axis, value: ParamValue, wish: Combination) -> str:
+def _clash(axis: Axis, value: ParamValue, request: Combination) -> str:
     """Why the value is impossible with those of other axes; empty if it is possible."""
     for other, (values, why) in axis.clashes.items():
-        if value != axis.default and wish.get(other) in values:
-            return f"not with {other}={wish[other]}: {why}"
+        if value != axis.default and request.get(other) in values:
+            return f"not with {other}={request[other]}: {why}"
     return ""
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.model import benchmarks
-from assay.model.benchmark import Axis
+from assay.model.declaration import Axis
 from assay.model.machine import Machine
 from assay.model.plan import Case, LeftOut, Plan, PlannedLaunch
 from assay.model.result import Analysis, Estimate
@@ -225,8 +225,8 @@ def with_sizes_once(plan: Plan, wanted: Iterable[WantedSize], used_s: float) -> 
         used_s: seconds that the run took so far.
     """
     cases = {case.id: case for case in plan.cases}
-    wishes = [one for bend in wanted for one in _at_size(plan, cases[bend.case], bend)]
-    fresh = tuple(one for one in wishes if one.id not in cases and one.role == "measure")
+    requests = [one for bend in wanted for one in _at_size(plan, cases[bend.case], bend)]
+    fresh = tuple(one for one in requests if one.id not in cases and one.role == "measure")
     if not fresh:
         return None
     order = _order(plan, fresh, _toolchains(plan), blocks=1)

@@ -5,15 +5,17 @@ from collections.abc import Iterator
 import msgspec
 
 from assay.model import benchmarks
-from assay.model.benchmark import Benchmark, ParamValue
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped
 from assay.model.machine import Machine
 from assay.model.placement import Placement, parsed, starred_memory
 from assay.model.plan import Factor, LeftOut, Measure
+from assay.model.resource import GivenDevice, GivenFolder
 from assay.plan import cards
 from assay.plan import hosts as over_nodes
 from assay.plan.cards import Card
-from assay.plan.layout import is_layout, layouts
+from assay.plan.layout import is_layout, layouts, near_devices
 from assay.plan.nodes import memory_targets
 from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, places, plural
 from assay.plan.sampling import sampled_places, sampling_note
@@ -32,6 +34,8 @@ class Setting(msgspec.Struct, frozen=True):
         lacking: file of a library -> functions that it does not have.
         programs: names of the third-party programs that are installed here.
         absent: application -> why it cannot be started here.
+        folders: folders for programs that write into one; see Placement.
+        no_folder: why the user's folder cannot be used; empty if it can.
         stored: whether the study is one of Assay's own, which must fit any machine: absent places are left out. In
             a user's study a missing index is an error, unless hosts differ.
         unlike: host -> its machine, for hosts that differ from the first.
@@ -48,6 +52,8 @@ class Setting(msgspec.Struct, frozen=True):
     lacking: dict[str, frozenset[str]] = {}
     programs: frozenset[str] = frozenset()
     absent: dict[str, str] = {}
+    folders: tuple[GivenFolder, ...] = ()
+    no_folder: str = ""
     unlike: dict[str, Machine] = {}
     only: tuple[str, ...] = ()
 
@@ -116,10 +122,10 @@ def spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) -> 
         needs = plural(measure.min_memory_nodes, "memory node")
         why = f"it needs {needs}; {plural(len(nodes), 'memory node')} may be used"
         levels = (str(level) for values in _levels(measure).values() for level in values)
-        left_out[LeftOut(_wish(measure), why, levels=tuple(levels))] = None
+        left_out[LeftOut(_request(measure), why, levels=tuple(levels))] = None
         return
     benchmark = benchmarks.get(measure.benchmark)
-    for word in (each for wish in measure.placements for each in parsed(wish).each_over):
+    for word in (each for request in measure.placements for each in parsed(request).each_over):
         for part in _by_card(word, benchmark, setting):
             yield from _spots(word, measure, benchmark, part, left_out)
 
@@ -155,8 +161,8 @@ def _spots(
     for memory in measure.memory:
         chosen, sampled = sampled_places(plain, memory, found, topology)
         if sampled:
-            wish = f"{measure.benchmark} at {in_words(word, memory)}"
-            left_out[LeftOut(wish, sampled, levels=(memory,))] = None
+            request = f"{measure.benchmark} at {in_words(word, memory)}"
+            left_out[LeftOut(request, sampled, levels=(memory,))] = None
         for place in chosen:
             try:
                 on = _on_each(plain, place, hosts, benchmark, setting)
@@ -182,6 +188,8 @@ def _places(word: str, machine: Machine, benchmark: Benchmark, setting: Setting)
     For ranks, the last place of a curve over cores is `all`, as in other tables.
     """
     word = cards.resolve(word, machine, setting.cards[0])
+    if parsed(word).form == "device":
+        return near_devices(word, machine)
     if is_layout(word):
         found = layouts(word, machine)
         most = max(len(place.ranks) for place in found)
@@ -255,7 +263,8 @@ def _placement(
         hosts=tuple(on),
         ranks=_ranks(place, benchmark),
         by_host=over_nodes.ranks_by_host(ranks, setting.kernels, topologies),
-        devices=tuple(devices for each in on.values() for devices in each.devices),
+        devices=tuple(own for host, each in on.items() for own in _devices(each, len(ranks[host]), benchmark)),
+        folders=setting.folders if benchmark.folder else (),
     )
 
 
@@ -266,19 +275,26 @@ def _ranks(place: Place, benchmark: Benchmark) -> tuple[tuple[int, ...], ...]:
     return place.ranks or tuple((cpu,) for cpu in place.cpus)
 
 
+def _devices(place: Place, ranks: int, benchmark: Benchmark) -> tuple[tuple[GivenDevice, ...], ...]:
+    """The devices of each rank of a place on one host; none if the program works on none."""
+    if not benchmark.devices:
+        return ()
+    return place.devices if place.ranks else place.devices * max(1, ranks)
+
+
 def _leave_out(
-    absent: AbsentPlacementError, wish: tuple[str, str, str], setting: Setting, left_out: dict[LeftOut, None]
+    absent: AbsentPlacementError, request: tuple[str, str, str], setting: Setting, left_out: dict[LeftOut, None]
 ) -> None:
     """Add an absent request (benchmark, placement word, memory word if any) to `left_out`."""
     if absent.indexed and not setting.stored and not setting.only:
         raise absent
-    (name, word, memory), network = wish, setting.cards[0].network
+    (name, word, memory), network = request, setting.cards[0].network
     text = f"{name} at {in_words(word, memory)}{_over(network)}"
-    alike = (name, parsed(word).starred, starred_memory(memory), network)
-    left_out[LeftOut(text, absent.why, absent.nodes, tuple(filter(None, (memory, network))), alike)] = None
+    family = (name, parsed(word).starred, starred_memory(memory), network)
+    left_out[LeftOut(text, absent.why, absent.nodes, tuple(filter(None, (memory, network))), family)] = None
 
 
-def _wish(measure: Measure) -> str:
+def _request(measure: Measure) -> str:
     """`stream at all, touch=serial`."""
     stated = "".join(f", {name}={','.join(map(str, levels))}" for name, levels in _levels(measure).items())
     return f"{measure.benchmark} at {', '.join(measure.placements)}{stated}"

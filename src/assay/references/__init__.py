@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError
 from assay.model.facts import Fact, FactValue
 from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Conclusion, Figure, Imported, Source, Table

@@ -271,7 +271,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
         first, *others = (sentences,) if isinstance(sentences, str) else sentences or ("",)
         return Section(
             id=self.id,
-            title=self.title or selection.title(self.benchmark),
+            title=self.title or selection.title(run.plan.declared(self.benchmark)),
             meaning=(joined(" ", (self.introduction, first)), *others),
             figures=tuple(self.charts(scene)),
             tables=tuple(table for made in (*self.shared_tables, *self.page_tables) for table in made(scene)),

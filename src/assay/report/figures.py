@@ -137,10 +137,10 @@ def curves(
     """
     title = title if isinstance(title, Title) else Title(title)
     whole = joined(": ", title)
-    axis = selection.swept(estimates[0].benchmark)
+    axis = estimates[0].declared.swept
     measured = selection.measured(estimates)
     estimates = tuple(e for e in measured if e.params[axis])
-    axis_unit = selection.units(estimates[0].benchmark).get(axis, "")
+    axis_unit = estimates[0].declared.units.get(axis, "")
     name = series or series_of(estimates, axis)
     factor, value_unit = scaled_middle(estimates)
     points = [
@@ -156,7 +156,7 @@ def curves(
     ]
     names = dict.fromkeys(point.series for point in points)
     result = joined("; ", [_curve_result(points, label, estimates[0].better) for label in names])
-    meaning = selection.axis_meaning(estimates[0].benchmark, axis)
+    meaning = selection.axis_meaning(estimates[0].declared, axis)
     spec = curve(
         points,
         (meaning, titled(title.counted, value_unit)),

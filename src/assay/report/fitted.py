@@ -56,7 +56,7 @@ class Fitted(msgspec.Struct, Generic[M], frozen=True, dict=True):
     @cached_property
     def figures(self) -> frozenset[Hashable]:
         """The identities of its estimates without their nodes."""
-        return frozenset(estimate.alike("hosts") for estimate in self.estimates)
+        return frozenset(estimate.signature("hosts") for estimate in self.estimates)
 
     def shown(self, figure: Quantity) -> formatting.Shown:
         """Return a quantity of the model with its ends: an interval from six launches on, else the range."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.model import text as texts
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.law import UNFIT
 from assay.model.profile import ProfileFigure
 from assay.model.quantity import Quantity
@@ -35,6 +35,7 @@ _PARTS = {
     "numa-nodes": text("NUMA nodes"),
     "package": text("package"),
 }
+_WHOLE = frozenset({"machine", "link"})
 #: `a`, `a and b`, `a, b and c`.
 listed = texts.listed
 #: The source of a limit in words.
@@ -189,7 +190,8 @@ def limit_text(limit: Limit | None, unit: str) -> str:
     if limit is None:
         return text("none known")
     source: Text = SOURCES[limit.source]
-    source = texts.joined(", ", (source, _PARTS[limit.scope])) if limit.scope in _PARTS else source
+    part = "" if limit.scope in _WHOLE else _PARTS.get(limit.scope, limit.scope)
+    source = texts.joined(", ", (source, part)) if part else source
     return text("{limit} ({source})", limit=quantity(limit.value, unit), source=source)
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from assay.model import benchmarks, places
+from assay.model import places
+from assay.model.declaration import Declaration
 from assay.model.imported import UNSTATED
 from assay.model.result import Estimate
 from assay.model.text import joined, text
@@ -22,7 +23,7 @@ def declared(name: str, title: str) -> Declared:
         title=title,
         benchmark=name,
         applies=lambda _scene: True,
-        sentences=lambda scene: _sentences(name, scene.best),
+        sentences=lambda scene: _sentences(scene.run.plan.declared(name), scene.best),
         charts=_charts,
         headlines=_headlines,
     )
@@ -33,7 +34,7 @@ def _headlines(scene: Scene) -> tuple[Headline, ...]:
     best = scene.best
     if best is None:
         return ()
-    defaults = benchmarks.of(best.benchmark).defaults
+    defaults = best.declared.defaults
     names = [name for name in selection.varied(scene.estimates) if best.params.get(name, "") != defaults.get(name)]
     label = joined(", ", (selection.named(scene.run, best), selection.levels(best, names)))
     where = best.placement.label
@@ -45,13 +46,13 @@ def _charts(scene: Scene) -> Iterator[Figure]:
     for kernel, members in by_kernel.items():
         metric, name = known(members[0].metric), members[0].benchmark
         title = metric if len(by_kernel) == 1 else text("{metric} of {kernel}", metric=metric, kernel=kernel)
-        draw = figures.curves if selection.swept(name) else figures.placements
+        draw = figures.curves if members[0].declared.swept else figures.placements
         yield draw(members, f"figure-{name}-{kernel}".replace("_", "-"), title)
 
 
-def _sentences(name: str, best: Estimate | None) -> str:
+def _sentences(declared: Declaration, best: Estimate | None) -> str:
     """What the benchmark measures, and the best figure."""
-    measures = known(benchmarks.of(name).measures)
+    measures = known(declared.measures)
     sentences: list[str] = [text("This is {what}.", what=measures)] if measures else []
     figure = formatting.shown(best)
     if best is None or not figure:

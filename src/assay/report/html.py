@@ -11,7 +11,7 @@ import jinja2
 import msgspec
 
 from assay.analyse.findings import concerning
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.imported import UNSTATED, Printed
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Comparison, Estimate, Finding
@@ -101,7 +101,7 @@ def render(
             "topics": topics,
             "other_findings": [each for each in other if each.rule not in concerning("missing")],
             "missing_findings": [each for each in other if each.rule in concerning("missing")],
-            "not_assessed": [f for f in analysis.findings if f.status == "not assessed"],
+            "not_assessed": [f for f in analysis.findings if not f.assessed],
             "unmeasured": {
                 status: gathered(run, ((each.case, each.reason) for each in outcomes))
                 for status, outcomes in unmeasured(analysis).items()
@@ -178,7 +178,7 @@ def _details(headline: Headline, analysis: Analysis) -> str:
     names = selection.chosen(e, selection.of_benchmark(analysis, e.benchmark))
     levels = selection.levels(e, names) if names else ""
     further = (each for each in (selection.telling_kernel(e), levels) if each not in headline.label)
-    return joined(", ", (*further, selection.state(e), headline.told))
+    return joined(", ", (*further, selection.state(e), headline.detail))
 
 
 def _with_details(run: Run, headline: Headline) -> Headline:
@@ -186,14 +186,14 @@ def _with_details(run: Run, headline: Headline) -> Headline:
     placed, printed = headline.estimate.placement, headline.estimate.printed
     is_clear = headline.counts_nodes or placed.word.over or placed.label == UNSTATED or provenance.nodes(run) <= 1
     nodes = "" if is_clear else formatting.count(placed.nodes, "node", "nodes")
-    details = (headline.told, nodes, *(_printed(run, headline, printed) if printed else ()))
-    return msgspec.structs.replace(headline, told=joined(", ", details))
+    details = (headline.detail, nodes, *(_printed(run, headline, printed) if printed else ()))
+    return msgspec.structs.replace(headline, detail=joined(", ", details))
 
 
 def _printed(run: Run, headline: Headline, printed: Printed) -> tuple[str, str]:
     """The tool that printed a headline, and the place."""
     tool = "" if printed.tool in headline.label else printed.tool
-    if not run.info.command and benchmarks.of(run.plan.case(headline.estimate.case).benchmark).is_known:
+    if not run.info.command and run.plan.declared(run.plan.case(headline.estimate.case).benchmark).is_known:
         return tool, ""  # the place in a publication is long: only names of its authors have it
     return tool, f"{printed.source}:{printed.line}" if printed.line else printed.place
 

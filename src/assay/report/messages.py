@@ -3,28 +3,30 @@
 from collections.abc import Iterable, Sequence
 
 from assay.analyse.messages import place
-from assay.model import places, roles
+from assay.model import benchmarks, places, roles
 from assay.model.imported import UNSTATED
 from assay.model.placement import parsed
 from assay.model.result import Analysis, Estimate
+from assay.model.role_words import USUAL_AXES, usual_axes
 from assay.model.text import joined, text
 from assay.report import formatting, selection
 from assay.report.figures import Name
+from assay.report.vocabulary import known
 
 #: Benchmark of messages between two partners -> what passes them, `MPI` or `TCP`.
-BY: dict[str, str] = {name: by for name, by in roles.message_curves().items() if by}
+BY: dict[str, str] = {name: by for name, by in benchmarks.message_curves().items() if by}
 
 
 def _of_one_pair(figure: str, directions: int) -> str:
     """Our first pattern of one pair with this figure and number of directions."""
     wanted = ("one", figure, directions)
-    every = roles.patterns().items()
+    every = benchmarks.patterns().items()
     return next((name for name, each in every if (each.pairs, each.figure, each.directions) == wanted), "")
 
 
 LATENCY, ONE, BOTH = _of_one_pair("time", 1), _of_one_pair("rate", 1), _of_one_pair("rate", 2)
 #: Pattern -> the quantity of its headline.
-COUNTED = {name: each.counted for name, each in roles.patterns().items()}
+COUNTED = {name: known(each.counted) for name, each in benchmarks.patterns().items()}
 #: Maximum number of series in a chart or table, which differ in colour, shape and dash.
 MOST_SERIES = 6
 #: Minimum number of sizes of a curve.
@@ -41,8 +43,8 @@ _PAIRS: dict[str, tuple[str, str]] = {
     "one-core:far-nic@2": (text("two nodes"), text("cores far from the card")),
 }
 #: Params that make the size of a message.
-_SIZE = tuple(map(roles.usual_axis, ("message-size", "size-offset")))
-_OPERATION = roles.usual_axis("operation-name")
+_SIZE = usual_axes("message-size", "size-offset")
+_OPERATION = USUAL_AXES["operation-name"]
 #: Axis of tables of other tools, without a placement: the number of ranks.
 RANKS = "ranks"
 #: Bytes of a message; whether it went from node to node.
@@ -121,8 +123,8 @@ def cores_of(label: str, hosts: Sequence[str]) -> tuple[str, str]:
 
 def counted(pattern: str) -> str:
     """Return the headline quantity of a pattern, inside a sentence; the pattern itself if it has no words."""
-    found = roles.patterns().get(pattern)
-    return (found.within if found else "") or pattern
+    found = benchmarks.patterns().get(pattern)
+    return known(found.within) if found and found.within else pattern
 
 
 def over(estimates: Iterable[Estimate]) -> Name:
@@ -170,7 +172,7 @@ def series(estimates: Iterable[Estimate]) -> Name:
 
 def _curves(estimates: Iterable[Estimate]) -> list[tuple[Estimate, ...]]:
     """The figures of each curve, which differ only in the size of messages and have the same name."""
-    return list(selection.grouped(estimates, lambda e: e.alike(*_SIZE)).values())
+    return list(selection.grouped(estimates, lambda e: e.signature(*_SIZE)).values())
 
 
 def _once(name: Name, curves: Iterable[tuple[Estimate, ...]]) -> Name:

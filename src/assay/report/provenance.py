@@ -4,8 +4,7 @@ import itertools
 import shlex
 from collections.abc import Iterator, Mapping
 
-from assay.model import benchmarks
-from assay.model.benchmark import Metric
+from assay.model.declaration import Metric
 from assay.model.facts import Fact
 from assay.model.imported import Imported
 from assay.model.imported import Table as Printed
@@ -250,8 +249,7 @@ def _commands(run: Run) -> Table:
 def sources(analysis: Analysis) -> tuple[Table, ...]:
     """Return what each benchmark measures, what its metrics count, and the source of its definition."""
     rows: list[tuple[str, ...]] = []
-    for name in dict.fromkeys(e.benchmark for e in analysis.estimates):
-        declared = benchmarks.of(name)
+    for name, declared in {e.benchmark: e.declared for e in analysis.estimates}.items():
         if not declared.is_known:
             rows.append((name, text("unknown to this version of Assay"), "", ""))
             continue

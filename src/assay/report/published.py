@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from assay import references
-from assay.model import roles
+from assay.model import benchmarks, roles
 from assay.model.imported import Figure, Table
 from assay.report import messages
 
@@ -24,10 +24,10 @@ def curves() -> tuple[dict[str, Any], ...]:
 
 
 def _add(found: dict[tuple[str, ...], dict[str, Any]], name: str, table: Table, figure: Figure) -> None:
-    params = table.params | figure.params
-    pattern = str(roles.level(table.benchmark, params, "message-pattern") or "")
-    size = roles.level(table.benchmark, params, "message-size")
-    metric = roles.metric(table.benchmark, figure.kernel, figure.metric)
+    params, declared = table.params | figure.params, benchmarks.of(table.benchmark)
+    pattern = str(roles.level(declared, params, "message-pattern") or "")
+    size = roles.level(declared, params, "message-size")
+    metric = roles.metric(declared, figure.kernel, figure.metric)
     wanted = "message-time" if pattern == messages.LATENCY else "message-bandwidth"
     if pattern not in {messages.LATENCY, messages.ONE, messages.BOTH} or metric is None or metric.role != wanted:
         return

@@ -67,7 +67,7 @@ class Rows:
         return [self._row(e, names, several) for e in estimates]
 
     def _row(self, e: Estimate, names: tuple[str, ...], several: bool) -> Row:  # noqa: FBT001 (private)
-        units = selection.units(e.benchmark)
+        units = e.declared.units
         values = {name: value for name in names if (value := e.factors.get(name, e.params.get(name))) is not None}
         setting = ", ".join(formatting.setting(name, value, units.get(name, "")) for name, value in values.items())
         nodes = ", ".join(e.placement.hosts) if several else ""

@@ -71,7 +71,7 @@ class CardRow(msgspec.Struct, frozen=True):
     """A heading with its sentences."""
 
     name: str
-    told: str
+    sentence: str
 
 
 class Card(msgspec.Struct, frozen=True):
@@ -88,13 +88,13 @@ class Headline(msgspec.Struct, frozen=True):
     Attributes:
         label: in words.
         estimate: with its limit.
-        told: details, in small type.
+        detail: details, in small type.
         counts_nodes: whether the label states the number of nodes.
     """
 
     label: str
     estimate: Estimate
-    told: str = ""
+    detail: str = ""
     counts_nodes: bool = False
 
 

@@ -30,6 +30,11 @@ def sections(run: Run, analysis: Analysis) -> list[Section]:
     return [section for topic in every if (section := topic.section(run, analysis))]
 
 
+def selected(name: str, analysis: Analysis) -> frozenset[str]:
+    """Return the ids of the estimates of the section with this id; none without such a section."""
+    return frozenset(e.id for each in declared() if each.id == name for e in each.select(analysis, ()))
+
+
 def cards(analysis: Analysis) -> tuple[Card, ...]:
     """Return the cards of the paths of a run on the first page, from each module of `cards`."""
     return tuple(chain.from_iterable(module.cards(analysis) for module in topics.modules("cards").values()))

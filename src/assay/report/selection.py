@@ -1,9 +1,11 @@
 """Order and groups of estimates in the report, from declarations of benchmarks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from assay.model import benchmarks, grouping, roles
+from assay.model import grouping
+from assay.model.declaration import Declaration
 from assay.model.result import Analysis, Estimate
+from assay.model.role_words import USUAL_AXES
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import format_size
@@ -14,45 +16,35 @@ grouped = grouping.grouped
 #: Names of imported axes whose level needs no name: `same socket`, not `same socket where`.
 _ASKING = frozenset({"where", "which", "what"})
 #: A size in bytes needs no name; another axis in bytes does.
-_SIZE = roles.usual_axis("message-size")
+_SIZE = USUAL_AXES["message-size"]
 
 
-def title(name: str) -> str:
+def title(declared: Declaration) -> str:
     """Return the heading of a benchmark."""
-    return known(benchmarks.of(name).title)
+    return known(declared.title)
 
 
 def named(run: Run, estimate: Estimate) -> str:
     """Return the title of an estimate's benchmark, with the metric if no section can place it."""
     program = run.plan.case(estimate.case).benchmark if run.imported else estimate.benchmark
     if program == estimate.benchmark:
-        return title(program)
-    metric = known(estimate.metric)
-    if benchmarks.of(program).is_known:
-        return text("{program}: {metric}", program=title(program), metric=metric)
+        return title(estimate.declared)
+    metric, declared = known(estimate.metric), run.plan.declared(program)
+    if declared.is_known:
+        return text("{program}: {metric}", program=title(declared), metric=metric)
     tool = estimate.printed.tool if estimate.printed else program
     name = text("{program}: {metric}", program=tool, metric=metric)
     return name if program.casefold() in tool.casefold() else joined(", ", (name, program))
 
 
-def swept(name: str) -> str:
-    """Return the axis along which the results of the benchmark are a curve; empty if there is none."""
-    return benchmarks.of(name).swept
-
-
-def units(name: str) -> Mapping[str, str]:
-    """Return the units of its axes."""
-    return benchmarks.of(name).units
-
-
-def axis_meaning(name: str, axis: str) -> str:
+def axis_meaning(declared: Declaration, axis: str) -> str:
     """Return the meaning of an axis in a few words."""
-    return next((known(each.title) for each in benchmarks.of(name).axes if each.name == axis), axis)
+    return next((known(each.title) for each in declared.axes if each.name == axis), axis)
 
 
 def meaning(estimate: Estimate) -> str:
     """Return the meaning of the estimate's metric."""
-    metrics = benchmarks.of(estimate.benchmark).metrics
+    metrics = estimate.declared.metrics
     return next((known(metric.meaning) for metric in metrics if metric.name == estimate.metric), "")
 
 
@@ -81,18 +73,18 @@ def headline_metric(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
 
 def _place(estimate: Estimate) -> int:
     """The place of its metric among those of its benchmark."""
-    names = [metric.name for metric in benchmarks.of(estimate.benchmark).metrics]
+    names = [metric.name for metric in estimate.declared.metrics]
     return names.index(estimate.metric) if estimate.metric in names else len(names)
 
 
 def _first_metric(estimate: Estimate, first: Estimate) -> str:
-    return benchmarks.of(estimate.benchmark).headline_name(estimate.kernel, estimate.params, first.metric)
+    return estimate.declared.headline_name(estimate.kernel, estimate.params, first.metric)
 
 
 def headline_kernel(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
     """Return the estimates of the main kernel: that of the first metric, else the last one, such as triad."""
     estimates = tuple(estimates)
-    main = benchmarks.of(estimates[0].benchmark).main_kernel or estimates[-1].kernel if estimates else ""
+    main = estimates[0].declared.main_kernel or estimates[-1].kernel if estimates else ""
     return tuple(estimate for estimate in estimates if estimate.kernel == main)
 
 
@@ -104,7 +96,7 @@ def varied(estimates: Iterable[Estimate]) -> tuple[str, ...]:
     estimates = tuple(estimates)
     if not estimates:
         return ()
-    derived = benchmarks.of(estimates[0].benchmark).derived
+    derived = estimates[0].declared.derived
 
     def settings(estimate: Estimate) -> tuple[object, ...]:
         others = tuple((name, value) for name, value in estimate.params.items() if name not in derived)
@@ -138,8 +130,8 @@ def state(estimate: Estimate) -> str:
 
 def levels(estimate: Estimate, names: Iterable[str]) -> str:
     """Return levels in words, e.g. `ordinary stores`: of the first name, and of others if not the default."""
-    usual, unit = benchmarks.of(estimate.benchmark).defaults, units(estimate.benchmark)
-    worded = {axis.name: axis.words for axis in benchmarks.of(estimate.benchmark).axes}
+    usual, unit = estimate.declared.defaults, estimate.declared.units
+    worded = {axis.name: axis.words for axis in estimate.declared.axes}
     parts: list[str] = []
     for name in names:
         value = estimate.factors.get(name, estimate.params.get(name))
@@ -166,7 +158,7 @@ def is_usual(estimate: Estimate, axis: str = "", but: Iterable[str] = ()) -> boo
 
     `but` names axes that may have any value.
     """
-    usual = benchmarks.of(estimate.benchmark).defaults
+    usual = estimate.declared.defaults
     params = {axis: estimate.params.get(axis, usual.get(axis))} if axis else estimate.params
     return all(value == usual.get(name, value) for name, value in params.items() if name not in set(but))
 
@@ -174,14 +166,14 @@ def is_usual(estimate: Estimate, axis: str = "", but: Iterable[str] = ()) -> boo
 def chosen(estimate: Estimate, among: Iterable[Estimate]) -> tuple[str, ...]:
     """Return the axes whose word is not the default and differs among these, in the same metric."""
     same_metric = [each for each in among if (each.kernel, each.metric) == (estimate.kernel, estimate.metric)]
-    axes = (axis for axis in benchmarks.of(estimate.benchmark).axes if not (axis.named or axis.unit))
+    axes = (axis for axis in estimate.declared.axes if not (axis.named or axis.unit))
     words = (a.name for a in axes if isinstance(level := estimate.params.get(a.name), str) and level != a.default)
     return tuple(name for name in words if len({each.params.get(name) for each in same_metric}) > 1)
 
 
 def telling_kernel(estimate: Estimate) -> str:
     """Return the kernel if the benchmark has several with this metric; else empty."""
-    declared = benchmarks.of(estimate.benchmark)
+    declared = estimate.declared
     kernels = next((each.kernels for each in declared.metrics if each.name == estimate.metric), ())
     return estimate.kernel if len(kernels or declared.kernels) > 1 else ""
 
@@ -189,17 +181,17 @@ def telling_kernel(estimate: Estimate) -> str:
 def middle(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
     """Return for each figure of several nodes the estimate of the median node; other estimates unchanged."""
     groups = grouped(estimates, lambda e: (e.case, e.kernel, e.metric, e.state))
-    return tuple(
-        sorted(measured(members) or members, key=lambda e: e.median or 0.0)[len(measured(members) or members) // 2]
-        for members in groups.values()
-    )
+    ordered = (slowest_first(measured(members) or members) for members in groups.values())
+    return tuple(members[len(members) // 2] for members in ordered)
+
+
+def slowest_first(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
+    """Return estimates of one metric from the worst median to the best."""
+    return tuple(sorted(estimates, key=lambda each: each.merit))
 
 
 def best(estimates: Iterable[Estimate]) -> Estimate | None:
     """Return the estimate with the best median, of those with ends if there are any; None without figures."""
     found = measured(estimates)
     candidates = [each for each in found if each.lo is not None] or found
-    if not candidates:
-        return None
-    choose = max if candidates[0].better == "higher" else min
-    return choose(candidates, key=lambda estimate: estimate.median or 0.0)
+    return max(candidates, key=lambda each: each.merit, default=None)

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from assay import references
 from assay.analyse.evidence import CONFIDENT
 from assay.analyse.findings import concerning, rules
-from assay.model import benchmarks, roles
 from assay.model.grouping import grouped
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
 from assay.model.run import Run
@@ -147,7 +146,7 @@ def one_node(run: Run) -> bool:
 
 
 def _of_messages(run: Run) -> bool:
-    return any(roles.between_two(case.benchmark) for case in run.plan.cases)
+    return any(run.plan.declared(case.benchmark).between_two for case in run.plan.cases)
 
 
 def more_nodes(run: Run) -> bool:
@@ -205,7 +204,7 @@ def notices(analysis: Analysis) -> tuple[Finding, ...]:
 def by_severity(analysis: Analysis) -> tuple[Finding, ...]:
     """Return the assessed findings: problems, then advice, then facts."""
     rank = {"problem": 0, "advice": 1, "fact": 2}
-    assessed = (finding for finding in analysis.findings if finding.status != "not assessed")
+    assessed = (finding for finding in analysis.findings if finding.assessed)
     return tuple(sorted(assessed, key=lambda finding: rank[finding.severity]))
 
 
@@ -363,8 +362,7 @@ def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
         several = remedies.typed(cli("run", run.info.study, *nodes), run)
         steps.append(Action(several, text("It measures between nodes, too.")))
     if run.imported and not steps:
-        ours = set(benchmarks.names()) & {e.benchmark for e in analysis.estimates}
-        by_mpi = any(benchmarks.get(name).launcher == "mpi" for name in ours)
+        by_mpi = any(estimate.declared.launcher == "mpi" for estimate in analysis.estimates)
         steps.append(own_system((run.info.id,), by_mpi=by_mpi))
     if not steps:
         steps += _remedies(run, offered.get(True, ()), nodes)

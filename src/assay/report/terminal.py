@@ -122,7 +122,7 @@ _COLUMNS = (
 def _rows(estimates: tuple[Estimate, ...]) -> tuple[list[tuple[str, ...]], int]:
     """Rows of a benchmark, and how many were left out: the best of a curve, the spread of many nodes."""
     headline = selection.measured(selection.headline_kernel(estimates))
-    axis = selection.swept(headline[0].benchmark) if headline else ""
+    axis = headline[0].declared.swept if headline else ""
     names = tuple(name for name in selection.varied(headline) if name != axis)
     groups = selection.grouped(headline, lambda e: (formatting.placed(e), selection.series(e, names)))
     if axis:
@@ -133,14 +133,14 @@ def _rows(estimates: tuple[Estimate, ...]) -> tuple[list[tuple[str, ...]], int]:
 
 def _curve_row(members: tuple[Estimate, ...], axis: str, names: tuple[str, ...]) -> tuple[str, ...]:
     best = selection.best(members) or members[0]
-    size = formatting.param(best.params[axis], selection.units(best.benchmark).get(axis, ""))
+    size = formatting.param(best.params[axis], best.declared.units.get(axis, ""))
     what, *rest = _row((best,), names)
     return (f"{what}, best at {size}", *rest)
 
 
 def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ...]:
     """One row: an estimate, or the median of many nodes with their spread."""
-    ordered = sorted(members, key=lambda e: e.median or 0.0)
+    ordered = selection.slowest_first(members)
     middle = ordered[len(ordered) // 2]
     figure = formatting.shown(middle)
     if not figure:
@@ -171,7 +171,7 @@ def _paths(analysis: Analysis, page: Screen) -> None:
         page.say(Text(card.name, style="bold"), Text(f"  {card.where}", style="dim"), indent=2)
         grid = Table.grid(padding=(0, 2, 0, 0))
         for row in card.rows:
-            grid.add_row(Text(row.name, style="dim", no_wrap=True), Text(page.text(row.told)))
+            grid.add_row(Text(row.name, style="dim", no_wrap=True), Text(page.text(row.sentence)))
         page.indented(grid, 4)
 
 
@@ -208,7 +208,7 @@ def _missing(run: Run, analysis: Analysis, page: Screen) -> None:
             else formatting.count(len(outcomes), "control measurement", "control measurements")
         )
         lines.append(f"{count} {status}: {why}")
-    lines += [f"{out.wish}: {out.reason}" for out in run.plan.left_out]
+    lines += [f"{out.request}: {out.reason}" for out in run.plan.left_out]
     if run.plan.folded:
         lines.append(f"equivalent here, measured once: {_folded(run.plan.folded)}")
     if run.ending is None:
@@ -224,7 +224,7 @@ def _folded(folds: tuple[Folded, ...]) -> str:
     """`half and cores:1 as one-core; all:numa:0 as all`."""
     groups = selection.grouped(folds, lambda fold: fold.into)
     return "; ".join(
-        f"{formatting.listed(fold.wish for fold in members)} as {into}" for into, members in groups.items()
+        f"{formatting.listed(fold.request for fold in members)} as {into}" for into, members in groups.items()
     )
 
 

@@ -8,7 +8,7 @@ from typing import get_args
 from assay import studies
 from assay.model import benchmarks
 from assay.model import text as texts
-from assay.model.benchmark import Benchmark
+from assay.model.declaration import Declaration
 from assay.model.result import CaseStatus
 
 #: Verdicts of comparisons, the most important first.
@@ -33,12 +33,14 @@ def _words() -> frozenset[str]:
     return frozenset(chain(_STATUSES, VERDICTS, *(_declared(benchmarks.get(name)) for name in benchmarks.names())))
 
 
-def _declared(benchmark: Benchmark) -> Iterator[str]:
+def _declared(benchmark: Declaration) -> Iterator[str]:
     """Its title, the meaning of it and its metrics, its swept axes, and its levels: `ordinary stores`."""
     metrics = ((metric.name, metric.meaning) for metric in benchmark.metrics)
     yield from (benchmark.title, benchmark.measures, *chain.from_iterable(metrics))
     for axis in benchmark.axes:
         yield from (axis.title,) if axis.swept else ()
+        for pattern in axis.patterns.values():
+            yield from filter(None, (pattern.counted, pattern.within))
         levels = [value for value in axis.values if isinstance(value, str) and not axis.named]
         yield from (axis.words.get(value, f"{value} {axis.name}") for value in levels)
 

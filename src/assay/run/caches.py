@@ -16,7 +16,7 @@ import msgspec
 from assay.launch.command import Executor, Sampling
 from assay.launch.starter import Starter
 from assay.model import benchmarks
-from assay.model.benchmark import Axis
+from assay.model.declaration import Axis
 from assay.model.machine import Topology
 from assay.model.plan import Case, Plan
 from assay.model.run import CaseRecords

@@ -8,7 +8,7 @@ import msgspec
 from assay.launch.command import Command, Executor, Outcome
 from assay.launch.remote import resume_command
 from assay.launch.starter import Starter
-from assay.model import benchmarks, roles
+from assay.model import benchmarks
 from assay.model.bracket import Bracket, Handover
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.plan import Case, Plan, PlannedLaunch
@@ -249,7 +249,7 @@ class _Session:
 
     def _probe(self) -> Handover | None:
         build = next(iter(self.builds.values()))
-        probe = roles.probe()
+        probe = benchmarks.probe()
         if not self.plan.probe_cpus or probe.program not in build.programs:
             return None
         command = self.starter.probe(self.plan, build, probe.program, _PROBE_S)

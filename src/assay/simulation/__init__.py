@@ -3,8 +3,8 @@
 What a topic's programs do there, the topic says in its `simulate.py`.
 """
 
-from assay.simulation.law import Burst, Fault, FaultKind, Law, Link
+from assay.simulation.law import Burst, Fault, FaultKind, Law, Link, SlowPart
 from assay.simulation.machine import SimulatedMachine
 from assay.simulation.programs import Program
 
-__all__ = ["Burst", "Fault", "FaultKind", "Law", "Link", "Program", "SimulatedMachine"]
+__all__ = ["Burst", "Fault", "FaultKind", "Law", "Link", "Program", "SimulatedMachine", "SlowPart"]

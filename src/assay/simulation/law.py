@@ -7,7 +7,7 @@ from typing import Literal
 
 FaultKind = Literal[
     "crash", "hang", "garbage", "refuses", "wrong-result", "misplaced", "unsteady", "interrupt", "cannot-start",
-    "uneven", "swapped",
+    "uneven", "swapped", "other-device", "unreported",
 ]  # fmt: skip
 
 
@@ -20,7 +20,8 @@ class Fault:
             output, `refuses` exits 4 without records, `cannot-start` ends the case without a header,
             `wrong-result` fails the verdict, `misplaced` runs on other cpus, `unsteady` never settles,
             `interrupt` is the user's Ctrl-C. For ranks that pass messages: `uneven` lets them record different
-            numbers of samples, `swapped` starts them on each other's hosts, with each other's devices.
+            numbers of samples, `swapped` starts them on each other's hosts, with each other's devices. With
+            `other-device` the first rank opens another device, `unreported` leaves out what ranks opened.
         case: part of the case's id; every case where empty.
         starts: numbers of the starts of such a case, from 0; all of them where empty.
     """
@@ -28,6 +29,23 @@ class Fault:
     kind: FaultKind
     case: str = ""
     starts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class SlowPart:
+    """One node does one thing slower than the others.
+
+    Attributes:
+        host: the node.
+        factor: on the rate of the kernel there.
+        kernel: name; every kernel where empty.
+        case: part of the case's id; every case where empty.
+    """
+
+    host: str
+    factor: float
+    kernel: str = ""
+    case: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,7 +103,7 @@ class Law:
         held: cache level -> bytes that this guest gets of each such cache, whatever size it claims; all if absent.
         cache_rates: cache level -> bytes per second that one core copies while everything lies in that cache.
         copy_rate: bytes per second that one core copies in memory.
-        call_s: cost of one call of memcpy.
+        call_s: cost of one call of a copy.
         load_s: cache level -> time of a dependent load.
         memory_load_s: the same for memory of the own node.
         remote_load: factor on it for memory of another node.
@@ -96,7 +114,6 @@ class Law:
         fma_units: number of units of a core.
         blas_share: share of the peak of its cores that a BLAS library reaches.
         vector_bits: width of such a unit.
-        stencil_bytes: memory traffic of one point of a stencil.
         load_queue: factor on the latency of memory when all of its bandwidth is drawn.
         smt: factor on the bandwidth of a core when all of its threads work.
         handover: state -> time of a cache-line transfer between two cores.
@@ -130,6 +147,7 @@ class Law:
         drift: relative slowing per second of the machine's clock.
         slow_cores: cpu -> factor on its rate.
         slow_hosts: host -> factor on every rate.
+        slow_parts: further factors, on the rates of single kernels or cases of a host.
         jitter: sigma of the lognormal factor on each piece of work of a rank that others wait for.
         steal: share of the cpu time that a hypervisor takes.
         bursts: foreign load.
@@ -161,7 +179,6 @@ class Law:
     fma_units: int = 2
     blas_share: float = 0.9
     vector_bits: int = 512
-    stencil_bytes: float = 74.0
     load_queue: float = 2.5
     smt: float = 1.0
     handover: Mapping[str, float] = field(default_factory=lambda: {"near": 28e-9, "far": 125e-9})
@@ -194,6 +211,7 @@ class Law:
     drift: float = 0.0
     slow_cores: Mapping[int, float] = field(default_factory=dict)
     slow_hosts: Mapping[str, float] = field(default_factory=dict)
+    slow_parts: tuple[SlowPart, ...] = ()
     jitter: float = 0.0
     steal: float = 0.0
     bursts: tuple[Burst, ...] = ()

@@ -21,6 +21,7 @@ from assay.simulation.links import boot_id, hosts_in_use, traffic
 from assay.simulation.programs import workload
 from assay.simulation.rates import Workload
 from assay.simulation.request import CaseRequest, Request, parse
+from assay.simulation.resources import opened_devices, opened_folder
 from assay.simulation.sampler import Phase, Sampler, state
 
 _CLOCK = Clock(SIMULATED, 1e-9, 2e-8)
@@ -253,7 +254,8 @@ class _Launch:
             if self.law.sampled_s:
                 self._pass((1 + _CHECKS) * seconds * float(paces.max()))
                 clock = self.machine.now()
-            phases = sampler.phases(seconds * paces, clock, share, unsteady=fault == "unsteady")
+            slow = self._slowed(load, kernel, case.id)
+            phases = sampler.phases(seconds * paces * slow, clock, share, unsteady=fault == "unsteady")
             self._pass(self.launched + phases[-1].end_s - clock)
             for label, phase in zip(("warmup", "measured"), phases, strict=True):
                 yield phase, _series(kernel, label, phase, load.timing, uneven=fault == "uneven")
@@ -262,6 +264,7 @@ class _Launch:
         """Make whole solutions, each as long as its slowest rank; the first of several is a warm-up."""
         (kernel, whole), *rest = load.seconds.items()
         clock = self.machine.now()
+        paces = paces * self._slowed(load, kernel, case.id)
         (_, phase) = sampler.phases(whole * paces, clock, case.seconds, unsteady=False)
         solved = phase.seconds.max(axis=0) / phase.iterations
         self._pass(float(solved.sum()))
@@ -293,9 +296,16 @@ class _Launch:
         together = 1 if load.paces and not load.pairs else len(paces)
         return paces * self.rng.lognormal(0.0, self.law.launch_noise, together)
 
+    def _slowed(self, load: Workload, kernel: str, case: str) -> NDArray[np.float64] | float:
+        """Return the factor on the durations of a kernel on each host; of the slowest host where ranks wait."""
+        of_hosts = np.ones(len(self.hosts))
+        for each in self.law.slow_parts:
+            if each.host in self.hosts and each.kernel in {"", kernel} and each.case in case:
+                of_hosts[self.hosts.index(each.host)] /= each.factor
+        return float(of_hosts.max()) if load.paces else of_hosts
+
     def _header(self, case: CaseRequest, load: Workload, fault: FaultKind | None) -> Header:
         hosts = self.hosts[::-1] if fault == "swapped" else self.hosts
-        devices = self.request.devices[:: -1 if fault == "swapped" else 1]
         every = [(hosts[number], cpus) for number, cpus in self.request.every]
         ranks = tuple(
             Rank(
@@ -306,7 +316,8 @@ class _Launch:
                 self._next_cpus(host, asked) if fault == "misplaced" else asked,
                 self.request.memory,
                 load.pages(),
-                devices=devices[rank] if devices else None,
+                devices=opened_devices(self.request, rank, fault),
+                folder=opened_folder(self.request, rank, fault),
             )
             for rank, (host, asked) in enumerate(every)
         )

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.units import parse_cpu_list
 
 _OPTIONS = {"cpus", "memory", "precision", "min-samples", "max-samples"}
-_OPTIONS |= {"expect-ranks", "network", "library", "devices"}
+_OPTIONS |= {"expect-ranks", "network", "library", "devices", "folder"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Request:
         hosts: hosts of the launch, from the launcher.
         counts: ranks on each of these hosts, where `ranks` are those of all hosts; empty where every host has the
             same ranks.
-        devices: devices of each rank on all hosts; empty where none were named.
+        devices: words of the devices of each rank on all hosts; empty where none were named.
+        folders: folder of each rank on all hosts, or one for all of them; empty where none was named.
         eager_bytes: eager limit from the environment, in place of that of every link; None without one.
     """
 
@@ -53,6 +54,7 @@ class Request:
     hosts: tuple[str, ...] = ()
     counts: tuple[int, ...] = ()
     devices: tuple[tuple[str, ...], ...] = ()
+    folders: tuple[str, ...] = ()
     eager_bytes: int | None = None
 
     def host_of(self, rank: int) -> int:
@@ -84,6 +86,7 @@ def parse(argv: tuple[str, ...], allowed_cpus: tuple[int, ...]) -> Request:
     program = argv[0].rpartition("/")[2]
     pairs = list(zip(argv[1::2], argv[2::2], strict=True))
     options: dict[str, str] = {}
+    folders = tuple(value for flag, value in pairs if flag == "--folder")
     common: dict[str, str] = {}
     cases: list[tuple[str, dict[str, str]]] = []
     for flag, value in pairs:
@@ -110,6 +113,7 @@ def parse(argv: tuple[str, ...], allowed_cpus: tuple[int, ...]) -> Request:
         devices=tuple(tuple(part.split(",")) for part in options["devices"].split("/"))
         if "devices" in options
         else (),
+        folders=folders,
     )
 
 

@@ -8,7 +8,7 @@ import itertools
 import os
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, overload
 
 import msgspec
@@ -28,9 +28,9 @@ from assay.model.record import (
 )
 from assay.model.run import CaseRecords, LaunchRecords
 from assay.model.samples import PHASES, STOPS, SampleTable, Tabled, starts_of, table_of
-from assay.store import columns
-from assay.store.columns import Column, Floats, SeriesColumns
-from assay.store.reading import COLUMNS, COLUMNS_FORM
+from assay.store import columns, first_columns
+from assay.store.columns import Counted, Floats, Head, Ints
+from assay.store.files import COLUMNS, COLUMNS_FORM
 
 
 class Compacted(NamedTuple):
@@ -63,27 +63,18 @@ class _Shared(msgspec.Struct, frozen=True):
     hosts: tuple[_Host, ...]
 
 
-class _Counted(msgspec.Struct, frozen=True, array_like=True):
-    """Traffic of a case: indices of its hosts among the shared ones, as differences, and their counters."""
+class _Codec(NamedTuple):
+    """How a form of columns is read: from the parts of a case."""
 
-    seconds: float
-    payload: float
-    hosts: Column
-    sent: Column
-    received: Column
-    sums: dict[str, int]
-    #: For each host: cpus, seconds used, seconds stolen.
-    spent: tuple[tuple[int, float, float], ...] = ()
-    #: For each host: seconds that the ranks used.
-    own: tuple[float, ...] = ()
+    head: Callable[[bytes], Head]
+    table: Callable[[bytes, bytes], SampleTable]
+    starts: Callable[[bytes, bytes, bytes], Floats]
 
 
-class _Head(msgspec.Struct, frozen=True, array_like=True):
-    """A case without its samples: indices of its ranks among the shared ones, as differences."""
-
-    ranks: Column
-    series: SeriesColumns
-    traffic: _Counted | None
+_FORMS = {
+    1: _Codec(first_columns.head, first_columns.table, first_columns.starts),
+    COLUMNS_FORM: _Codec(columns.head, columns.table, columns.starts),
+}
 
 
 def compacted(launch: LaunchRecords, at: int) -> Compacted | None:
@@ -97,16 +88,15 @@ def compacted(launch: LaunchRecords, at: int) -> Compacted | None:
 def _compacted(launch: LaunchRecords, at: int) -> Compacted:
     known = _Known()
     tables = [table_of(case.series) for case in launch.cases]
-    heads = [_head(case, table, known) for case, table in zip(launch.cases, tables, strict=True)]
-    shared = columns.squeezed(_Shared(tuple(known.ranks), tuple(known.hosts)))
+    heads = [_head(case, known) for case in launch.cases]
+    shared = _squeezed(_Shared(tuple(known.ranks), tuple(known.hosts)))
     opening = encode_record(Shared(COLUMNS_FORM, at, len(shared), zlib.crc32(shared)))
-    common, content, kept = Common(shared), [shared], []
+    common, content, kept = Common(COLUMNS_FORM, shared), [shared], []
     at += len(shared)
     lines = {case: [encode_record(end)] for case, end in launch.unstarted.items()}
     for case, table, head in zip(launch.cases, tables, heads, strict=True):
-        samples = columns.samples_columns(table, starts_of(case.series))
-        durations, starts = map(columns.squeezed, samples)
-        first = columns.squeezed(head)
+        first = columns.packed_head(head, table)
+        durations, starts = columns.packed_samples(table, starts_of(case.series))
         packed = first + durations + starts
         parts = (len(first), len(durations), len(starts))
         place = Columns(at, parts, zlib.crc32(packed), table.rank.size, table.seconds.size)
@@ -120,46 +110,54 @@ def _compacted(launch: LaunchRecords, at: int) -> Compacted:
     return Compacted(b"".join(content), [opening, *ordered], msgspec.structs.replace(launch, cases=tuple(kept)))
 
 
+def _squeezed(shared: _Shared) -> bytes:
+    return zlib.compress(msgspec.msgpack.encode(shared))
+
+
 class Common:
     """What the cases of a launch share, read from the file of columns.
 
     Args:
+        form: of the columns.
         packed: the bytes of the `shared` record.
     """
 
-    def __init__(self, packed: bytes) -> None:
-        shared = columns.loosened(packed, _Shared)
+    def __init__(self, form: int, packed: bytes) -> None:
+        shared = msgspec.msgpack.decode(zlib.decompress(packed), type=_Shared)
+        self.codec = _FORMS[form]
         self._ranks, self.hosts = shared.ranks, shared.hosts
-        self._found: dict[Column, tuple[Rank, ...]] = {}
+        self._placed_ranks: dict[bytes, tuple[Rank, ...]] = {}
 
     def case(self, case: CaseRecords, place: Columns, packed: bytes) -> CaseRecords:
         """The case with the data of its `columns` record."""
-        head = columns.loosened(packed[: place.parts[0]], _Head)
+        head = self.codec.head(packed[: place.parts[0]])
         counted = head.traffic
         return msgspec.structs.replace(
             case,
             header=msgspec.structs.replace(case.header, ranks=self._placed(head.ranks)),
-            series=ColumnSeries(place, packed),
+            series=ColumnSeries(self.codec, place, packed),
             traffic=counted and Traffic(counted.seconds, counted.payload, _CountedHosts(self, place, packed)),
         )
 
-    def _placed(self, ranks: Column) -> tuple[Rank, ...]:
+    def _placed(self, ranks: Ints) -> tuple[Rank, ...]:
         """Ranks of a header: the same tuple for all equal ones."""
-        if ranks not in self._found:
-            places = np.cumsum(ranks.values()).tolist()
-            self._found[ranks] = tuple(self._ranks[place] for place in places)
-        return self._found[ranks]
+        key = ranks.tobytes()
+        if key not in self._placed_ranks:
+            self._placed_ranks[key] = tuple(self._ranks[place] for place in ranks.tolist())
+        return self._placed_ranks[key]
 
 
 class ColumnSeries(Tabled):
     """The series of a case, decoded on access.
 
     Args:
+        codec: of their form.
         place: the `columns` record.
         packed: the bytes of the record.
     """
 
-    def __init__(self, place: Columns, packed: bytes) -> None:
+    def __init__(self, codec: _Codec, place: Columns, packed: bytes) -> None:
+        self._codec = codec
         self._place = place
         self._packed = packed
 
@@ -199,13 +197,12 @@ class ColumnSeries(Tabled):
 
     def table(self) -> SampleTable:
         """The columns without the starts."""
-        head, durations, _ = self._parts()
-        return columns.table(columns.loosened(head, _Head).series, durations)
+        first, durations, _ = self._parts()
+        return self._codec.table(first, durations)
 
     def starts(self) -> Floats:
         """Start of each sample of all series, seconds since the program's start."""
-        _, durations, packed = self._parts()
-        return columns.starts(self.table(), durations, packed)
+        return self._codec.starts(*self._parts())
 
     def _parts(self) -> tuple[bytes, bytes, bytes]:
         first, second, _ = self._place.parts
@@ -222,7 +219,7 @@ class _CountedHosts(Summed):
 
     def __len__(self) -> int:
         """Number of hosts."""
-        return self._counted().hosts.count
+        return len(self._counted().hosts)
 
     @overload
     def __getitem__(self, at: int) -> HostTraffic: ...
@@ -235,10 +232,9 @@ class _CountedHosts(Summed):
     def __iter__(self) -> Iterator[HostTraffic]:
         """All of them, in the order in which they were written."""
         counted = self._counted()
-        counts = map(Counter, counted.sent.values().tolist(), counted.received.values().tolist())
+        counts = map(Counter, counted.sent, counted.received)
         spent = counted.spent or itertools.repeat((0, 0.0, 0.0))
-        hosts = np.cumsum(counted.hosts.values()).tolist()
-        for host, known, own_s in zip(hosts, spent, counted.own or itertools.repeat(0.0), strict=False):
+        for host, known, own_s in zip(counted.hosts, spent, counted.own or itertools.repeat(0.0), strict=False):
             shared = self._common.hosts[host]
             counters = {each: next(counts) for each in shared.interfaces}
             yield HostTraffic(shared.name, shared.boot_id, counters, dict(shared.mtus), *known, own_s)
@@ -253,8 +249,8 @@ class _CountedHosts(Summed):
         """See Traffic."""
         return self._counted().sums
 
-    def _counted(self) -> _Counted:
-        counted = columns.loosened(self._packed[: self._place.parts[0]], _Head).traffic
+    def _counted(self) -> Counted:
+        counted = self._common.codec.head(self._packed[: self._place.parts[0]]).traffic
         assert counted is not None  # noqa: S101 (there would be no such sequence)
         return counted
 
@@ -281,31 +277,23 @@ class _Known:
         return self.hosts.setdefault(shared, len(self.hosts))
 
 
-def _head(case: CaseRecords, table: SampleTable, known: _Known) -> _Head:
-    return _Head(
-        _steps([known.rank(rank) for rank in case.header.ranks]),
-        columns.series_columns(table),
-        _counted(case.traffic, known) if case.traffic else None,
-    )
+def _head(case: CaseRecords, known: _Known) -> Head:
+    ranks = np.array([known.rank(rank) for rank in case.header.ranks], dtype=np.int64)
+    return Head(ranks, _counted(case.traffic, known) if case.traffic else None)
 
 
-def _counted(traffic: Traffic, known: _Known) -> _Counted:
+def _counted(traffic: Traffic, known: _Known) -> Counted:
     counters = [counter for host in traffic.hosts for counter in host.interfaces.values()]
-    return _Counted(
+    return Counted(
         traffic.seconds,
         traffic.payload,
-        _steps([known.host(host) for host in traffic.hosts]),
-        Column.of(np.array([counter.sent for counter in counters], dtype=np.int64)),
-        Column.of(np.array([counter.received for counter in counters], dtype=np.int64)),
         dict(traffic.sent()),
         tuple((host.cpus, host.used_s, host.stolen_s) for host in traffic.hosts),
         tuple(host.own_s for host in traffic.hosts),
+        [known.host(host) for host in traffic.hosts],
+        [counter.sent for counter in counters],
+        [counter.received for counter in counters],
     )
-
-
-def _steps(places: Sequence[int]) -> Column:
-    """A column of the differences between one index and the next."""
-    return Column.of(columns.steps(np.array(places, dtype=np.int64)))
 
 
 def checked(file: int, at: int, size: int, crc32: int) -> bytes:

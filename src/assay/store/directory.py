@@ -21,8 +21,16 @@ from assay.model.plan import Plan
 from assay.model.record import Header, Launch, Prediction, encode_record
 from assay.model.run import RUN_SCHEMA, Ending, LaunchRecords, Run, RunInfo
 from assay.model.toolchain import Build
-from assay.store.files import append_atomically, lock, sync_folder, write_atomically, write_error, write_json
-from assay.store.reading import COLUMNS, Records, read, with_launches, with_shared_parts
+from assay.store.files import (
+    COLUMNS,
+    append_atomically,
+    lock,
+    sync_folder,
+    write_atomically,
+    write_error,
+    write_json,
+)
+from assay.store.reading import Records, read, with_launches, with_shared_parts
 
 #: Prefixes of recorded environment variables: those that change what programs do.
 _RECORDED = (

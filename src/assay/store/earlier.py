@@ -4,6 +4,8 @@ import re
 
 import msgspec
 
+from assay.model import benchmarks
+from assay.model.declaration import Declaration
 from assay.model.facts import Fact
 from assay.model.machine import INFINIBAND, Device, Machine
 from assay.model.plan import Case, Folded, Plan, case_id
@@ -43,13 +45,21 @@ def _shortfall(sentence: str) -> Shortfall:
 
 
 def plan(stored: Plan) -> Plan:
-    """The plan, with fields that versions before 2026-11-23 stored only in ids and wishes."""
+    """The plan, with fields that versions before 2026-11-23 stored only in ids and texts."""
     return msgspec.structs.replace(
         stored,
         cases=tuple(map(_case, stored.cases)),
+        declarations=stored.declarations or _declarations(stored),
         folded=tuple(map(_folded, stored.folded)),
         trials=tuple(map(plan, stored.trials)),
     )
+
+
+def _declarations(stored: Plan) -> tuple[Declaration, ...]:
+    """The declarations of a plan that has none, as versions before 2026-11-28 wrote it: those of this version."""
+    own = {application.name: application for application in stored.applications}
+    names = dict.fromkeys(case.benchmark for case in stored.cases)
+    return tuple((own[name].benchmark() if name in own else benchmarks.of(name)).declaration for name in names)
 
 
 def _case(case: Case) -> Case:
@@ -61,8 +71,8 @@ def _case(case: Case) -> Case:
 
 
 def _folded(folded: Folded) -> Folded:
-    wish, into = (each.partition(", ")[0] for each in (folded.wish, folded.into))
-    return folded if any(folded.labels) else msgspec.structs.replace(folded, labels=(wish, into))
+    request, into = (each.partition(", ")[0] for each in (folded.request, folded.into))
+    return folded if any(folded.labels) else msgspec.structs.replace(folded, labels=(request, into))
 
 
 def machine(stored: Machine) -> Machine:

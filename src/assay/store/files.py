@@ -17,6 +17,8 @@ import msgspec
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.text import encoded
 
+#: The file of the columns of a run, and the newest form of them that is read: see `assay.store.compact`.
+COLUMNS, COLUMNS_FORM = "samples.columns", 2
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 #: Longer texts are not cached. Texts are encoded with every character, including those of odd file names.
 _LONGEST, _ANY = 1 << 24, "surrogatepass"

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from assay import __version__
+from assay.model import benchmarks
 from assay.model.errors import AssayError
 from assay.model.folders import runs_folder
 from assay.model.imported import Imported, case_of
@@ -70,6 +71,9 @@ def as_run(path: Path, info: RunInfo, imported: Imported) -> Run:
         probe_cpus=(),
         cases=tuple(cases.values()),
         order=(),
+        declarations=tuple(
+            benchmarks.of(name).declaration for name in dict.fromkeys(table.benchmark for table in imported.tables)
+        ),
     )
     ending = Ending("complete", info.started, 0.0, {})
     return Run(str(path), info, plan, {}, (), ending, imported=imported)

@@ -4,14 +4,13 @@ import sys
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
 from assay import references
-from assay.model import benchmarks
+from assay.model.declaration import Declaration
 from assay.model.errors import UsageError
 from assay.model.imported import IMPORTED_SCHEMA, Imported
 from assay.model.kernel_options import without_private_words
@@ -31,13 +30,12 @@ from assay.model.record import (
 )
 from assay.model.run import RUN_SCHEMA, CaseRecords, LaunchRecords, Run, RunInfo
 from assay.store import earlier, imported, packed
+from assay.store.files import COLUMNS, COLUMNS_FORM
 from assay.store.grouping import Grouping
 
 if TYPE_CHECKING:
     from assay.store.compact import Common
 
-#: See `assay.store.compact`, which needs numpy.
-COLUMNS, COLUMNS_FORM = "samples.columns", 1
 #: Largest number that programs accept.
 _LARGEST = 2**62
 
@@ -71,11 +69,9 @@ def read(path: Path) -> tuple[Run, "Records"]:
         known = _read(path / imported.FILE, Imported, IMPORTED_SCHEMA)
         return imported.as_run(path, info, known), Records([], [], set(), 0, [])
     plan = earlier.plan(_read(path / "plan.json", Plan, PLAN_SCHEMA))
-    for application in plan.applications:
-        if application.name not in benchmarks.names():
-            benchmarks.declare(application)
-    for case in chain(plan.cases, *(trial.cases for trial in plan.trials)):
-        _require_axes(case, path / "plan.json")
+    for part in (plan, *plan.trials):
+        for case in part.cases:
+            _require_axes(part.declared(case.benchmark), case, path / "plan.json")
     files = sorted((path / "machine").glob("*.json"))
     machines = [earlier.machine(_read(file, Machine, MACHINE_SCHEMA)) for file in files]
     ending = (
@@ -134,9 +130,8 @@ class Records(NamedTuple):
             self.lines.add(number)
 
 
-def _require_axes(case: Case, path: Path) -> None:
+def _require_axes(declared: Declaration, case: Case, path: Path) -> None:
     """UsageError if a case has no value of an axis, or one that programs do not accept."""
-    declared = benchmarks.of(case.benchmark)
     for axis in declared.axes:
         absent = None if axis.name == declared.swept else axis.default  # earlier versions had fewer axes
         value = case.params.get(axis.name, absent)
@@ -307,7 +302,7 @@ class _Uncommitted:
     def _common(self, shared: Shared) -> "Common":
         from assay.store.compact import Common, checked  # noqa: PLC0415 (numpy, which small runs do not need)
 
-        return Common(checked(self.file, shared.at, shared.bytes, shared.crc32))
+        return Common(shared.form, checked(self.file, shared.at, shared.bytes, shared.crc32))
 
     def _whole(self, case: CaseRecords, columns: Columns, common: "Common | None") -> CaseRecords:
         """The case with the data of its `columns` record."""

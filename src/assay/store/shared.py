@@ -24,8 +24,8 @@ from assay.model.private import NAMED, PRIVATE, Kind
 from assay.model.record import Columns, Launch, RecordError, Shared, decode_record, encode_record
 from assay.model.run import LaunchRecords, Run, RunInfo
 from assay.store import earlier, imported, packed
-from assay.store.files import pretty
-from assay.store.reading import COLUMNS, load
+from assay.store.files import COLUMNS, pretty
+from assay.store.reading import load
 from assay.store.standins import StandIns
 
 _RECORDS = "records.jsonl"

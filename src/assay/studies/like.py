@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from assay import references
 from assay.model import benchmarks, roles
-from assay.model.benchmark import Axis, Benchmark, Params, ParamValue
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis, Params, ParamValue
 from assay.model.errors import UsageError
 from assay.model.imported import RANGE_END, UNSTATED, Figure, Table
 from assay.model.law import SPEED_UP
@@ -46,11 +47,11 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         for factor, level in table.factors.items():
             without.setdefault(f"{factor}={level}", "it was the source's; what is here takes its place")
         for figure in table.figures:
-            wish = f"{table.tool}: {table.where}"
+            request = f"{table.tool}: {table.where}"
             try:
                 rows |= dict.fromkeys(_rows(table, figure))
             except _AbsentError as absent:
-                without.setdefault(wish, str(absent))
+                without.setdefault(request, str(absent))
                 continue
             if _unstated_size(table, figure):
                 sizes = ", ".join(map(format_size, _LARGE))
@@ -102,8 +103,8 @@ def _rows(table: Table, figure: Figure) -> Iterator[_Row]:
 
 def _unstated_size(table: Table, figure: Figure) -> str:
     """The axis of the size of messages if the figure is a bandwidth without one, else empty."""
-    metric = roles.metric(table.benchmark, figure.kernel, figure.metric)
-    size = roles.axis(table.benchmark, "message-size")
+    metric = roles.metric(benchmarks.get(table.benchmark), figure.kernel, figure.metric)
+    size = roles.axis(benchmarks.get(table.benchmark), "message-size")
     is_bandwidth = metric is not None and metric.role == "message-bandwidth"
     return size if is_bandwidth and size not in table.params | figure.params else ""
 
@@ -128,6 +129,8 @@ def _row(benchmark: Benchmark, placement: str, memory: str, params: Params) -> _
 def _own_pattern(axis: Axis, name: str) -> str:
     """Assay's pattern that corresponds to that of another tool."""
     other = axis.patterns.get(name)
+    if other and other.timed in axis.values:
+        return other.timed
     ours = ((str(level), axis.patterns[str(level)]) for level in axis.values)
     for level, own in ours:
         if other and (own.pairs, own.directions) == (other.pairs, other.directions):

@@ -4,8 +4,9 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from assay.model import benchmarks, roles
-from assay.model.benchmark import Benchmark, ParamValue
+from assay.model import benchmarks
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import ParamValue
 from assay.model.declarations import INDEPENDENT
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study
@@ -37,7 +38,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
     benchmark, numbers = benchmarks.get(name), _numbers(sweeps)
     words = _of_ranks(benchmark, numbers) if benchmark.launcher == "mpi" else _of_threads(benchmark, numbers)
     growth = benchmark.growth
-    problem: _Axes = dict(growth.problem)
+    problem: _Axes = dict(benchmark.scaled)
     # If the messages of its ranks are known, one number of cores is enough to predict the next.
     at_once = 1 if growth.counts_messages else 2
     measures = [
@@ -50,7 +51,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
             at_once=at_once,
         )
     ]
-    if growth.grows:
+    if benchmark.larger:
         why = "a problem that grows with the cores"
         measures.append(Measure(name, words, axes=problem, weight=_WEIGHT, why=why, grows=True, at_once=at_once))
     if copies := benchmark.axis("copies"):
@@ -133,7 +134,7 @@ def _of_threads(benchmark: Benchmark, numbers: dict[str, str]) -> tuple[str, ...
 
 def _clock() -> Measure:
     """Measure of the clock of one core and of all, with fused operations of every width, whose peak is a limit."""
-    benchmark = roles.measuring("loaded-clock")[0]
+    benchmark = benchmarks.measuring("loaded-clock")[0]
     mix, width = (next(a for a in benchmark.axes if a.role == r) for r in ("instruction-mix", "instruction-width"))
     fused = next(level for level, role in mix.level_roles.items() if role == "fused")
     axes: _Axes = {mix.name: fused, width.name: tuple(width.needs)}
@@ -143,7 +144,7 @@ def _clock() -> Measure:
 
 def _messages() -> Measure:
     """Measure of single messages inside a node and between two, by the first MPI benchmark of them."""
-    name = next(each for each, by in roles.message_curves().items() if by == "MPI")
+    name = next(each for each, by in benchmarks.message_curves().items() if by == "MPI")
     benchmark = benchmarks.get(name)
     pattern, size = benchmark.axis("message-pattern"), benchmark.message_size
     axes: _Axes = {size.name: _MESSAGES} if size else {}
@@ -158,7 +159,7 @@ def _messages() -> Measure:
 
 def _overlap(operation: str) -> Measure:
     """Measure of an operation between two nodes while both compute, with many calls of MPI meanwhile."""
-    benchmark = roles.measuring("overlap-time")[0]
+    benchmark = benchmarks.measuring("overlap-time")[0]
     name, size, calls = (
         next(each for each in benchmark.axes if each.role == role)
         for role in ("operation-name", "message-size", "mpi-calls")

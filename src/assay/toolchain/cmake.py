@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
+from assay.model import declaration_files
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.toolchain import Mpi, Toolchain
-from assay.toolchain import sources
 
 _OLDEST = (3, 20)
 _VERSION = re.compile(r"cmake version (\d+)\.(\d+)")
@@ -52,7 +52,7 @@ def compile_programs(
         f"-DCMAKE_CXX_FLAGS={_for_rules(toolchain.flags)}",
         "-DCMAKE_EXE_LINKER_FLAGS=",
         "-DASSAY_TESTS=OFF",
-        f"-DASSAY_PROGRAMS={';'.join(map(str, sources.further_folders()))}",
+        f"-DASSAY_PROGRAMS={';'.join(map(str, declaration_files.further_folders()))}",
         f"-DASSAY_ONLY={';'.join(sorted(programs or ()))}",
         *_of_mpi(toolchain.mpi),
     ]

@@ -98,17 +98,17 @@ def get_mpi(name: str = "", declared: Mapping[str, Any] | None = None) -> Mpi:
     )
 
 
-def mpi_names(wished: Sequence[str], declared: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+def mpi_names(requested: Sequence[str], declared: Mapping[str, Any] | None = None) -> tuple[str, ...]:
     """The MPIs of a plan: the requested ones, as typed, else the default.
 
     Raises:
         UsageError: an unknown name, or two names of one MPI.
         UnfitEnvironmentError: there is no MPI.
     """
-    if not wished:
+    if not requested:
         return (get_mpi("", declared).name,)
     meant: dict[str, str] = {}
-    for name in wished:
+    for name in requested:
         known = get_mpi(name, declared).name
         if known in meant:
             raise UsageError(

@@ -1,41 +1,17 @@
-"""The native sources: in the checkout of this package, else inside the installed package."""
+"""The identity of the native sources."""
 
 import hashlib
-import importlib
 from pathlib import Path
 
-import assay
-from assay.model import topics
-from assay.model.errors import UnfitEnvironmentError
+from assay.model import declaration_files
 
-_SUFFIXES = {".cpp", ".hpp", ".h", ".f90", ".cmake", ".txt", ".in"}
-
-
-def folder() -> Path:
-    """The folder `native`; UnfitEnvironmentError if the installation lacks it."""
-    package = Path(assay.__file__).resolve().parent
-    for candidate in (package.parents[1] / "native", package / "native"):
-        if (candidate / "CMakeLists.txt").is_file():
-            return candidate
-    raise UnfitEnvironmentError(
-        "the sources of the native programs are missing",
-        why=f"neither {package.parents[1]} nor {package} has a folder 'native'",
-        remedy="install Assay again, or run it from a checkout",
-    )
-
-
-def further_folders() -> tuple[Path, ...]:
-    """Folders `native` of topics in other packages: one program per source file."""
-    every = (
-        Path(place) / "native" for each in topics.packages() for place in importlib.import_module(each).__path__
-    )
-    return tuple(path for path in every if path.is_dir())
+_SUFFIXES = {".cpp", ".hpp", ".h", ".f90", ".cmake", ".txt", ".in", ".json"}
 
 
 def digest(native: Path) -> str:
     """Hash of every source's path and content, without tests, which are in no program."""
     hashed = hashlib.sha256()
-    for folder in (native, *further_folders()):
+    for folder in (native, *declaration_files.further_folders()):
         for path in sorted(folder.rglob("*")):
             relative = path.relative_to(folder)
             if path.suffix in _SUFFIXES and path.is_file() and relative.parts[0] != "tests":

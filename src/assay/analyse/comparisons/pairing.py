@@ -8,7 +8,6 @@ import msgspec
 from assay.analyse.comparisons.effects import adjusted, compare, resolution
 from assay.analyse.curves import is_headline, machine_of
 from assay.analyse.estimates import Measured
-from assay.model import benchmarks
 from assay.model.grouping import grouped
 from assay.model.machine import Machine
 from assay.model.placement import Word, parsed
@@ -127,7 +126,7 @@ def _figure(estimate: Estimate, subjects: Mapping[str, str] = {}) -> Hashable:
 
 def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor]) -> Iterator[_Sides]:
     places = (folded.places for folded in run.plan.folded)
-    halves = {into.text: wish for wish, into in places if wish.share == "half"}
+    halves = {into.text: request for request, into in places if request.share == "half"}
     groups: dict[tuple[str, Hashable, Hashable], list[tuple[str, Measured]]] = {}
     for each in measured:
         if each.launches and each.estimate.median and is_headline(each.estimate):
@@ -143,7 +142,7 @@ def _words(estimate: Estimate, halves: Mapping[str, Word]) -> dict[str, str]:
     """Dimension -> level, for the dimensions along which pairs are made; `halves`: words that mean `half`."""
     words = {name: level for name, level in estimate.params.items() if isinstance(level, str)}
     # Numbers of idle time are levels to compare, not points of a curve.
-    gaps = (axis.name for axis in benchmarks.of(estimate.benchmark).axes if axis.role == "idle-gap")
+    gaps = (axis.name for axis in estimate.declared.axes if axis.role == "idle-gap")
     words |= {name: str(estimate.params[name]) for name in gaps if name in estimate.params}
     word = _word(estimate, halves)
     if cores := _share(word):
@@ -165,7 +164,7 @@ def _share(word: Word) -> str:
 
 def _fixed(estimate: Estimate, halves: Mapping[str, Word]) -> Hashable:
     """What both must share: kernel, metric, host, part of the machine, numbers that were chosen, not computed."""
-    declared = benchmarks.of(estimate.benchmark)
+    declared = estimate.declared
     foreign = estimate.params.keys() - declared.units.keys()
     numbers = tuple(
         estimate.params.get(axis.name)
@@ -200,7 +199,7 @@ def _against_base(
 
 
 def _base(name: str, levels: Sequence[str], estimate: Estimate, machines: Mapping[str, Machine]) -> str:
-    declared = benchmarks.of(estimate.benchmark).defaults.get(name)
+    declared = estimate.declared.defaults.get(name)
     memory = (f"bind:{own_node(estimate, machines)}", "first-touch")
     usual = {CORES: ("all",), CARD: (NEAR,), MEMORY: memory}.get(name, (str(declared),))
     return next((level for level in usual if level in levels), levels[0])

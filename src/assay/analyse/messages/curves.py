@@ -8,12 +8,14 @@ import numpy as np
 from assay.analyse.curves import Curve, RunEstimates, curves, figure, replicates
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples
-from assay.model import benchmarks, roles
+from assay.model import roles
+from assay.model.declaration import Declaration
 from assay.model.quantity import Basis, Quantity
 from assay.model.result import Estimate
+from assay.model.role_words import usual_axes
 
 #: The usual names of the axes of patterns, of sizes, and of offsets to sizes.
-PATTERN, BYTES, OFFSET = map(roles.usual_axis, ("message-pattern", "message-size", "size-offset"))
+PATTERN, BYTES, OFFSET = usual_axes("message-pattern", "message-size", "size-offset")
 #: Bytes of a message.
 size = roles.size
 
@@ -44,7 +46,7 @@ def by_size(known: RunEstimates, benchmark: str, *coordinates: str) -> list[Curv
 
 def unusual(estimate: Estimate, but: Collection[str]) -> int:
     """Return the number of axes without their default; `but`: names of axes that do not count."""
-    axes = benchmarks.of(estimate.benchmark).axes
+    axes = estimate.declared.axes
     counted = [axis for axis in axes if axis.name not in but and axis.default is not None]
     return sum(estimate.params.get(axis.name, axis.default) != axis.default for axis in counted)
 
@@ -69,8 +71,7 @@ def seconds(estimate: Estimate) -> Quantity:
     return Quantity(value, high, low, "s", found.basis)
 
 
-def named(law: str, benchmark: str, marks: Sequence[str]) -> str:
+def named(law: str, declared: Declaration, marks: Sequence[str]) -> str:
     """Return the id of a model: its law, its benchmark, and the marks of its curve without defaults."""
-    axes = benchmarks.get(benchmark).axes
-    usual = {f"{axis.name}={axis.default}" for axis in axes if axis.name != PATTERN}
-    return "/".join([law, benchmark, *(mark for mark in marks if mark not in usual)])
+    usual = {f"{axis.name}={axis.default}" for axis in declared.axes if axis.name != PATTERN}
+    return "/".join([law, declared.name, *(mark for mark in marks if mark not in usual)])

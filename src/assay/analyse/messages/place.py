@@ -15,14 +15,14 @@ def is_single(estimate: Estimate) -> bool:
     """Whether it times one message after the other between two ranks of an MPI."""
     pattern = roles.pattern(estimate)
     return (
-        roles.between_two(estimate.benchmark)
+        estimate.declared.between_two
         and not roles.by_sockets(estimate)
         and pattern is not None
         and (pattern.figure, pattern.directions, pattern.pairs) == ("time", 1, "one")
     )
 
 
-def way(estimate: Estimate) -> str:
+def path_name(estimate: Estimate) -> str:
     """Return benchmark, pattern, placement, factors and state: `pt2pt latency, pair:other-node, network=gbe`."""
     words = [f"{estimate.benchmark} {roles.pattern_name(estimate)}".strip(), estimate.placement.label]
     words += [f"{factor}={level}" for factor, level in estimate.factors.items()]
@@ -33,4 +33,4 @@ def way(estimate: Estimate) -> str:
 def passed(evidence: Evidence) -> bool:
     """Whether the study passes messages; else rules about messages do not apply."""
     planned = any(case.placement.ranks for case in evidence.run.plan.cases)
-    return planned or any(roles.between_two(each.estimate.benchmark) for each in evidence.measured)
+    return planned or any(each.estimate.declared.between_two for each in evidence.measured)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from assay.model.text import joined, text
-from assay.report.charts.labels import Frame, Wish, along, drawn, placed, wide
+from assay.report.charts.labels import Frame, Label, along, drawn, placed, wide
 from assay.report.charts.theme import (
     FAINT,
     MUTED,
@@ -272,15 +272,15 @@ def _labels(points: list[CurvePoint], guides: Guides, frame: Frame, *, narrow: b
     """The labels of steps for one of the two widths; they are hidden in the other."""
     marks = [place for line in _joined(points) for place in along(frame.at(*each) for each in line)]
     marks += [frame.at(point.x, end) for point in points for end in (point.lo, point.value, point.hi)]
-    wishes = []
+    requests = []
     for step in guides.steps:
         (left, down), (right, _) = frame.at(step.x, step.y), frame.at(step.end, step.y)
         marks += along([(left, down), (right, down)])
         if step.label:
-            wishes.append(Wish(step.short if narrow else step.label, left, right, down))
+            requests.append(Label(step.short if narrow else step.label, left, right, down))
     uprights = [frame.at(boundary.x, frame.y[0])[0] for boundary in guides.boundaries]
-    places = placed(wishes, marks, (frame.width, frame.height), uprights)
-    return drawn([wish.text for wish in wishes], places, narrow=narrow)
+    places = placed(requests, marks, (frame.width, frame.height), uprights)
+    return drawn([request.text for request in requests], places, narrow=narrow)
 
 
 def _joined(points: list[CurvePoint]) -> list[list[tuple[float, float]]]:

@@ -77,7 +77,7 @@ class Frame(NamedTuple):
         return self.width * across, self.height * (1 - up)
 
 
-class Wish(NamedTuple):
+class Label(NamedTuple):
     """A label, and its mark in pixels: a stroke from `left` to `right` at `down`, or a point."""
 
     text: str
@@ -118,7 +118,7 @@ def along(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def placed(
-    wishes: Sequence[Wish],
+    requests: Sequence[Label],
     marks: Sequence[tuple[float, float]],
     size: tuple[float, float],
     uprights: Sequence[float] = (),
@@ -126,7 +126,7 @@ def placed(
     """Return a place for each label, in order; None if every place would cover another label.
 
     Args:
-        wishes: labels; earlier ones choose first.
+        requests: labels; earlier ones choose first.
         marks: points that should not be covered.
         size: of the plot.
         uprights: vertical lines; a label crosses one rather than cover a mark.
@@ -135,8 +135,8 @@ def placed(
     lines = np.array([(at, -math.inf, at, math.inf) for at in uprights]).reshape(-1, 4)
     taken = np.empty((0, 4))
     places: list[Place | None] = []
-    for wish in wishes:
-        found = np.array(list(_candidates(wish)))
+    for request in requests:
+        found = np.array(list(_candidates(request)))
         costs, boxes = found[:, 0], found[:, 1:]
         free = (boxes[:, 0] >= _FREE) & (boxes[:, 1] >= 0) & (boxes[:, 2:] <= size).all(axis=1)
         free &= _met(boxes, taken, _FREE, 0) == 0
@@ -147,7 +147,7 @@ def placed(
         box = boxes[np.where(free, costs, math.inf).argmin()]
         taken = np.vstack([taken, box])
         left, top, right, bottom = box.tolist()
-        places.append(Place(left, (top + bottom) / 2, _leader(wish, (left, top, right, bottom))))
+        places.append(Place(left, (top + bottom) / 2, _leader(request, (left, top, right, bottom))))
     return places
 
 
@@ -182,26 +182,26 @@ def _pixels(name: str) -> Spec:
     return {"value": {"expr": f"datum.{name}"}}
 
 
-def _candidates(wish: Wish) -> Iterator[tuple[float, float, float, float, float]]:
+def _candidates(request: Label) -> Iterator[tuple[float, float, float, float, float]]:
     """The cost and the box of each place: above and below the mark, line by line, then at its sides."""
-    width, half = wide(wish.text), LINE / 2
-    starts = {wish.left, (wish.left + wish.right - width) / 2, wish.right - width}
-    starts |= {wish.left - width - 2 * _FREE, wish.right + 2 * _FREE}
+    width, half = wide(request.text), LINE / 2
+    starts = {request.left, (request.left + request.right - width) / 2, request.right - width}
+    starts |= {request.left - width - 2 * _FREE, request.right + 2 * _FREE}
     distances = (_FREE + 3 + half + step * LINE / 2 for step in range(2 * _FARTHEST))
     for start, distance, side in product(sorted(starts), distances, (-1, 1)):
-        gap = max(wish.left - start - width, start - wish.right, 0.0)
-        outside = max(wish.left - start, start + width - wish.right, 0.0)
-        middle = wish.down + side * distance
+        gap = max(request.left - start - width, start - request.right, 0.0)
+        outside = max(request.left - start, start + width - request.right, 0.0)
+        middle = request.down + side * distance
         cost = distance + 0.4 * gap + 0.2 * outside + (0.5 if side > 0 else 0.0)
         yield cost, start, middle - half, start + width, middle + half
-    for start in (wish.left - width - 3 * _FREE, wish.right + 3 * _FREE):
-        cost = _BESIDE if wish.right > wish.left else half
-        yield cost, start, wish.down - half, start + width, wish.down + half
+    for start in (request.left - width - 3 * _FREE, request.right + 3 * _FREE):
+        cost = _BESIDE if request.right > request.left else half
+        yield cost, start, request.down - half, start + width, request.down + half
 
 
-def _leader(wish: Wish, box: tuple[float, float, float, float]) -> tuple[float, float, float, float] | None:
+def _leader(request: Label, box: tuple[float, float, float, float]) -> tuple[float, float, float, float] | None:
     """The line from the nearest edge of a label to its mark; None if that is near."""
     left, top, right, bottom = box
-    x = min(max((left + right) / 2, wish.left), wish.right)
-    edge = min(max(x, left), right), min(max(wish.down, top), bottom)
-    return None if math.hypot(edge[0] - x, edge[1] - wish.down) < _LEADER else (*edge, x, wish.down)
+    x = min(max((left + right) / 2, request.left), request.right)
+    edge = min(max(x, left), right), min(max(request.down, top), bottom)
+    return None if math.hypot(edge[0] - x, edge[1] - request.down) < _LEADER else (*edge, x, request.down)

@@ -2,7 +2,7 @@
 
 import math
 
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.links import first_link, one_way

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from assay.model.text import text
-from assay.report.charts.labels import Frame, Wish, along, placed, wide
+from assay.report.charts.labels import Frame, Label, along, placed, wide
 from assay.report.charts.labels import drawn as drawn_labels
 from assay.report.charts.theme import (
     LIMIT,
@@ -245,9 +245,9 @@ def _labels(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], f
     marks += along([frame.at(flat, peak[0]), (x, y)])
     marks += along([(end, y - _LETTER - _HEAD / 2) for end in (x - wide(peak[1]), x)])
     named = ((name, frame.at(*at)) for name, at in _named(kernels))
-    wishes = [Wish(name, x, x, y) for name, (x, y) in named]
-    places = placed(wishes, marks, (frame.width, frame.height))
-    return drawn_labels([wish.text for wish in wishes], places, narrow=frame.width == _NARROW)
+    requests = [Label(name, x, x, y) for name, (x, y) in named]
+    places = placed(requests, marks, (frame.width, frame.height))
+    return drawn_labels([request.text for request in requests], places, narrow=frame.width == _NARROW)
 
 
 def _name(end: tuple[float, float], length: float, steep: float, *, above: bool) -> list[tuple[float, float]]:

@@ -9,8 +9,7 @@ import numpy as np
 from assay.analyse.estimates import value
 from assay.analyse.launches import parts_of
 from assay.analyse.statistics import Samples, medians
-from assay.model import benchmarks
-from assay.model.plan import Case
+from assay.model.declaration import Declaration
 from assay.model.result import Analysis, Estimate
 from assay.model.run import LaunchRecords, Run
 from assay.report import selection
@@ -39,20 +38,20 @@ def widest(analysis: Analysis, most: int) -> list[Estimate]:
 
 
 def _spread(estimate: Estimate) -> float:
-    return (estimate.value.hi - estimate.value.lo) / estimate.value.value if estimate.value else 0.0
+    return estimate.value.hi / estimate.value.lo if estimate.value and estimate.value.lo > 0 else 0.0
 
 
 def launched(run: Run, estimates: Iterable[Estimate]) -> dict[str, list[Launched]]:
     """Case -> its launches, in order of time."""
     wanted = {e.case: e for e in estimates}
-    cases = {case.id: case for case in run.plan.cases}
+    declared = {case.id: run.plan.declared(case.benchmark) for case in run.plan.cases}
     found: dict[str, list[Launched]] = {}
     for records in run.launches:
         for each in records.cases:
             of = wanted.get(each.header.case)
             if of is None:
                 continue
-            parts, _ = parts_of(each, cases[of.case])
+            parts, _ = parts_of(each, declared[of.case])
             own = {host: part for (kernel, host), part in parts.items() if kernel == of.kernel}
             chosen = own.get(of.placement.hosts[0], next(iter(own.values()))) if own else ()
             seconds = [part.seconds for part in chosen if part.phase == "measured" and part.seconds.size]
@@ -62,20 +61,20 @@ def launched(run: Run, estimates: Iterable[Estimate]) -> dict[str, list[Launched
     return found
 
 
-def clock(records: LaunchRecords, cases: Mapping[str, Case]) -> float | None:
+def clock(records: LaunchRecords, declared: Mapping[str, Declaration]) -> float | None:
     """Return the median clock under load of a launch, in Hz; None where it was not measured."""
     found = []
     for each in records.cases:
-        case = cases.get(each.header.case)
-        metrics = benchmarks.get(case.benchmark).metrics if case else ()
+        own = declared.get(each.header.case)
+        metrics = own.metrics if own else ()
         clocks = {
             kernel: metric for metric in metrics if metric.role == "loaded-clock" for kernel in metric.kernels
         }
-        parts = parts_of(each, case)[0] if clocks else {}
+        parts = parts_of(each, own)[0] if clocks else {}
         found += [
             value(clocks[kernel], float(medians(part.seconds)), each.header.work[kernel])
-            for (kernel, _), own in parts.items()
-            for part in own
+            for (kernel, _), phases in parts.items()
+            for part in phases
             if kernel in clocks and part.phase == "measured" and part.seconds.size
         ]
     return median(found) if found else None

@@ -1,4 +1,4 @@
-"""The figures of many identical nodes in ascending order, so that slow nodes stand out."""
+"""The figures of many identical nodes, the slowest first, so that slow nodes stand out."""
 
 import msgspec
 from msgspec.structs import asdict
@@ -17,7 +17,7 @@ class Node(msgspec.Struct, frozen=True):
 
 
 def ranked(nodes: list[Node], title: str) -> Spec:
-    """Draw the figures of `nodes`, in ascending order, the lowest with its name; `title`: quantity and unit."""
+    """Draw the figures of `nodes`, the slowest first and with its name; `title`: quantity and unit."""
     values: list[Spec] = [
         {**asdict(node), "rank": rank + 1, "name": "" if rank else node.node} for rank, node in enumerate(nodes)
     ]

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Metric, Operations, Params, Resources
+from assay.model.benchmark import Operations, Resources
+from assay.model.declaration import Declaration, Params
 from assay.model.placement import Placement
 
 _DOUBLE_BYTES = 8
@@ -12,24 +13,6 @@ _SHARE = 0.04
 _LEADING = {100: (200, 201), 1000: (1001,)}
 #: The order at which the benchmark allows no library, and the method that uses one.
 _SMALL, _LIBRARY = 100, "lapack"
-
-SOURCE = (
-    "J. J. Dongarra, Performance of various computers using standard linear equations software, "
-    "University of Tennessee CS-89-85"
-)
-AXES = (
-    Axis("n", "order of the system of equations", (100, 1000), None, identifies=True),
-    Axis("leading", "numbers from one column of the matrix to the next", (200, 201, 1001), None, identifies=True),
-)
-RATE = Metric(
-    "rate",
-    "flop/s",
-    "higher",
-    "flops",
-    "2 n^3 / 3 + 2 n^2 operations over the time of factors and solution, as LINPACK counts",
-    limit="fma-peak",
-    role="system-rate",
-)
 
 
 def points(_resources: Resources, params: Params) -> Iterable[Params]:
@@ -49,18 +32,17 @@ def memory_bytes(params: Params) -> int:
     return 2 * _DOUBLE_BYTES * int(params["n"]) * (int(params["leading"]) + 1)
 
 
-def operations(order: int) -> float:
-    """Return the operations that LINPACK counts for a system of this order."""
-    return (2 * order / 3 + 2) * order**2
+def operations(benchmark: Declaration) -> Operations:
+    """Return the operations of a core, by the count of a declaration.
+
+    The system is solved twice before the samples: once to choose their length, once to check the solution.
+    """
+
+    def solved(params: Params, _placement: Placement) -> float:
+        return benchmark.amount("solve", "flops", int(params["n"]))
+
+    return Operations(_SHARE, lambda params, placement: 2 * solved(params, placement), iteration=solved)
 
 
-def _core_operations(params: Params, _placement: Placement) -> float:
-    return operations(int(params["n"]))
-
-
-#: The system is solved twice before the samples: once to choose their length, once to check the solution.
-OPERATIONS = Operations(
-    _SHARE, lambda params, placement: 2 * _core_operations(params, placement), iteration=_core_operations
-)
 #: Time to write the system.
 SETUP_S = 0.02

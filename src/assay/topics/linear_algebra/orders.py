@@ -22,7 +22,7 @@ import numpy as np
 from assay.analyse.curves import ends, replicates, with_ends
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples, student
-from assay.model.benchmark import Params
+from assay.model.declaration import Declaration, Params
 from assay.model.quantity import Basis, Quantity
 from assay.topics.linear_algebra.benchmarks.hpl import operations, panel_numbers
 
@@ -231,6 +231,11 @@ class Solutions(NamedTuple):
     def up_to(self, order: float) -> "Solutions":
         """Return the solutions of at most this order."""
         return self._replace(members=tuple(each for each in self.members if each.order <= order))
+
+    @property
+    def declared(self) -> Declaration:
+        """The declaration of their benchmark."""
+        return self.members[0].rate.estimate.declared
 
     @property
     def orders(self) -> tuple[int, ...]:

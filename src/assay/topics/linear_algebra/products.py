@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from assay.analyse.bounds import Bounds
+from assay.analyse.peak import nominal, rate
 from assay.model import roles
 from assay.model.record import Verdict
 from assay.model.result import Estimate
@@ -12,9 +13,8 @@ from assay.model.text import joined, text
 from assay.report import formatting, selection
 from assay.report.declared import Scene
 from assay.report.formatting import shown
-from assay.topics.cores.peak import nominal, rate
+from assay.report.solution import Column
 from assay.topics.linear_algebra.limits.fma_peak import peaks
-from assay.topics.linear_algebra.solution import Column
 from assay.topics.linear_algebra.solutions import PRODUCT, is_of_same
 
 #: Above this ratio to the product, no share is shown: the product was too small.

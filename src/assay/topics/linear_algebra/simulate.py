@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from assay.model.benchmark import ParamValue
+from assay.model import benchmarks
+from assay.model.declaration import ParamValue
 from assay.model.declarations import works_together
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.links import link_between, one_way, share
 from assay.simulation.rates import Workload, bytes_of, lanes_per_s, mean, memory_rate, page_shares, phased
 from assay.simulation.request import CaseRequest, Request
+from assay.topics.linear_algebra.benchmarks.hpl import operations
 from assay.topics.linear_algebra.grid import grid_of
 from assay.topics.linear_algebra.simulated_system import Channel, Ranks, solve
 
@@ -28,7 +30,7 @@ def dgemm(topology: Topology, law: Law, request: Request, case: CaseRequest) -> 
     order, sets = float(params["n"]), len(request.cpus) if params["product"] == "own" else 1
     precision = str(params["format"])
     rate = law.blas_share * 2 * lanes_per_s(topology, law, request, precision, law.vector_bits)
-    flops = sets * 2 * order**3
+    flops = sets * benchmarks.get("dgemm").amount("multiply", "flops", int(params["n"]))
     size = int(sets * 3 * order**2 * bytes_of(precision))
     work = {"flops": flops, "bytes": float(size)}
     shares = page_shares(topology, request, serial=False)
@@ -50,7 +52,7 @@ def hpl(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
         mean(page_shares(topology, request, serial=False)),
         (1.0,) * ranks,
         _NUMBER_BYTES * n**2 / 2 * (sharing > 1),
-        figure=ranks // sharing * (2 * n**3 / 3 + 1.5 * n**2),
+        figure=ranks // sharing * operations(n),
         steps=solution.steps,
         of_hosts=True,
     )
@@ -99,7 +101,7 @@ def linpack(topology: Topology, law: Law, request: Request, case: CaseRequest) -
     n, leading = float(params["n"]), int(params["leading"])
     share = law.blas_share / 2 if params.get("method") == "lapack" else 0.1
     rate = share * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
-    flops = (2 * n / 3 + 2) * n**2
+    flops = benchmarks.get("linpack").amount("solve", "flops", int(params["n"]))
     size = int(2 * _NUMBER_BYTES * n * leading)
     shares = page_shares(topology, request, serial=True)
     return Workload(params, {"solve": {"flops": flops}}, {"solve": flops / rate}, size, mean(shares))
@@ -128,7 +130,7 @@ def mxp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
         *phased({"solution": 1.0}, seconds),
         int(matrix),
         mean(shares),
-        figure=2 * n**3 / 3 + 1.5 * n**2,
+        figure=operations(int(params["n"])),
         steps={"refinement": (matrix / memory,) * 3},
     )
 

@@ -11,14 +11,13 @@ from assay.analyse.estimates import Measured
 from assay.analyse.messages import place
 from assay.analyse.messages.curves import BYTES, PATTERN, unusual
 from assay.analyse.messages.steps import MessageLaw
+from assay.analyse.overlap import hidden_shares
 from assay.analyse.statistics import Samples
-from assay.model import benchmarks
 from assay.model.declarations import works_together
 from assay.model.grouping import grouped
 from assay.model.plan import Case
 from assay.model.result import Estimate
 from assay.model.units import format_cpu_list
-from assay.topics.collectives.models.overlap import hidden_shares
 from assay.topics.linear_algebra.benchmarks.hpl import OVERLAPS
 from assay.topics.linear_algebra.orders import (
     FEWEST,
@@ -291,7 +290,7 @@ def have_same_messages(known: RunEstimates, solution: Solution, case: Case) -> b
 
 def _group(known: RunEstimates, case: Case, *, by_ranks: bool = False) -> Hashable:
     """Return a key that is equal for cases that differ only in order, number of nodes (of ranks) and network."""
-    networks, free = _networks(known), {"n", *benchmarks.get(NAME).derived}
+    networks, free = _networks(known), {"n", *known.run.plan.declared(NAME).derived}
     return (
         case.benchmark,
         frozenset((name, value) for name, value in case.params.items() if name not in free),
@@ -316,7 +315,7 @@ def _layout(case: Case) -> Hashable:
 def _marks(known: RunEstimates, case: Case, state: str | None) -> tuple[str, ...]:
     """Return the common properties of the cases of a `_group`, in words."""
     ranks, networks = case.placement.host_ranks[0], _networks(known)
-    free = {"n", *benchmarks.get(NAME).derived}
+    free = {"n", *known.run.plan.declared(NAME).derived}
     return (
         f"{len(ranks)}x{len(ranks[0])}@*",
         f"cpus={format_cpu_list(tuple(chain.from_iterable(ranks)))}",

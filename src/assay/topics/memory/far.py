@@ -1,7 +1,5 @@
 """Remote memory compared with the own memory of the same cores: what the rules about it share."""
 
-from collections.abc import Callable
-
 from assay.analyse.comparisons import Pair, own_node
 from assay.analyse.evidence import Evidence
 from assay.analyse.paired import Tested
@@ -14,15 +12,10 @@ def is_bound(estimate: Estimate, node: int | None) -> bool:
     return policy.policy == "bind" and policy.nodes == (node,)
 
 
-def is_far(benchmark: str) -> Callable[[Evidence, Pair], bool]:
-    """Return a test of a pair: whether it compares remote memory (a) with the own memory (b) of the same cores."""
-
-    def tested(evidence: Evidence, pair: Pair) -> bool:
-        bound = pair.a.placement.policy.policy == "bind"
-        own = own_node(pair.a, evidence.run.machines)
-        return pair.a.benchmark == benchmark and bound and is_bound(pair.b, own)
-
-    return tested
+def is_far(evidence: Evidence, pair: Pair) -> bool:
+    """Whether a pair compares remote memory (a) with the own memory (b) of the same cores."""
+    own = own_node(pair.a, evidence.run.machines)
+    return pair.a.placement.policy.policy == "bind" and is_bound(pair.b, own)
 
 
 def bound(tested: Tested) -> dict[str, str]:

@@ -4,10 +4,9 @@ from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.rates import Workload, cached_rate, mean, memory_rate, nearest_nodes, page_shares
 from assay.simulation.request import CaseRequest, Request
+from assay.topics.memory.benchmarks.stream import benchmark
 
 _DOUBLE_BYTES = 8
-#: kernel -> (doubles read, doubles written) for one element, as STREAM counts them.
-_STREAM = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}
 #: Elements of an array, where the request names none.
 _ELEMENTS = 10_000_000
 _MEMORY_BYTES = 2**28
@@ -20,19 +19,14 @@ def stream(topology: Topology, law: Law, request: Request, case: CaseRequest) ->
     """Read the arrays from the smallest caches that hold all three, else from memory."""
     params = case.params
     elements = int(params["elements"]) or _ELEMENTS
-    allocate = params["stores"] == "ordinary"
     shares = page_shares(topology, request, serial=params["touch"] == "serial")
     working_set = 3 * _DOUBLE_BYTES * elements
     rate = cached_rate(topology, law, request.cpus, working_set) or memory_rate(
         topology, law, request.cpus, shares
     )
-    work = {
-        kernel: {
-            "bytes": float(_DOUBLE_BYTES * (read + written) * elements),
-            "traffic_bytes": float(_DOUBLE_BYTES * (read + written + (written if allocate else 0)) * elements),
-        }
-        for kernel, (read, written) in _STREAM.items()
-    }
+    work = {kernel: benchmark.work_of(kernel, elements) for kernel in benchmark.kernels}
+    if params["stores"] != "ordinary":  # the lines of the target are not read
+        work = {kernel: amounts | {"traffic_bytes": amounts["bytes"]} for kernel, amounts in work.items()}
     seconds = {
         kernel: amounts["traffic_bytes"] / (rate * law.kernels.get(kernel, 1.0))
         for kernel, amounts in work.items()

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Metric, Params, Pattern, Resources
-from assay.model.text import text
+from assay.model.benchmark import Resources
+from assay.model.declaration import Params
 
 _LATENCIES = ("latency", "multi-latency")
-_WINDOWS = ("bandwidth", "bidirectional", "multi-bandwidth")
 #: Cold buffers walk through a pool this many times the last-level cache, so that no line is still in cache.
 _POOL_MULTIPLE = 4
 _UNKNOWN_CACHE_BYTES = 32 * 2**20
@@ -19,127 +18,8 @@ FILL_RATE = 1e9
 #: Time of a message of any size: an assumption for plans only.
 _CALL_S = 2e-6
 
-#: The patterns of our benchmarks, then those of other tools.
-PATTERNS = {
-    "latency": Pattern(text("Ping-pong latency, one way"), text("latency, one way"), "time", osu="Latency"),
-    "bandwidth": Pattern(text("Bandwidth, one direction"), text("bandwidth, one direction"), osu="Bandwidth"),
-    "bidirectional": Pattern(
-        text("Bandwidth, both directions added"),
-        text("bandwidth, both directions added"),
-        directions=2,
-        osu="Bi-Directional Bandwidth",
-    ),
-    "multi-bandwidth": Pattern(
-        text("Bandwidth of all pairs, one direction"),
-        text("bandwidth of all pairs, one direction"),
-        pairs="all",
-        osu="Multiple Bandwidth / Message Rate",
-    ),
-    "multi-latency": Pattern(
-        text("Latency of the slowest pair, one way"),
-        text("latency of the slowest pair, one way"),
-        "time",
-        pairs="all",
-        osu="Multi Latency",
-    ),
-    "multi-bidirectional": Pattern(
-        text("Bandwidth of all pairs, both directions added"),
-        text("bandwidth of all pairs, both directions added"),
-        directions=2,
-        pairs="all",
-    ),
-    "ping-pong": Pattern(text("Bandwidth of a ping-pong")),
-    "pingping": Pattern(text("Time with a message in the opposite direction"), figure="time"),
-    "sendrecv": Pattern(text("Time to send and receive (Sendrecv)"), figure="time"),
-    "exchange": Pattern(text("Exchange with both neighbours"), figure="time"),
-}
 #: Axis of the most bytes of a TCP segment.
 SEGMENT = "segment"
-
-
-def pattern(meaning: str, *names: str) -> Axis:
-    """Return the axis of these patterns, the first of which is usual."""
-    return Axis("pattern", meaning, names, names[0], role="message-pattern", named=True, patterns=PATTERNS)
-
-
-PATTERN = pattern(
-    "latency: round trip; bandwidth: a window of messages in one direction, then an acknowledgement; "
-    "bidirectional: windows in both directions at once; multi-: all pairs at once",
-    "latency",
-    "bandwidth",
-    "bidirectional",
-    "multi-bandwidth",
-    "multi-latency",
-)
-BUFFERS = Axis(
-    "buffers",
-    "hot: one to send and one to receive; rotating: a window of each in turn; cold: pools beyond the caches",
-    ("hot", "rotating", "cold"),
-    "hot",
-    role="buffer-reuse",
-    level_roles={"cold": "beyond-caches"},
-)
-WINDOW = Axis("window", "messages on the way before one waits", (64,), 64)
-GAP = Axis(
-    "gap",
-    "asleep before each round trip or window, which is then timed alone; the partner waits as it always does",
-    (0, 100, 1000, 10000),
-    0,
-    "us",
-    clashes={"pattern": (("bidirectional",), "both sides start, and neither knows when the other one wakes up")},
-    role="idle-gap",
-)
-POOL = Axis("pool", "bytes of each of the two pools of cold buffers", (), None, "B")
-
-
-def sizes(smallest: int = 1) -> Axis:
-    """Return the axis of message sizes: powers of two to 4 MiB, and the empty message if `smallest` is 0."""
-    powers = tuple(2**power for power in range(23))
-    return Axis(
-        "bytes", "size of a message", powers if smallest else (0, *powers), 8, "B", swept=True, role="message-size"
-    )
-
-
-def metrics(slowest: str, counted: str, *, after: str = "", limit: str = "") -> tuple[Metric, ...]:
-    """Return latency of messages to and fro, bandwidth and rate of windows.
-
-    Args:
-        slowest: whose latency it is: `of all pairs the slowest`.
-        counted: the messages that are counted together: `messages of all pairs`.
-        after: added to the meaning of both rates.
-        limit: name of the law that bounds the bandwidth.
-    """
-    both = f"both directions added where there are two{after}"
-    return (
-        Metric(
-            "latency",
-            "s",
-            "lower",
-            "one-way",
-            f"one way: half of a round trip; {slowest}",
-            when={"pattern": _LATENCIES},
-            role="message-time",
-        ),
-        Metric(
-            "bandwidth",
-            "B/s",
-            "higher",
-            "bytes",
-            f"bytes of {counted}, {both}",
-            limit,
-            when={"pattern": _WINDOWS},
-            role="message-bandwidth",
-        ),
-        Metric(
-            "message-rate",
-            "1/s",
-            "higher",
-            "messages",
-            f"{counted}, {both}",
-            when={"pattern": _WINDOWS},
-            role="message-rate",
-        ),
-    )
 
 
 def iteration_seconds(params: Params, rate: float) -> float:
@@ -149,7 +29,7 @@ def iteration_seconds(params: Params, rate: float) -> float:
 
 def message_bytes(params: Params) -> int:
     """Return the bytes of an iteration, one way: of a message to and fro, else of a window of messages."""
-    return (1 if params[PATTERN.name] in _LATENCIES else int(params["window"])) * int(params["bytes"])
+    return (1 if params["pattern"] in _LATENCIES else int(params["window"])) * int(params["bytes"])
 
 
 def pool_points(resources: Resources, _params: Params) -> Iterable[Params]:

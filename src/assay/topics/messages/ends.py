@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.messages import link, place
+from assay.analyse.messages import place
 from assay.model import roles
 from assay.model.result import Estimate
 from assay.model.run import Run
+from assay.topics.messages import link
 
 #: A smaller share of the link rate is a shortfall.
 SHARE = 0.90
@@ -34,7 +35,7 @@ def differ(mtus: Iterable[tuple[str, int]]) -> bool:
 def tells(estimate: Estimate) -> bool:
     """Whether it is a bandwidth of messages between nodes, long enough to show their link."""
     return (
-        roles.between_two(estimate.benchmark)
+        estimate.declared.between_two
         and roles.role(estimate) == "message-bandwidth"
         and estimate.median is not None
         and place.between(estimate)

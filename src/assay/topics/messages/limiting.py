@@ -1,9 +1,9 @@
 """What limits long messages, as far as the run shows it."""
 
 from assay.analyse.bounds import Bounds
-from assay.analyse.messages import link
 from assay.model.profile import Ceiling, LimitedBy, Profile, ProfileFigure
 from assay.model.result import Estimate
+from assay.topics.messages import link
 
 #: Messages that get this share of a limit have reached it.
 REACHED = 0.90

@@ -12,6 +12,7 @@ from assay.analyse.messages.curves import BYTES, named, size
 from assay.analyse.statistics import Samples
 from assay.model.law import Model, Point, Unfitted
 from assay.model.quantity import Quantity
+from assay.model.text import text
 
 #: Sizes from this share of the largest on count as long messages.
 _LONG = 0.25
@@ -40,7 +41,6 @@ class RatioBySize(Model, frozen=True, kw_only=True):
 
 def fitted(
     result: type[RatioBySize],
-    benchmark: str,
     curve: Curve,
     found: Sequence[MeasuredPair],
     **fields: Any,  # noqa: ANN401 (of the type)
@@ -49,7 +49,6 @@ def fitted(
 
     Args:
         result: type of the model.
-        benchmark: of the judged messages.
         curve: of the judged messages.
         found: pairs in any order of sizes.
         fields: further fields of the model; their values are part of its id.
@@ -57,11 +56,11 @@ def fitted(
     law = str(result.__struct_config__.tag)
     ordered = sorted(found, key=lambda each: size(each.judged.estimate))
     pairs = tuple(each for both in ordered for each in both)
-    name = named(law, benchmark, (*fields.values(), *curve.marks))
+    name = named(law, curve.members[0].estimate.declared, (*fields.values(), *curve.marks))
     identity = curve._replace(members=pairs).identity(law) | {"id": name}
     points = tuple(ratio for both in ordered if (ratio := _ratio(both)))
     if len(points) < len(ordered):
-        return Unfitted(**identity, wanted=law, reason="some sizes have no block with both")
+        return Unfitted(**identity, wanted=law, reason=text("some sizes have no block with both"))
     draws, basis = replicates(pairs)
     sizes = np.array([size(each.judged.estimate) for each in ordered])
     value, drawn = (

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.machine import Topology
 from assay.simulation.law import Law, Link
 from assay.simulation.links import LOOPBACK, first_link, link_between, one_way, share, window_of

@@ -38,5 +38,5 @@ def _headline(each: Fitted[Scaling], step: Step) -> Headline:
         better="higher",
         limit=Limit(step.cores / each.model.base_cores, "derived", text("no loss"), "flop-rate"),
     )
-    label = text("Speed-up, {where}: {name}", where=step.where, name=selection.title(rate.benchmark))
+    label = text("Speed-up, {where}: {name}", where=step.where, name=selection.title(rate.declared))
     return Headline(label, speed_up, counts_nodes=True)

@@ -9,12 +9,11 @@ from assay.analyse.curves import M, RunEstimates
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import place
 from assay.analyse.messages.steps import MessageLaw, Piece
+from assay.analyse.overlap import Overlap
 from assay.analyse.predictions import expectations
-from assay.model import benchmarks, roles
 from assay.model.plan import Case, Factor
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
-from assay.topics.collectives.models.overlap import Overlap
 
 #: The factor where a run has none, and its levels: the measured network, the asked one, messages without time.
 _NETWORK, _MEASURED, _ASKED, _IDEAL = "network", "measured", "asked about", "without message time"
@@ -110,7 +109,11 @@ def over_network(known: RunEstimates, network: Network) -> tuple[WhatIf, ...]:
         _with_network(own_level, first, network, {name: _ASKED}), first, ideal, {name: _IDEAL}
     )
     studied = own_level.run.plan.studied
-    several = [case for case in studied if len(case.placement.hosts) > 1 and not roles.between_two(case.benchmark)]
+    several = [
+        case
+        for case in studied
+        if len(case.placement.hosts) > 1 and not known.run.plan.declared(case.benchmark).between_two
+    ]
     bases = list({_key_without(case, name): case for case in reversed(several)}.values())[::-1]
     asked = [(_with_level(case, name, _ASKED), _with_level(case, name, _IDEAL)) for case in bases]
     return tuple(_answers(with_both, bases, asked))
@@ -137,7 +140,8 @@ def _answers(
         )
         measured = next(filter(None, figures), None)
         free = expected.get(ideal.id) if ideal else None
-        faster = benchmarks.get(base.benchmark).metrics[0].better == "higher"
+        metrics = known.run.plan.declared(base.benchmark).metrics
+        faster = any(each.name == prediction.metric and each.better == "higher" for each in metrics)
 
         def share(value: float, best: float | None, *, faster: bool = faster) -> float | None:
             """Return the share of the time that the best figure saves."""

@@ -9,12 +9,14 @@ from assay.simulation.rates import Workload, lanes_per_s, mean, memory_rate, pag
 from assay.simulation.request import CaseRequest, Request
 from assay.topics.stencil.benchmarks import weather as air
 from assay.topics.stencil.benchmarks.himeno import GRIDS
+from assay.topics.stencil.benchmarks.himeno import benchmark as stencil
 from assay.topics.stencil.shape import block_of, shape_of
 
-#: Work of one point.
-_WORK = {"flops": 34.0, "bytes": 64.0, "traffic_bytes": 72.0}
 #: Share of the peak of fused multiply-adds that tendencies reach, and share of their time for the rest.
 _PEAK_SHARE, _OTHER = 0.4, 0.02
+#: Share of the rate of memory that a sweep reaches.
+_REACHED = 72 / 74
+_KERNEL = "jacobi"
 
 
 def _points(size: str) -> int:
@@ -22,17 +24,21 @@ def _points(size: str) -> int:
     return math.prod(points - 2 for points in GRIDS[size])
 
 
-def _work(points: int) -> dict[str, float]:
-    return {name: each * points for name, each in _WORK.items()}
+def _traffic_s(law: Law, points: int, rate: float) -> float:
+    """Return the seconds in which memory moves the bytes of a sweep."""
+    moved = stencil.work_of(_KERNEL, points)["traffic_bytes"]
+    return moved / (_REACHED * law.kernels.get(_KERNEL, 1.0) * rate)
 
 
 def himeno(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """Run a stencil that memory limits: `stencil_bytes` for each of its points."""
+    """Run a stencil that memory limits: its traffic is the declared one."""
     params = case.params
     points = _points(str(params["size"]))
     shares = page_shares(topology, request, serial=params["touch"] == "serial")
-    seconds = law.stencil_bytes * points / memory_rate(topology, law, request.cpus, shares)
-    return Workload(params, {"jacobi": _work(points)}, {"jacobi": seconds}, 14 * 4 * points, mean(shares))
+    seconds = _traffic_s(law, points, memory_rate(topology, law, request.cpus, shares))
+    return Workload(
+        params, {_KERNEL: stencil.work_of(_KERNEL, points)}, {_KERNEL: seconds}, 14 * 4 * points, mean(shares)
+    )
 
 
 def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
@@ -43,7 +49,7 @@ def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest
     grids = 1 if sharing else ranks
     points = _points(size) * grids
     shares = page_shares(topology, request, serial=False)
-    seconds = law.stencil_bytes * points / hosts / memory_rate(topology, law, request.cpus, shares)
+    seconds = _traffic_s(law, points, hosts * memory_rate(topology, law, request.cpus, shares))
     face, faces = 0, 0
     shape = shape_of(GRIDS[size], ranks) if sharing and ranks > 1 else None
     if shape:
@@ -57,8 +63,8 @@ def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest
         seconds += faces * one_way(link, face, link.rate) + steps_of_sum * one_way(link, 8, link.rate)
     return Workload(
         params,
-        {"jacobi": _work(points)},
-        {"jacobi": seconds},
+        {_KERNEL: stencil.work_of(_KERNEL, points)},
+        {_KERNEL: seconds},
         14 * 4 * points // ranks,
         mean(shares),
         (1.0,) * ranks,
@@ -76,8 +82,11 @@ def weather(topology: Topology, law: Law, request: Request, case: CaseRequest) -
     shares = page_shares(topology, request, serial=False)
     peak = hosts * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
     traffic = hosts * memory_rate(topology, law, request.cpus, shares)
+    update = air.benchmark.work_of("rate")
     seconds = {
-        "tendencies": cells * steps * max(air.TRAFFIC_BYTES / traffic, air.FLOPS / (_PEAK_SHARE * peak)),
+        "tendencies": cells
+        * steps
+        * max(update["traffic_bytes"] / traffic, update["flops"] / (_PEAK_SHARE * peak)),
         "halo": 0.0,
     }
     payload = 0.0
@@ -86,15 +95,9 @@ def weather(topology: Topology, law: Law, request: Request, case: CaseRequest) -
         seconds["halo"] = steps * air.EXCHANGES * one_way(link, 2 * message, link.rate)
         payload = 2.0 * message * air.EXCHANGES * steps * ranks
     seconds["other"] = _OTHER * seconds["tendencies"]
-    work = {
-        "updates": 1.0,
-        "flops": float(air.FLOPS),
-        "traffic_bytes": float(air.TRAFFIC_BYTES),
-        "steps": 1 / cells,
-    }
     return Workload(
         params,
-        *phased(work, seconds),
+        *phased({**update, "steps": 1 / cells}, seconds),
         air.CELL_BYTES * cells // ranks,
         mean(shares),
         (1.0,) * ranks,

@@ -7,7 +7,7 @@ from assay.model.grouping import grouped
 from assay.model.rank import MpiCall, Rank
 from assay.model.text import joined, text
 from assay.model.units import format_quantity, format_size
-from assay.report import formatting, selection
+from assay.report import formatting
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import headings
 
@@ -28,7 +28,7 @@ def _launches(scene: Scene) -> dict[tuple[str, str], tuple[tuple[Rank, ...], ...
     found: dict[tuple[str, str], tuple[tuple[Rank, ...], ...]] = {}
     for id_, same in grouped(complete, lambda each: each.header.case).items():
         case = planned[id_]
-        problem = formatting.params(case.params, selection.units(case.benchmark))
+        problem = formatting.params(case.params, scene.run.plan.declared(case.benchmark).units)
         named = titles.get(case.benchmark, case.benchmark), joined(", ", (problem, case.placement.label))
         found[named] = tuple(each.header.ranks for each in same)
     return found

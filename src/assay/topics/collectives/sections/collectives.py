@@ -1,7 +1,7 @@
 """Collective operations among all ranks."""
 
 from assay.model.text import text
-from assay.topics.messages import operations
+from assay.report import operations
 
 declared = operations.declared(
     64,

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable
 
+from assay.analyse.overlap import Overlap
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import figures, formatting, messages, selection
+from assay.report import figures, formatting, messages, operations, selection
 from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
 from assay.report.section import Figure, headings
-from assay.topics.collectives.models.overlap import Overlap
-from assay.topics.messages import operations
 
 
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:

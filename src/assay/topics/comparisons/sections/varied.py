@@ -1,7 +1,7 @@
 """What was varied on purpose: paired ratios, their verdicts, and the resolution of the machine."""
 
-from assay.model import roles
 from assay.model.result import Analysis, Comparison, Estimate
+from assay.model.role_words import usual_axes
 from assay.model.text import joined, text
 from assay.report import figures, formatting, selection, verdicts
 from assay.report.charts.intervals import Point, intervals
@@ -11,7 +11,7 @@ from assay.report.section import Figure, Table, headings
 #: Most rows of a figure; the table has all of them.
 _ROWS = 36
 #: Axes that are always named, because they say what was measured.
-_ALWAYS = set(map(roles.usual_axis, ("operation-name", "message-pattern")))
+_ALWAYS = set(usual_axes("operation-name", "message-pattern"))
 
 _WHY = text(
     "Levels were measured side by side in the same blocks, in random order, so a drift of the machine affects "
@@ -44,7 +44,7 @@ def _known(scene: Scene) -> dict[str, Estimate]:
 
 def _curve(each: Comparison, known: dict[str, Estimate]) -> str:
     """Return the name of the curve of a comparison; empty where it has none."""
-    axis = selection.swept(known[each.a].benchmark)
+    axis = known[each.a].declared.swept
     return _what(each, known, axis) if axis in known[each.a].params else ""
 
 
@@ -66,7 +66,7 @@ def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
 
 def _parts(each: Comparison, known: dict[str, Estimate], but: str = "") -> list[str]:
     a = known[each.a]
-    units = selection.units(a.benchmark)
+    units = a.declared.units
     settings = [
         formatting.setting(name, value, units.get(name, ""))
         for name, value in a.params.items()

@@ -1,8 +1,8 @@
 """The clock of a core: its nominal clock."""
 
 from assay.analyse.bounds import Bounds, Law, of_core
+from assay.analyse.peak import nominal
 from assay.model.result import Estimate, Limit
-from assay.topics.cores.peak import nominal
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:

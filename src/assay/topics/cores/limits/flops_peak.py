@@ -2,12 +2,12 @@
 
 from assay.analyse.bounds import MOST_SHARE, Bounds, Law, describe
 from assay.analyse.parts import part, scope_of_cores
+from assay.analyse.peak import nominal, rate
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Limit, Scope
 from assay.model.text import joined, text
 from assay.model.units import format_quantity
 from assay.topics.cores.benchmarks.flops import OF_OWN_UNIT
-from assay.topics.cores.peak import nominal, rate
 
 #: A figure that exceeds the peak at the nominal clock by more disproves the number of units: turbo is less.
 _MOST_TURBO = 1.6

@@ -1,11 +1,11 @@
 """A rate of work that memory limits: intensity x bandwidth."""
 
+from assay.analyse import limits
 from assay.analyse.bounds import Bounds, Law, describe
 from assay.analyse.parts import part
 from assay.model.result import Estimate, Limit
 from assay.model.text import text
 from assay.topics.cores.limits import flops_peak
-from assay.topics.memory.limits import memory
 
 _FLOPS = "flop/s"
 
@@ -15,7 +15,7 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     traffic = bounds.same_case(estimate, "memory-traffic")
     if traffic is None or not traffic.median or estimate.median is None:
         return None
-    above = memory.law.limit(traffic, bounds)
+    above = limits.limit("memory-traffic", traffic, bounds)
     if above is None:
         return None
     intensity = estimate.median / traffic.median

@@ -11,20 +11,19 @@ import msgspec
 
 from assay.analyse.bounds import fastest, memory_rates
 from assay.analyse.curves import RunEstimates, figure, point, states_of
+from assay.analyse.plateaus import CachePlateaus
 from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.law import Model, Point, Unfitted
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
-from assay.topics.memory.models.cache_plateaus import CachePlateaus
+from assay.model.text import text
 
 LAW = "roofline"
 NEEDS = ("cache_plateaus",)
 MEMORY = "memory"
 FLOP = "flop/s"
 _PRECISION = "fp64"
-#: Flops and bytes of one element by STREAM's definition; copy has no flops.
-_STREAM = {"scale": (1, 16), "add": (1, 24), "triad": (2, 24)}
 #: memcpy counts a byte once, although it is read and written.
 _BOTH_WAYS = 2
 
@@ -93,11 +92,11 @@ def _model(group: Sequence[Estimate], state: str | None, known: RunEstimates) ->
     name = "/".join([LAW, *marks])
     if memory is None:
         of = (peak.id, *(each.estimate.id for each in stated))
-        reason = "STREAM beyond the caches was not measured on these cpus: no memory roof"
+        reason = text("STREAM beyond the caches was not measured on these cpus: no memory roof")
         yield Unfitted(id=name, of=of, state=state, wanted=LAW, reason=reason)
         return
     bandwidths = {MEMORY: figure(memory)} | _cached(group, state, known)
-    placed = [*_stream(counted, moved), *stated]
+    placed = [*_counted(counted, moved), *stated]
     yield Roofline(
         id=name,
         of=(peak.id, memory.id, *(each.estimate.id for each in placed)),
@@ -127,11 +126,11 @@ def _cached(group: Sequence[Estimate], state: str | None, known: RunEstimates) -
     }
 
 
-def _stream(counted: Sequence[Estimate], moved: Mapping[tuple[str, str], float]) -> Iterable[_Placed]:
-    """Yield the kernels of STREAM: their flops follow from the bytes that it counts."""
+def _counted(counted: Sequence[Estimate], moved: Mapping[tuple[str, str], float]) -> Iterable[_Placed]:
+    """Yield the kernels whose flops follow, by their declaration, from the bytes that the source code names."""
     for each in counted:
-        if each.kernel in _STREAM:
-            flops, named = _STREAM[each.kernel]
+        work = each.declared.work.get(each.kernel, {})
+        if isinstance(flops := work.get("flops"), int) and isinstance(named := work.get("bytes"), int):
             rate = figure(each).scaled(flops / named, FLOP)
             yield _Placed(each, rate.value / moved[each.case, each.kernel], rate)
 

@@ -6,12 +6,12 @@ from assay.analyse.bounds import CLOCK_SHARE
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.experiments import retest, retest_single
+from assay.analyse.peak import nominal
 from assay.model import places
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Finding
 from assay.model.text import Rooted, cli, joined, text
 from assay.model.units import format_quantity
-from assay.topics.cores.peak import nominal
 
 _SHARE = 0.95
 _TURBO = 1.01

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.analyse.peak import nominal, rate
 from assay.model import places
 from assay.model.grouping import grouped
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Finding
 from assay.model.text import Text, cli, joined, text
 from assay.model.units import format_quantity
-from assay.topics.cores.peak import nominal, rate
 
 _PERCENT = 100
 _PRECISIONS = ("fp64", "fp32")

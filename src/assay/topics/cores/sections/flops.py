@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from assay.analyse.bounds import CLOCK_SHARE, run_clock
 from assay.analyse.curves import states_of
-from assay.model import benchmarks, places
+from assay.model import places
 from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
@@ -81,7 +81,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 def _rank(estimate: Estimate) -> tuple[int, ...]:
     """Sort by number of cpus, then by operation, precision and width in the order of the declaration."""
-    axes = {axis.name: axis.values for axis in benchmarks.of(estimate.benchmark).axes}
+    axes = {axis.name: axis.values for axis in estimate.declared.axes}
     params = ((axes.get(name, ()), estimate.params.get(name)) for name in ("mix", "format", "width"))
     places = (values.index(value) if value in values else len(values) for values, value in params)
     return len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0, *places

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from assay.model import benchmarks
 from assay.model.law import Point
 from assay.model.result import Estimate
 from assay.model.text import joined, text
@@ -97,14 +96,14 @@ def _kernel(each: Fitted[Roofline], point: Point, factor: float) -> Kernel:
 
 def _name(estimate: Estimate) -> str:
     """Return `triad`, `himeno L`: the kernel where a benchmark has several, else the benchmark and its size."""
-    if len(benchmarks.of(estimate.benchmark).kernels) > 1:
+    if len(estimate.declared.kernels) > 1:
         return estimate.kernel
     size = estimate.params.get("size", "")
     return f"{estimate.benchmark} {size}".strip()
 
 
 def _setting(estimate: Estimate) -> str:
-    declared, memory = benchmarks.of(estimate.benchmark), estimate.placement.memory
+    declared, memory = estimate.declared, estimate.placement.memory
     levels = {name: value for name, value in estimate.params.items() if name in declared.defaults}
     settings = formatting.params(levels, declared.units)
     return ", ".join(filter(None, [settings, "" if memory == "first-touch" else memory]))

@@ -17,13 +17,13 @@ _Crowd = tuple[str, tuple[Estimate, ...]]
 def _crowds(scene: Scene) -> list[_Crowd]:
     """Return the headline figures of several nodes that are not points of a curve."""
     analysis, found = scene.analysis, list[_Crowd]()
-    for name in dict.fromkeys(e.benchmark for e in analysis.estimates if not selection.swept(e.benchmark)):
+    for name in dict.fromkeys(e.benchmark for e in analysis.estimates if not e.declared.swept):
         headline = selection.headline_kernel(selection.headline_metric(selection.of_benchmark(analysis, name)))
         measured = selection.measured(headline)
         label_of = partial(_label, varied=selection.varied(measured))
         for label, crowd in selection.grouped(measured, label_of).items():
             if len(crowd) > 1:
-                found.append((label, tuple(sorted(crowd, key=lambda e: e.median or 0.0))))
+                found.append((label, selection.slowest_first(crowd)))
     return found
 
 
@@ -42,7 +42,7 @@ def _host(estimate: Estimate) -> str:
 
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
-    """Draw the nodes in ascending order."""
+    """Draw the nodes, the slowest first."""
     crowd = _largest(scene)
     factor, unit = figures.scaled(crowd)
     nodes = [
@@ -68,7 +68,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
 
 def _sentences(scene: Scene) -> str:
     return text(
-        "All {nodes} nodes ran the same programs. A parallel program waits for its slowest node, so the low end "
+        "All {nodes} nodes ran the same programs. A parallel program waits for its slowest node, so the slow end "
         "matters. All other figures in this report are those of the median node.",
         nodes=len(scene.run.plan.hosts),
     )
@@ -89,8 +89,8 @@ declared = Declared(
     charts=_charts,
     page_tables=(
         Listing(
-            text("Nodes with the lowest, the middle and the highest median"),
-            headings("Figure", "Nodes", "Lowest", "Middle", "Highest"),
+            text("The slowest, the middle and the fastest node, by median"),
+            headings("Figure", "Nodes", "Slowest", "Middle", "Fastest"),
             _rows,
             {1},
         ),

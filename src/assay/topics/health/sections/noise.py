@@ -128,8 +128,8 @@ def _sentences(scene: Scene) -> str:
 
 def _charts(scene: Scene) -> Iterable[Figure]:
     begin = min(map(_time, scene.run.launches))
-    cases = {case.id: case for case in scene.run.plan.cases}
-    spans = [_span(records, _time(records) - begin, clock(records, cases)) for records in scene.run.launches]
+    declared = {case.id: scene.run.plan.declared(case.benchmark) for case in scene.run.plan.cases}
+    spans = [_span(records, _time(records) - begin, clock(records, declared)) for records in scene.run.launches]
     handover = [value for span in spans for value in (span.before, span.after) if value]
     parts = [
         formatting.count(len(spans), "launch", "launches"),
@@ -203,7 +203,7 @@ def _of_launches(scene: Scene) -> Iterable[Figure]:
 def _case(e: Estimate, others: list[Estimate]) -> str:
     """Name a case by place and levels that differ from other cases of its benchmark."""
     names = selection.varied(each for each in others if each.benchmark == e.benchmark)
-    units, levels = selection.units(e.benchmark), {**e.params, **e.factors}
+    units, levels = e.declared.units, {**e.params, **e.factors}
     settings = [formatting.setting(name, levels[name], units.get(name, "")) for name in names if name in levels]
     return joined(", ", [e.benchmark, formatting.placed(e), *settings])
 

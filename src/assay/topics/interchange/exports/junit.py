@@ -58,7 +58,7 @@ def _finding(finding: Finding) -> ET.Element:
     test = _test(f"findings.{finding.rule}", finding.id)
     if finding.severity == "problem" and finding.status in {"confirmed", "observed"}:
         _verdict(test, "failure", finding.status, finding.claim)
-    elif finding.status in {"candidate", "not assessed"}:
+    elif finding.status == "candidate" or not finding.assessed:
         _verdict(test, "skipped", finding.status, finding.claim)
     output = (f"{finding.status}: {finding.claim}", finding.statistic, finding.threshold, finding.next)
     ET.SubElement(test, "system-out").text = _whole("\n".join(filter(None, output)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.exports import Export
 from assay.model.record import Header, Launch

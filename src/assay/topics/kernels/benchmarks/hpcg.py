@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
-from assay.model.declarations import phase_times, traffic
-from assay.model.growth import Growth
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Params
+from assay.model.declaration_files import declared
 from assay.model.placement import Placement
 from assay.topics.kernels.grid import grid_of
 
@@ -25,15 +25,6 @@ _ITERATIONS, _FEWEST, _SOLUTION_S = 50, 5, 3.0
 _CHECKS = 15
 #: Share of the memory of a host that boxes may fill.
 _SHARE = 0.8
-
-#: Parts of a solution.
-PHASES = {
-    "ddot": "sums over all ranks, waiting included",
-    "waxpby": "updates of vectors",
-    "spmv": "products of the matrix and a vector",
-    "mg": "V-cycles of the preconditioner: sweeps of symmetric Gauss-Seidel on four grids",
-    "exchange": "exchange of values with neighbours for products and sweeps, waiting included",
-}
 
 
 class Count(NamedTuple):
@@ -107,48 +98,8 @@ def _setup_seconds(params: Params) -> float:
 
 
 benchmark = Benchmark(
-    name="hpcg",
-    title="HPCG (conjugate gradients)",
-    measures="the rate of floating-point operations of conjugate gradients with a multigrid preconditioner on a "
-    "sparse matrix, by the definition of HPCG; not an official result",
-    source="M. A. Heroux, J. Dongarra, P. Luszczek, HPCG technical specification, SAND2013-8752, 2013",
-    program="hpcg",
-    kernels=("rate", *PHASES),
-    axes=(
-        Axis(
-            "n",
-            "points along each edge of the box of a rank, a multiple of 8",
-            (16, 32, 64, 128, 256),
-            None,
-            swept=True,
-            identifies=True,
-        ),
-        Axis("cg-iterations", "iterations of conjugate gradients in a solution", (50, 25, 10, 5), None),
-    ),
-    metrics=(
-        Metric(
-            "rate",
-            "flop/s",
-            "higher",
-            "solution",
-            "operations of a solution over its time, as HPCG counts them",
-            limit="roofline",
-            kernels=("rate",),
-            role="sparse-rate",
-        ),
-        traffic(
-            "bytes of a solution over its time, as HPCG counts them: 12 B for each entry of the matrix, 8 B for "
-            "each number of a vector",
-            "bytes",
-            kernels=("rate",),
-        ),
-        *phase_times(PHASES),
-    ),
+    **declared("hpcg"),
     memory_bytes=_memory_bytes,
     points=_points,
     setup_seconds=_setup_seconds,
-    launcher="mpi",
-    max_rank_cpus=None,
-    # Each rank has a box of its own: more ranks have a larger problem.
-    growth=Growth({"n": (32, 64)}, lambda problem, _times: problem),
 )

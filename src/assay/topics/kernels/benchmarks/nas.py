@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
-from assay.model.declarations import coupling, phase_times, sharing_ranks, traffic, works_together
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Params
+from assay.model.declaration_files import declared
+from assay.model.declarations import sharing_ranks, works_together
 from assay.model.growth import Exchange, Growth, Values
 from assay.model.machine import allowed_cores
 from assay.model.placement import Placement
-from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand, passed
+from assay.topics.kernels.sizes import CLASSES, demand, passed
 
 #: Rate of one rank, op/s, usual on a core of 2024. Assumptions for plans only.
 _RATES = {"ep": 2e8, "is": 1.5e8, "cg": 1.5e9, "mg": 4e9, "ft": 3e9}
@@ -20,12 +22,6 @@ _SHARE = 0.8
 _SETUP = 0.3
 #: Ranks that a plan assumes where it does not know them.
 _USUAL_RANKS = 2
-
-#: Parts of a solution.
-PHASES = {
-    "computation": "computing",
-    "messages": "messages, waiting included",
-}
 
 
 def _seconds(problem: str, size: str, ranks: int) -> float:
@@ -71,56 +67,9 @@ def _exchange(params: Values, placement: Placement) -> Exchange | None:
 
 
 benchmark = Benchmark(
-    name="nas",
-    title="NAS kernels",
-    measures="the rate at which all MPI ranks of a placement solve a kernel of the NAS Parallel Benchmarks",
-    source="D. Bailey et al., The NAS Parallel Benchmarks, RNR-94-007, NASA Ames, 1994; W and C: NPB 2, D: NPB 3",
-    program="nas",
-    kernels=("rate", *PHASES),
-    axes=(
-        Axis(
-            "npb",
-            "which kernel: ep: random deviates; is: integer sort; cg: conjugate gradients with a sparse matrix; "
-            "mg: multigrid; ft: Fourier transforms in three dimensions",
-            PROBLEMS,
-            "ep",
-            named=True,
-        ),
-        Axis("npb-class", "size of the problem, as NPB names it", CLASSES, None, named=True, identifies=True),
-        coupling("all ranks solve one problem", "each rank solves its own"),
-    ),
-    metrics=(
-        Metric(
-            "rate",
-            "op/s",
-            "higher",
-            "operations",
-            "operations over the time of a solution, both as NPB counts them for its Mop/s",
-            limit="roofline",
-            kernels=("rate",),
-            role="solution-rate",
-        ),
-        Metric(
-            "arithmetic",
-            "flop/s",
-            "higher",
-            "flops",
-            "99.4 floating-point operations for each pair of random numbers, as RNR-94-007 counts for class A",
-            limit="fma-peak",
-            kernels=("rate",),
-            when={"npb": ("ep",)},
-            role="solution-flop-rate",
-        ),
-        traffic(
-            "memory traffic if caches keep no array, as counted in docs/methods/nas.md",
-            kernels=("rate",),
-            when={"npb": ("cg", "mg", "ft")},
-        ),
-        *phase_times(PHASES),
-    ),
+    **declared("nas"),
     memory_bytes=_memory_bytes,
     points=_points,
     setup_seconds=_setup_seconds,
-    launcher="mpi",
-    growth=Growth({"npb": ("ep", "cg", "mg")}, exchange=_exchange),
+    growth=Growth(_exchange),
 )

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 
-from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Params
-from assay.model.declarations import ONE_RANK, program_times
+from assay.model.benchmark import Benchmark, ForeignProgram
+from assay.model.declaration import Params
+from assay.model.declaration_files import declared
+from assay.model.declarations import ONE_RANK
 from assay.model.placement import Placement
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
 
@@ -51,35 +53,7 @@ def _setup_seconds(params: Params) -> float:
 
 
 benchmark = Benchmark(
-    name="npb",
-    title="NAS Parallel Benchmarks (NPB)",
-    measures="the rate at which a locally built program of the NAS Parallel Benchmarks solves its problem",
-    source="D. Bailey, T. Harris, W. Saphir, R. van der Wijngaart, A. Woo, M. Yarrow, The NAS Parallel Benchmarks "
-    "2.0, NAS-95-020, 1995",
-    program="start",
-    kernels=("rate", "time", "elapsed"),
-    axes=(
-        Axis(
-            "npb",
-            "which program: bt, lu and sp are pseudo-applications, the others are kernels",
-            _PROGRAMS,
-            "lu",
-            named=True,
-        ),
-        Axis("npb-class", "size of the problem, as NPB names it", CLASSES, "A", named=True),
-    ),
-    metrics=(
-        Metric(
-            "rate",
-            "op/s",
-            "higher",
-            "solution",
-            "operations over the time of the solution, as NPB prints them: Mop/s total",
-            kernels=("rate",),
-            role="solution-rate",
-        ),
-        *program_times("NPB"),
-    ),
+    **declared("npb"),
     memory_bytes=_memory_bytes,
     setup_seconds=_setup_seconds,
     foreign=ForeignProgram(

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Mapping
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_quantity
-from assay.report import formatting, selection
+from assay.report import formatting, selection, solution
 from assay.report.declared import Listing, Scene
 from assay.report.section import headings
+from assay.report.solution import Column, Solutions
 from assay.topics.kernels.benchmarks.hpcg import Count, counts
 from assay.topics.kernels.grid import grid_of
-from assay.topics.linear_algebra import solution
-from assay.topics.linear_algebra.solution import Column, Solutions
 
 _PHASE = {
     "mg": text("multigrid"),

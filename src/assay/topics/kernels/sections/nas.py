@@ -7,11 +7,10 @@ from assay.model.imported import UNSTATED
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_quantity
-from assay.report import formatting
+from assay.report import formatting, solution
 from assay.report.declared import Scene
+from assay.report.solution import Column, Solutions
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
-from assay.topics.linear_algebra import solution
-from assay.topics.linear_algebra.solution import Column, Solutions
 
 _PHASE = {"computation": text("computing"), "messages": text("messages")}
 

@@ -1,7 +1,9 @@
 """HPL of the HPC Challenge benchmark: the installed program, measured through Assay's starter."""
 
-from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Operations, Params
-from assay.model.declarations import ONE_RANK, program_times
+from assay.model.benchmark import Benchmark, ForeignProgram, Operations
+from assay.model.declaration import Params
+from assay.model.declaration_files import declared
+from assay.model.declarations import ONE_RANK
 from assay.model.placement import Placement
 
 _DOUBLE_BYTES = 8
@@ -62,29 +64,7 @@ def _memory_bytes(params: Params, _placement: Placement) -> int:
 
 
 benchmark = Benchmark(
-    name="hpcc",
-    title="HPL of the HPC Challenge benchmark (hpcc)",
-    measures="the rate of floating-point operations of the HPL in the installed hpcc, in one process",
-    source="P. Luszczek, J. Dongarra et al., Introduction to the HPC Challenge Benchmark Suite, 2005",
-    program="start",
-    kernels=("rate", "time", "elapsed"),
-    axes=(
-        Axis("n", "order of the system of equations", (1000, 2000, 4000), 1000, swept=True),
-        Axis("nb", "columns of a block", (80, 128, 256), 128),
-    ),
-    metrics=(
-        Metric(
-            "rate",
-            "flop/s",
-            "higher",
-            "solution",
-            "2 n^3 / 3 + 3 n^2 / 2 operations over the time of the solution, as HPL prints it",
-            limit="fma-peak",
-            kernels=("rate",),
-            role="system-rate",
-        ),
-        *program_times("HPL"),
-    ),
+    **declared("hpcc"),
     memory_bytes=_memory_bytes,
     setup_seconds=lambda _params: _OTHERS_S,
     operations=Operations(_SHARE, _operations),

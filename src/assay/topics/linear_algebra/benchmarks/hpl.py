@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from math import ceil, log2
 from typing import TYPE_CHECKING, TypeVar
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Operations, Params, Resources
-from assay.model.declarations import coupling, phase_times, sharing_ranks
+from assay.model.benchmark import Benchmark, Operations, Resources
+from assay.model.declaration import Params
+from assay.model.declaration_files import declared
+from assay.model.declarations import sharing_ranks
 from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
-from assay.topics.linear_algebra.calls import LU
 from assay.topics.linear_algebra.grid import grid_of
 
 if TYPE_CHECKING:
@@ -28,28 +29,10 @@ _SHARE = 0.8
 #: Smallest order, and operations of the largest one per core: 10 s at the assumed rate of a fast core.
 _LEAST, _WORK = 1024, 10.0 * 2.5e10
 
-ORDER = Axis(
-    "n",
-    "order of the system of equations",
-    (1024, 2048, 4096, 8192),
-    None,
-    swept=True,
-    role="order",
-    identifies=True,
-)
-#: Phases of a solution.
-PHASES = {
-    "panel": "LU of the panels, with the search for pivots",
-    "broadcast": "broadcast of panels along the rows of the grid, waiting included",
-    "swap": "exchange of rows",
-    "update": "triangular solutions and matrix products to the right of the panels",
-    "substitution": "back substitution",
-}
-
 
 def operations(order: int) -> float:
     """Return the operations that HPL counts for a system of this order."""
-    return 2 * order**3 / 3 + 3 * order**2 / 2
+    return benchmark.amount("rate", "flops", order)
 
 
 def panel_numbers(rows: Numbers, width: Numbers) -> Numbers:
@@ -121,75 +104,11 @@ def _exchange(params: Values, placement: Placement) -> Exchange:
     return Exchange(operations(order), tuple(messages))
 
 
-def _larger(problem: Values, times: float) -> Values:
-    """Return the order with `times` as many entries, a multiple of a block."""
-    block = int(problem.get("nb", 1))
-    return {"n": max(1, round(int(problem["n"]) * times**0.5 / block)) * block}
-
-
 benchmark = Benchmark(
-    name="hpl",
-    title="HPL (LU, 64 bit)",
-    measures="the rate of floating-point operations in the solution of a dense system of equations by LU with "
-    "partial pivoting, on a grid of MPI ranks",
-    source="A. Petitet, R. C. Whaley, J. Dongarra, A. Cleary, HPL: a portable implementation of the "
-    "High-Performance Linpack benchmark for distributed-memory computers, 2.3, 2018",
-    program="hpl",
-    kernels=("rate", *PHASES),
-    axes=(
-        ORDER,
-        Axis("nb", "columns of a block", (128, 192, 256, 384), 256),
-        Axis("p", "rows of the grid of ranks; 0: so that it is square, or has more columns than rows", (), None),
-        Axis("q", "columns of the grid of ranks; 0: as many as there are ranks for", (), None),
-        Axis(
-            "broadcast",
-            "how a panel is broadcast along the grid: shared: ranks of one node read it from its owner's memory, "
-            "others as modified-ring; ring: from rank to rank; modified-ring: the rank that factors next does not "
-            "forward; long: scatter, then pieces around the ring; library: MPI_Ibcast",
-            ("shared", "ring", "modified-ring", "long", "library"),
-            "shared",
-        ),
-        Axis(
-            "exchange",
-            "how ranks exchange rows: binary: each passes on all its rows; ring: piece by piece to the next rank",
-            ("binary", "ring"),
-            "binary",
-        ),
-        Axis(
-            "look-ahead",
-            "panels factored ahead, while the previous step still updates its columns",
-            ("none", "one"),
-            "one",
-        ),
-        Axis(
-            "panel-lu",
-            "what factors a panel: own: recursively, with the library's products; lapack: the library's LU where "
-            "one rank has the whole panel, else own",
-            ("own", "lapack"),
-            "lapack",
-        ),
-        coupling("all ranks solve one system", "each rank solves its own"),
-    ),
-    metrics=(
-        Metric(
-            "rate",
-            "flop/s",
-            "higher",
-            "solution",
-            "2 n^3 / 3 + 3 n^2 / 2 operations over the time of the solution, as HPL counts",
-            limit="fma-peak",
-            kernels=("rate",),
-            role="system-rate",
-        ),
-        *phase_times(PHASES),
-    ),
+    **declared("hpl"),
     memory_bytes=_memory_bytes,
     points=_points,
     setup_seconds=_setup_seconds,
     operations=Operations(_PEAK_SHARE, _core_operations),
-    launcher="mpi",
-    max_rank_cpus=None,
-    needs={"blas": LU},
-    order_grain="nb",
-    growth=Growth({"n": (2048, 4096)}, _larger, _exchange, OVERLAPS),
+    growth=Growth(_exchange, OVERLAPS),
 )

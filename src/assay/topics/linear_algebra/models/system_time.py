@@ -39,7 +39,7 @@ def fit(known: RunEstimates) -> Iterable[Model]:
 
 
 def _model(curve: Solutions, *, several: bool = False) -> Model:
-    law, name = orders.fitted(curve), named(LAW, solutions.NAME, curve.marks)
+    law, name = orders.fitted(curve), named(LAW, curve.declared, curve.marks)
     g, f, b = law.coefficients(curve.members[-1].steps)
     if not g.lo:
         why = text("the time of updates does not grow with n: it gives no rate")

@@ -74,7 +74,7 @@ def expect(known: RunEstimates, cases: Sequence[Case]) -> Iterable[record.Predic
 
 def _sources(known: RunEstimates, sources: Solutions) -> tuple[str, ...]:
     """Return the id of the model of these solutions, or the ids of their estimates where it is not fitted."""
-    name = named(LAW, solutions.NAME, sources.marks)
+    name = named(LAW, sources.declared, sources.marks)
     return (name,) if any(each.id == name for each in known.models) else sources.sources
 
 
@@ -123,7 +123,7 @@ def predict(known: RunEstimates) -> Iterable[Prediction]:
                 continue
             before = stated.get(case.id)
             smaller = curve.up_to(each.order - 1 if before else each.order / _STEP)
-            by_nodes = before is not None and named(LAW, solutions.NAME, curve.marks) not in before.models
+            by_nodes = before is not None and named(LAW, curve.declared, curve.marks) not in before.models
             expected = [] if by_nodes else [*_by_orders(known, case, [smaller])]
             block = first[case.id] if before else math.inf
             expected = expected or [

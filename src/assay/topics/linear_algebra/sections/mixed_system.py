@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from assay.model import roles
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import formatting
+from assay.report import formatting, solution
 from assay.report.declared import Scene
-from assay.topics.linear_algebra import solution
+from assay.report.solution import Column, Solutions
 from assay.topics.linear_algebra.benchmarks.hpl import operations
 from assay.topics.linear_algebra.products import KERNEL, best_sentence, share_of_product
-from assay.topics.linear_algebra.solution import Column, Solutions
 from assay.topics.linear_algebra.steps import numbers_of
 
 _PHASE = {

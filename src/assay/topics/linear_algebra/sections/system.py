@@ -5,16 +5,15 @@ from collections.abc import Iterable
 from assay.model.declarations import works_together
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import figures, formatting
+from assay.report import figures, formatting, solution
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.declared import Scene
 from assay.report.ledger import Ledger
 from assay.report.section import Figure
-from assay.topics.linear_algebra import solution
+from assay.report.solution import Column, Solutions
 from assay.topics.linear_algebra.benchmarks.hpl import operations
 from assay.topics.linear_algebra.models.system_time import LAW
 from assay.topics.linear_algebra.products import KERNEL, PEAKS, best_sentence, share_and_residual, share_of_product
-from assay.topics.linear_algebra.solution import Column, Solutions
 from assay.topics.linear_algebra.steps import StepGroup, steps
 
 #: Share of the update in a step whose other phases cost little.

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
-from assay.topics.memory.benchmarks.latency import LINE_BYTES, ORDER_BYTES, SEED, SEEDS, TOUCH_RATE, pages
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Params
+from assay.model.declaration_files import declared
+from assay.topics.memory.benchmarks.latency import LINE_BYTES, ORDER_BYTES, SEED, TOUCH_RATE
 from assay.topics.memory.benchmarks.stream import CACHE_MULTIPLE, UNKNOWN_CACHE_BYTES
 
 _LARGEST_WALK_BYTES = 2**30
@@ -44,53 +46,9 @@ def _setup_seconds(params: Params) -> float:
 
 
 benchmark = Benchmark(
-    name="loaded_latency",
-    title="Memory latency under load",
-    measures="the latency of one core's loads while all other cores read memory, and their bandwidth",
-    source="the delay-injected loads of Intel Memory Latency Checker (--loaded_latency)",
-    program="loaded_latency",
-    kernels=("chase", "load"),
-    axes=(
-        Axis(
-            "delay",
-            "iterations of an empty loop after each line that a stream reads",
-            (0, 8, 15, 30, 60, 120, 300, 1000),
-            0,
-            "turns",
-            swept=True,
-            role="pause",
-        ),
-        Axis("bytes", "working set of the walk", (), None, "B"),
-        Axis("buffers", "what all streams together read from", (), None, "B"),
-        pages("all buffers"),
-        Axis("line", "distance between the addresses of the chase", (64, 128, 256), None, "B"),
-        SEEDS,
-    ),
-    metrics=(
-        Metric(
-            "latency",
-            "s",
-            "lower",
-            "loads",
-            "one load of the pointer chase while the streams read",
-            kernels=("chase",),
-            role="loaded-latency",
-        ),
-        Metric(
-            "bandwidth",
-            "B/s",
-            "higher",
-            "bytes",
-            "bytes that all streams read during the pointer chase; its own loads are not counted",
-            limit="memory-traffic",
-            kernels=("load",),
-            role="memory-traffic",
-        ),
-    ),
+    **declared("loaded_latency"),
     memory_bytes=lambda params, _placement: _memory_bytes(params),
     points=_points,
-    min_cpus=2,
     setup_seconds=_setup_seconds,
     touch_seconds=_touch_seconds,
-    touch_axes=("pages", "bytes", "buffers"),
 )

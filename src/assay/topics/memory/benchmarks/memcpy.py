@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
-from assay.model.declarations import OFFSET
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Params
+from assay.model.declaration_files import declared
 from assay.topics.memory.benchmarks.stream import UNKNOWN_CACHE_BYTES
 
 _LARGEST = 64 * 2**20
@@ -45,50 +46,9 @@ def _setup_seconds(params: Params) -> float:
 
 
 benchmark = Benchmark(
-    name="memcpy",
-    title="Copy rate by size (memcpy)",
-    measures="how fast one core copies a block of a given size with the C library's memcpy",
-    source="Q. O. Snell, A. R. Mikler, J. L. Gustafson, NetPIPE: A Network Protocol Independent Performance "
-    "Evaluator, 1996 (module memcpy)",
-    program="memcpy",
-    kernels=("memcpy",),
-    axes=(
-        Axis(
-            "bytes",
-            "size of the copied block",
-            tuple(2**power for power in range(27)),
-            2**20,
-            "B",
-            swept=True,
-            role="block-size",
-        ),
-        Axis(
-            "buffers",
-            "hot: one source and one target, reused in cache; cold: each copy uses the next part of a pool larger "
-            "than the caches",
-            ("hot", "cold"),
-            "hot",
-            role="buffer-reuse",
-            level_roles={"cold": "beyond-caches"},
-        ),
-        OFFSET,
-        Axis("pool", "bytes of the pool of cold sources; the targets have as many", (), None, "B"),
-    ),
-    metrics=(
-        Metric(
-            "bandwidth",
-            "B/s",
-            "higher",
-            "bytes",
-            "bytes copied (read once and written once, counted once, as NetPIPE does)",
-            limit="copy",
-            role="copy-rate",
-        ),
-        Metric("time", "s", "lower", "", "duration of one copy", role="copy-time"),
-    ),
+    **declared("memcpy"),
     memory_bytes=lambda params, _placement: _memory_bytes(params),
     points=_points,
-    max_cpus=1,
     setup_seconds=_setup_seconds,
     touch_seconds=_touch_seconds,
     iteration_seconds=_copy_seconds,

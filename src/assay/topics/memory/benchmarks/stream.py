@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
-from assay.model.declarations import TOUCH, traffic
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Params
+from assay.model.declaration_files import declared
 
 _ARRAYS = 3
 _DOUBLE_BYTES = 8
@@ -47,40 +48,9 @@ def _setup_seconds(params: Params) -> float:
 
 
 benchmark = Benchmark(
-    name="stream",
-    title="Memory bandwidth (STREAM)",
-    measures="how fast the cores of a placement move long vectors between memory and registers",
-    source="J. D. McCalpin, STREAM: Sustainable Memory Bandwidth in High Performance Computers, 1991-2007",
-    program="stream",
-    kernels=("copy", "scale", "add", "triad"),
-    axes=(
-        Axis(
-            "stores",
-            "ordinary stores read the target's line first (write-allocate); non-temporal ones do not",
-            ("ordinary", "non-temporal"),
-            "ordinary",
-        ),
-        TOUCH,
-        Axis("elements", "length of each of the three arrays of doubles", (), None, "elements"),
-    ),
-    metrics=(
-        Metric(
-            "bandwidth",
-            "B/s",
-            "higher",
-            "bytes",
-            "bytes that the source code names: 16 an element for copy and scale, 24 for add and triad",
-            limit="memory-bandwidth",
-            role="memory-rate",
-        ),
-        traffic(
-            "bytes that memory must move: ordinary stores also read the target (write-allocate)",
-        ),
-    ),
+    **declared("stream"),
     memory_bytes=lambda params, _placement: _memory_bytes(params),
     points=_points,
     setup_seconds=_setup_seconds,
     touch_seconds=_touch_seconds,
-    touch_axes=("touch", "elements"),
-    sentinel={"stores": "ordinary", "touch": "parallel", "elements": _SENTINEL_ELEMENTS},
 )

@@ -7,13 +7,12 @@ import msgspec
 import numpy as np
 
 from assay.analyse.curves import Curve, RunEstimates, between, curves
+from assay.analyse.plateaus import CACHE_PLATEAUS, Boundary, CachePlateaus, Plateau, partition
 from assay.model.law import Model, Unfitted
 from assay.model.machine import Machine
 from assay.model.quantity import Quantity
 from assay.model.text import text
-from assay.topics.memory.plateaus import Boundary, partition
 
-LAW = "cache-plateaus"
 _PLATEAU_POINTS = 2
 #: Below this share of the highest rate a small copy costs its call, not its bytes.
 _CALL_BOUND = 0.8
@@ -25,41 +24,12 @@ _WITHIN = 2
 _RESIDUAL = 0.25
 
 
-class Plateau(msgspec.Struct, frozen=True):
-    """Sizes that are copied at one rate.
-
-    Attributes:
-        rate: geometric mean of the medians, with the least and the largest.
-        end: where the rate falls; None where the curve ends first.
-    """
-
-    rate: Quantity
-    end: Boundary | None
-
-
-class CachePlateaus(Model, frozen=True, kw_only=True, tag=LAW):
-    """Rates of a copy by the caches that hold it, for sizes that are not bound by the cost of a call.
-
-    Attributes:
-        offset: between source and target, in B.
-        plateaus: by size.
-    """
-
-    offset: int
-    plateaus: tuple[Plateau, ...]
-
-    @property
-    def headline(self) -> Quantity:
-        """Rate of the first plateau."""
-        return self.plateaus[0].rate
-
-
 def fit(known: RunEstimates) -> Iterable[Model]:
     """Fit one model for each copy curve in cache."""
     hot = [each for each in known.of_role("copy-rate") if each.estimate.params.get("buffers") == "hot"]
     for curve in curves(hot, "bytes", "buffers"):
         benchmark = curve.members[0].estimate.benchmark
-        name = "/".join([LAW, benchmark, *(mark for mark in curve.marks if mark != "offset=0")])
+        name = "/".join([CACHE_PLATEAUS, benchmark, *(mark for mark in curve.marks if mark != "offset=0")])
         yield _plateaus(name, curve, known)
 
 
@@ -74,7 +44,7 @@ def _plateaus(name: str, curve: Curve, known: RunEstimates) -> Model:
     first = next((at for at, (_, rate, _) in enumerate(rated) if rate >= _CALL_BOUND * peak), len(rated))
     sizes = [size for size, _, _ in rated[first:]]
     rates = np.array([rate for _, rate, _ in rated[first:]])
-    unfitted = Unfitted(id=name, of=of, state=curve.state, wanted=LAW, reason="")
+    unfitted = Unfitted(id=name, of=of, state=curve.state, wanted=CACHE_PLATEAUS, reason="")
     if len(sizes) < 2 * _PLATEAU_POINTS:
         reason = text(
             "{sizes} sizes cost more than a call: two plateaus need {needed}",

@@ -11,13 +11,13 @@ import numpy as np
 from assay.analyse.clocks import Clocks
 from assay.analyse.curves import Curve, RunEstimates, curves, ends, point, replicates, with_ends
 from assay.analyse.estimates import Measured
+from assay.analyse.plateaus import FEWEST, STEP, Boundary, plateaus
 from assay.analyse.statistics import Samples, medians
 from assay.model.law import Model, Point, Unfitted
 from assay.model.machine import Machine
 from assay.model.quantity import Basis, Quantity
 from assay.model.result import Estimate
 from assay.model.text import text
-from assay.topics.memory.plateaus import FEWEST, STEP, Boundary, plateaus
 
 LAW = "latency-levels"
 MEMORY = "memory"

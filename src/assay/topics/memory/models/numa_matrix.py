@@ -71,7 +71,7 @@ class NumaMatrix(Model, frozen=True, kw_only=True, tag=LAW):
 
 def fit(known: RunEstimates) -> Iterable[Model]:
     """Fit one model for bandwidth and one for latency, for each kind of placement and words of the params."""
-    rates, latencies = known.of_role("memory-rate", "triad"), known.of_role("load-latency")
+    rates, latencies = known.of_role("memory-rate", main=True), known.of_role("load-latency")
     for what, measured in (("bandwidth", rates), ("latency", latencies)):
         bound = [each for each in measured if _cell(each.estimate, known)]
         # Placements without their index: `all:numa`.

@@ -54,7 +54,7 @@ class Saturation(Model, frozen=True, kw_only=True, tag=LAW):
 
 def fit(known: RunEstimates) -> Iterable[Model]:
     """Fit one model for each order of adding cores and kind of stores; of two with the same cores the first."""
-    triads = known.of_role("memory-rate", "triad")
+    triads = known.of_role("memory-rate", main=True)
     words = _words(known.run)
     seen: set[tuple[str, ...]] = set()
     for word, order in _ORDERS.items():
@@ -77,8 +77,8 @@ def _words(run: Run) -> Mapping[str, set[str]]:
     """Placement label -> the words (`cores`, `spread`) that asked for it or for what was folded into it."""
     asked = [(word, word) for word in (parsed(case.placement.label) for case in run.plan.cases)]
     words = defaultdict[str, set[str]](set)
-    for wish, into in (*asked, *(folded.places for folded in run.plan.folded)):
-        words[into.text].add(wish.share)
+    for request, into in (*asked, *(folded.places for folded in run.plan.folded)):
+        words[into.text].add(request.share)
     return words
 
 

@@ -6,10 +6,10 @@ from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.comparisons.effects import compare
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, digits, numbers, paired, standing
+from assay.analyse.plateaus import CachePlateaus
 from assay.model.result import Comparison, Estimate, Finding
 from assay.model.text import cli, joined, text
 from assay.model.units import format_quantity, format_size
-from assay.topics.memory.models.cache_plateaus import CachePlateaus
 
 #: The time of smaller cold blocks is also that of their calls and of the bytes around them.
 _LEAST_COLD = 64 * 2**10

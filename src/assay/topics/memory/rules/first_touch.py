@@ -12,7 +12,7 @@ rule = PairedRatio(
     threshold=text("parallel / serial >= {ratio}", ratio=f"{_FACTOR}"),
     differ="touch",
     level="serial",
-    kernels=("triad", "jacobi"),
+    roles=("memory-rate", "stencil-rate"),
     border=_FACTOR,
     claims=(
         Claim(

@@ -35,7 +35,7 @@ rule = PairedRatio(
     ),
     differ=CORES,
     level="half",
-    kernels=("triad",),
+    roles=("memory-rate",),
     border=_FACTOR,
     problem_from=_COSTS,
     # One finding for both kinds of stores: the clearer one.
@@ -52,6 +52,6 @@ rule = PairedRatio(
         text("virtual cores that the hypervisor does not always run"),
     ),
     words=_words,
-    missing=text("Triad was not measured on both half and all cores"),
+    missing=text("Memory bandwidth was not measured on both half and all cores"),
     measure=cli("run", "memory"),
 )

@@ -24,7 +24,7 @@ rule = PairedRatio(
     asks=text("Do interleaved pages help programs that initialise their arrays with one thread?"),
     threshold=text("interleave / first touch by one thread >= {ratio}", ratio=f"{_FACTOR}"),
     differ=MEMORY,
-    kernels=("triad", "jacobi"),
+    roles=("memory-rate", "stencil-rate"),
     only=_serial,
     border=_FACTOR,
     group=lambda tested: tested.pair.a.benchmark,

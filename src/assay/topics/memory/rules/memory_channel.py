@@ -47,7 +47,7 @@ def _finding(node: int, measured: Measured, others: list[Measured], effect: Quan
     return rule.finding(
         measured.estimate.id,
         claim=text(
-            "NUMA node {node} reaches {share} of the local triad bandwidth of the other nodes.",
+            "NUMA node {node} reaches {share} of the local memory bandwidth of the other nodes.",
             node=node,
             share=f"{share:.2f}",
         ),
@@ -69,19 +69,18 @@ def _finding(node: int, measured: Measured, others: list[Measured], effect: Quan
 
 
 def _groups(evidence: Evidence) -> list[dict[int, Measured]]:
-    """Group by measurement: NUMA node -> triad of all of its cores with its own memory; two nodes or more."""
+    """Group by measurement: NUMA node -> rate of all of its cores with its own memory; two nodes or more."""
     groups: dict[object, dict[int, Measured]] = {}
-    for each in evidence.measured:
+    for each in evidence.of_role("memory-rate", main=True):
         estimate = each.estimate
-        if (estimate.kernel, estimate.metric) != ("triad", "bandwidth") or not each.launches:
-            continue
-        own = own_node(estimate, evidence.run.machines)
+        own = own_node(estimate, evidence.run.machines) if each.launches else None
         policy, word = estimate.placement.policy.policy, estimate.placement.word
         local = policy == "first-touch" or is_bound(estimate, own)
         if own is None or not local or (word.share, word.group) != ("all", "numa"):
             continue
         words = tuple(word for word in estimate.params.values() if isinstance(word, str))
-        key = (policy, words, tuple(estimate.factors.items()), estimate.placement.hosts, estimate.state)
+        where = (estimate.placement.hosts, estimate.state)
+        key = (estimate.benchmark, policy, words, tuple(estimate.factors.items()), where)
         groups.setdefault(key, {})[own] = each
     return [group for group in groups.values() if len(group) > 1]
 

@@ -13,8 +13,8 @@ rule = PairedRatio(
     asks=text("How much longer does a load from another NUMA node take?"),
     threshold=text("other node / own node >= {ratio}", ratio=f"{_FACTOR}"),
     differ=MEMORY,
-    kernels=("chase",),
-    only=is_far("latency"),
+    roles=("load-latency",),
+    only=is_far,
     border=_FACTOR,
     group=lambda _tested: None,
     claims=(

@@ -21,8 +21,8 @@ rule = PairedRatio(
     asks=text("What does the memory of another NUMA node cost?"),
     threshold=text("own node / other node >= {ratio}", ratio=f"{1 / _SHARE:.2f}"),
     differ=MEMORY,
-    kernels=("triad",),
-    only=is_far("stream"),
+    roles=("memory-rate",),
+    only=is_far,
     border=1 / _SHARE,
     group=lambda _tested: None,
     claims=(

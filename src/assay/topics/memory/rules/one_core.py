@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from assay.analyse.comparisons import CORES, Pair
 from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, numbers, paired, standing
 from assay.model.result import Estimate, Finding
+from assay.model.role_words import Role
 from assay.model.text import cli, joined, text
 from assay.model.units import format_quantity
 from assay.topics.memory.models.lines_in_flight import LinesInFlight
 
+_ROLES: tuple[Role, ...] = ("memory-rate",)
 #: From here on one core nearly fills the memory's bandwidth.
 _MOST = 0.9
 #: Two cores of 49.9 % each do fill it.
@@ -18,11 +20,11 @@ _ALMOST = 0.1
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     # On two cores `half` is one core, and pairs carry that word.
-    pairs = [pair for pair in evidence.differing(CORES, "triad") if pair.a.placement.word.text == "one-core"]
+    pairs = [pair for pair in evidence.differing(CORES, _ROLES) if pair.a.placement.word.text == "one-core"]
     if not pairs:
         yield rule.not_assessed(
             text(
-                "Triad was not measured on both one core and all cores in {blocks} or more blocks",
+                "Memory bandwidth was not measured on both one core and all cores in {blocks} or more blocks",
                 blocks=FEWEST_BLOCKS,
             ),
             cli("run", "quick"),
@@ -48,9 +50,10 @@ def _finding(evidence: Evidence, pair: Pair) -> Finding:
     cores = len(pair.b.placement.cpus[0])
     flight = _flight(evidence, pair.a)
     claim: str = text(
-        "One core reaches {one} in triad, all {cores} cores reach {everyone} with the same stores; in the same "
+        "One core reaches {one} in {kernel}, all {cores} cores reach {everyone} with the same stores; in the same "
         "block one core has {share} % of it ({ratio}): {meaning}.",
         one=one,
+        kernel=pair.a.kernel,
         share=f"{100 * comparison.ratio:.0f}",
         everyone=everyone,
         cores=cores,

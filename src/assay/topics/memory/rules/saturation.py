@@ -12,7 +12,9 @@ from assay.topics.memory.models.saturation import REACHES, Saturation
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     models = evidence.fitted(Saturation)
     if not models:
-        yield rule.not_assessed(text("Triad was not measured on several numbers of cores"), cli("run", "node"))
+        yield rule.not_assessed(
+            text("Memory bandwidth was not measured on several numbers of cores"), cli("run", "node")
+        )
     best = {model.order: model for model in sorted(models, key=lambda each: each.maximum.value)}
     for order, model in best.items():
         cores, most = model.cores.value, model.maximum.value

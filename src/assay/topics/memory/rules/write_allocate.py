@@ -24,7 +24,7 @@ rule = PairedRatio(
     threshold=text("non-temporal / ordinary > {ratio}", ratio=f"{_FACTOR}"),
     differ="stores",
     level="non-temporal",
-    kernels=("triad",),
+    roles=("memory-rate",),
     border=_FACTOR,
     group=lambda _tested: None,
     clearest=lambda tested: (len(tested.pair.a.placement.cpus[0]), tested.ratio.lo),
@@ -32,7 +32,7 @@ rule = PairedRatio(
         Claim(
             "more",
             text(
-                "Non-temporal stores speed up triad on {label} ({ratio}): {cause}. Ordinary stores move 32 B "
+                "Non-temporal stores speed up {kernel} on {label} ({ratio}): {cause}. Ordinary stores move 32 B "
                 "where 24 B are counted."
             ),
             text(
@@ -43,6 +43,6 @@ rule = PairedRatio(
     ),
     rivals=lambda tested: () if _explained(tested) else _OTHERS,
     words=lambda tested: {"cause": _EXPLAINED if _explained(tested) else _NOT},
-    missing=text("Triad was not measured with both kinds of stores"),
+    missing=text("Memory bandwidth was not measured with both kinds of stores"),
     measure=cli("run", "memory"),
 )

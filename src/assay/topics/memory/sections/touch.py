@@ -18,7 +18,7 @@ _NONE, _INTERLEAVE, _BIND = "first-touch", "interleave", "bind"
 def _published(scene: Scene) -> Iterable[Table]:
     """Compare the stencil without an option and with interleaved pages, in MFLOPS, as a published table does."""
     rates = selection.middle(selection.headline_metric(selection.of_benchmark(scene.analysis, "himeno")))
-    settings = selection.grouped(selection.measured(rates), lambda e: e.alike("memory", "hosts", "state"))
+    settings = selection.grouped(selection.measured(rates), lambda e: e.signature("memory", "hosts", "state"))
     for members in settings.values():
         plain = [e for e in members if e.placement.memory == _NONE]
         by_state = {e.state: e for e in reversed(plain)}

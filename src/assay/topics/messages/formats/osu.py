@@ -2,9 +2,10 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.result import Analysis, Estimate
+from assay.model.role_words import usual_axes
 from assay.model.run import Run
 from assay.report import formatting
 
@@ -13,9 +14,9 @@ _SIZE, _FIGURE = 10, 20
 #: Unit -> (heading, factor from SI). OSU's megabyte has 10^6 bytes.
 _UNITS = {"s": ("Latency (us)", 1e6), "B/s": ("Bandwidth (MB/s)", 1e-6), "1/s": ("Messages/s", 1.0)}
 _LEAST_DIGITS = 3
-_SIZED = set(map(roles.usual_axis, ("message-size", "size-offset")))
+_SIZED = set(usual_axes("message-size", "size-offset"))
 #: Axes whose levels a title or a column names.
-_TITLED = set(map(roles.usual_axis, ("message-size", "size-offset", "message-pattern", "operation-name")))
+_TITLED = set(usual_axes("message-size", "size-offset", "message-pattern", "operation-name"))
 #: OSU's name of what passes messages.
 _BY = {"MPI": "OSU MPI", "TCP": "TCP"}
 
@@ -38,7 +39,7 @@ def tables(analysis: Analysis, _run: Run | None = None) -> Iterator[str]:
 
 def _is_column(estimate: Estimate) -> bool:
     """Whether OSU prints it: one figure for one pair; bandwidth and message rate for many pairs."""
-    benchmark = benchmarks.get(estimate.benchmark)
+    benchmark = estimate.declared
     if not benchmark.message_size:
         return False
     pattern = roles.pattern(estimate)
@@ -47,7 +48,7 @@ def _is_column(estimate: Estimate) -> bool:
 
 
 def _key(estimate: Estimate) -> Hashable:
-    return estimate.alike("kernel", "metric", *_SIZED)
+    return estimate.signature("kernel", "metric", *_SIZED)
 
 
 def _table(group: Sequence[Estimate]) -> Iterator[str]:
@@ -78,7 +79,7 @@ def _means(group: Iterable[Estimate]) -> Iterator[str]:
 
 def _title(estimate: Estimate) -> str:
     """Return OSU's name of the test, else the name of the benchmark with its pattern or operation."""
-    pattern, declared = roles.pattern(estimate), benchmarks.get(estimate.benchmark)
+    pattern, declared = roles.pattern(estimate), estimate.declared
     if pattern and pattern.osu and declared.between_two and declared.two_sided:
         return f"{_BY[declared.two_sided]} {pattern.osu}"
     return f"{declared.name} {roles.pattern_name(estimate) or roles.level_of(estimate, 'operation-name') or ''}"
@@ -110,7 +111,7 @@ def _circumstances(estimate: Estimate) -> Iterable[str]:
     yield from (f"{name}={level}" for name, level in estimate.factors.items())
     if estimate.state:
         yield f"state={estimate.state}"
-    defaults = {axis.name: axis.default for axis in benchmarks.get(estimate.benchmark).axes}
+    defaults = {axis.name: axis.default for axis in estimate.declared.axes}
     for name, value in estimate.params.items():
         if name not in _TITLED and defaults.get(name) not in {None, value}:
             yield f"{name}={value}"

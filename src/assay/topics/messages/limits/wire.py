@@ -2,13 +2,13 @@
 
 import msgspec
 
+from assay.analyse import limits
 from assay.analyse.bounds import Bounds, Law, cached_bytes, rank_memory_bytes
-from assay.analyse.messages import link
 from assay.analyse.messages.curves import PATTERN
 from assay.model.machine import Device
 from assay.model.result import Estimate, Limit
 from assay.model.text import joined, text
-from assay.topics.memory.limits import memory
+from assay.topics.messages import link
 
 _PAIR = 2
 #: Memory moves each byte of a message at least twice: it is read, and written where it is received.
@@ -39,7 +39,7 @@ def _inside(estimate: Estimate, bounds: Bounds) -> Limit | None:
     buffers = _ranks(estimate) * rank_memory_bytes(estimate)
     if buffers <= cached_bytes(estimate, machine.topology):
         return None
-    found = memory.rate(estimate, bounds)
+    found = limits.limit("memory-traffic", estimate, bounds)
     if found is None:
         return None
     half = text("half of {of}: memory reads and writes each byte of a message", of=found.of)

@@ -19,7 +19,7 @@ class Duplex(RatioBySize, frozen=True, kw_only=True, tag=LAW):
 
 def fit(known: RunEstimates) -> Iterable[Model]:
     """Fit one model for each pair of curves that differ in their directions alone."""
-    for benchmark in roles.message_curves():
+    for benchmark in roles.message_curves(known.run.plan.declarations):
         for curve in curves.by_size(known, benchmark, curves.PATTERN):
             one, both = (
                 {curves.size(e.estimate): e for e in curve.members if e.estimate.params[curves.PATTERN] == pattern}
@@ -27,4 +27,4 @@ def fit(known: RunEstimates) -> Iterable[Model]:
             )
             found = [MeasuredPair(both[size], one[size]) for size in sorted(one.keys() & both.keys())]
             if found:
-                yield ratios.fitted(Duplex, benchmark, curve, found)
+                yield ratios.fitted(Duplex, curve, found)

@@ -42,13 +42,13 @@ class MaxRate(Model, frozen=True, kw_only=True, tag=LAW):
 
 def fit(known: RunEstimates) -> Iterable[Model]:
     """Fit one model for each curve over numbers of pairs and sizes; one number of pairs is no curve."""
-    for benchmark in (name for name, by in roles.message_curves().items() if by):
+    for benchmark in (name for name, by in roles.message_curves(known.run.plan.declarations).items() if by):
         for curve in curves.by_size(known, benchmark, "label"):
             members = tuple(each for each in curve.members if _counts(each.estimate))
             if len({pairs_of(each.estimate) for each in members}) > 1:
                 over = members[0].estimate.placement.word.over
                 marks = (f"@{over}", *curve.marks) if over else curve.marks
-                yield _model(benchmark, Curve(marks, members, curve.state))
+                yield _model(Curve(marks, members, curve.state))
 
 
 def pairs_of(estimate: Estimate) -> int:
@@ -65,9 +65,9 @@ def _counts(estimate: Estimate) -> bool:
     )
 
 
-def _model(benchmark: str, curve: Curve) -> Model:
+def _model(curve: Curve) -> Model:
     times = curves.times(curve.members)
-    name = curves.named(LAW, benchmark, curve.marks)
+    name = curves.named(LAW, curve.members[0].estimate.declared, curve.marks)
     identity = curve._replace(members=times.members).identity(LAW) | {"id": name}
     k = np.array([float(pairs_of(each.estimate)) for each in times.members])
     numbers = len(set(k))

@@ -17,26 +17,29 @@ from assay.model.law import Model, Unfitted
 from assay.model.quantity import Quantity
 from assay.model.text import text
 from assay.topics.messages import figures, pieces, scatter
+from assay.topics.messages.causes import causes as possible_causes
 from assay.topics.messages.lines import Lines
 
 _FEWEST_LAUNCHES = 2
+#: Of a step of the law.
+causes = possible_causes
 
 
 def fit(known: RunEstimates) -> Iterable[Model]:
     """Fit one model for each curve: a benchmark, pattern and placement; a single size is no curve."""
-    for benchmark in roles.message_curves():
+    for benchmark in roles.message_curves(known.run.plan.declarations):
         for curve in curves.by_size(known, benchmark):
             if len(curve.members) > 1:
-                yield _law(benchmark, curve)
+                yield _law(curve)
 
 
-def _law(benchmark: str, curve: Curve) -> Model:
+def _law(curve: Curve) -> Model:
     """Fit the law of one curve.
 
     The breaks are those of the medians; the coefficients are fitted again to every draw of launches.
     """
     times = curves.times(curve.members)
-    name = curves.named(LAW, benchmark, curve.marks)
+    name = curves.named(LAW, curve.members[0].estimate.declared, curve.marks)
     identity = curve._replace(members=times.members).identity(LAW) | {"id": name}
     if (sizes := len(set(times.sizes))) < pieces.FEWEST:
         few = text("{sizes} sizes: the model needs {needed}", sizes=sizes, needed=pieces.FEWEST)

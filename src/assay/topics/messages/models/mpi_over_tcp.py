@@ -5,16 +5,16 @@ from collections.abc import Callable, Hashable, Iterable
 from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import curves
-from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.law import Model
 from assay.model.result import Estimate
+from assay.model.role_words import USUAL_AXES
 from assay.topics.messages import ratios
 from assay.topics.messages.ratios import MeasuredPair, RatioBySize
 
 LAW = "mpi-over"
 TCP, MEMCPY = "tcp", "memcpy"
-_SHARED = (curves.PATTERN, curves.BYTES, curves.OFFSET, "buffers", roles.usual_axis("idle-gap"))
+_SHARED = (curves.PATTERN, curves.BYTES, curves.OFFSET, "buffers", USUAL_AXES["idle-gap"])
 _ONE_WAY = "bandwidth"
 #: How a socket waits: MPI libraries poll, so they are compared with sockets that poll.
 WAITING, POLLING = "waiting", "polling"
@@ -46,7 +46,7 @@ def fit(known: RunEstimates) -> Iterable[Model]:
             keys = [(each, key(each.estimate)) for each in curve.members]
             both = ([MeasuredPair(each, found[name]) for each, name in keys if name in found] for found in bases)
             if compared := next(filter(None, both), None):
-                yield ratios.fitted(MpiOver, "pt2pt", curve, compared, base=base)
+                yield ratios.fitted(MpiOver, curve, compared, base=base)
 
 
 def is_polled(estimate: Estimate) -> bool:

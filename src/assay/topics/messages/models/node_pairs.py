@@ -8,8 +8,7 @@ import numpy as np
 from assay.analyse.curves import Curve, RunEstimates, curves, point, spread
 from assay.analyse.estimates import Measured, value
 from assay.analyse.statistics import median_intervals, medians
-from assay.model import benchmarks
-from assay.model.benchmark import Metric
+from assay.model.declaration import Metric
 from assay.model.grouping import grouped
 from assay.model.law import Model, Point
 from assay.model.quantity import Quantity
@@ -88,7 +87,7 @@ def _points(member: Measured, recorded: Recorded) -> Iterable[Point]:
 
 def metric_of(estimate: Estimate) -> Metric:
     """Return the declared metric of an estimate."""
-    return next(each for each in benchmarks.get(estimate.benchmark).metrics if each.name == estimate.metric)
+    return next(each for each in estimate.declared.metrics if each.name == estimate.metric)
 
 
 def by_case(run: Run) -> Recorded:

@@ -8,7 +8,7 @@ import msgspec
 
 from assay.analyse.curves import M, figure
 from assay.analyse.evidence import Evidence
-from assay.analyse.messages import curves, link
+from assay.analyse.messages import curves
 from assay.analyse.messages.steps import MessageLaw, steps
 from assay.model import roles
 from assay.model.grouping import grouped
@@ -16,7 +16,7 @@ from assay.model.profile import Profile, ProfileFigure
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Finding
 from assay.report import messages
-from assay.topics.messages import limiting
+from assay.topics.messages import limiting, link
 from assay.topics.messages.ends import LONG_BYTES
 from assay.topics.messages.models import max_rate, mpi_over_tcp
 from assay.topics.messages.models.duplex import Duplex
@@ -95,7 +95,9 @@ def profiles(evidence: Evidence, findings: Sequence[Finding]) -> tuple[Profile, 
 def _paths(evidence: Evidence, by: str) -> dict[_Key, _Path]:
     """Return the paths between two partners by `MPI` or `TCP`, with their most usual curves."""
     found: dict[_Key, _Path] = {}
-    for benchmark in (name for name, of in roles.message_curves().items() if of == by):
+    for benchmark in (
+        name for name, of in roles.message_curves(evidence.run.plan.declarations).items() if of == by
+    ):
         every = curves.by_size(evidence, benchmark)
         members = [tuple(sorted((each.estimate for each in curve.members), key=curves.size)) for curve in every]
         between = [each for each in members if _pattern(each[0]) in {_LATENCY, _ONE}]
@@ -115,7 +117,7 @@ def _key(members: Sequence[Estimate]) -> _Key:
 def _pattern(estimate: Estimate) -> str:
     """Return the pattern; for one pair that of one pair, since programs for many pairs measure the same."""
     pattern = roles.pattern_name(estimate)
-    return roles.of_one_pair(pattern) if max_rate.pairs_of(estimate) == 1 else pattern
+    return roles.of_one_pair(estimate.declared, pattern) if max_rate.pairs_of(estimate) == 1 else pattern
 
 
 def _unusual(members: Sequence[Estimate]) -> int:

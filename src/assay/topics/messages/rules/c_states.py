@@ -8,8 +8,8 @@ import msgspec
 from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.messages import place
 from assay.analyse.paired import Claim, PairedRatio, Tested
-from assay.model import roles
 from assay.model.result import Finding
+from assay.model.role_words import USUAL_AXES
 from assay.model.text import Rooted, cli, text
 from assay.model.units import format_ratio_with_ends
 
@@ -17,7 +17,7 @@ from assay.model.units import format_ratio_with_ends
 _LEAST = 1.02
 #: From this factor on the finding is advice, not a fact (docs/findings.md).
 _FACTOR = 1.2
-_FACTOR_NAME, _GAP = "cstates", roles.usual_axis("idle-gap")
+_FACTOR_NAME, _GAP = "cstates", USUAL_AXES["idle-gap"]
 _ASKS = text("Do idle states of the cores slow down messages?")
 _MISSING = text(
     "No message was measured after a pause, nor at two levels of a factor '{factor}'", factor=_FACTOR_NAME
@@ -61,7 +61,7 @@ def _after(tested: Tested) -> dict[str, str]:
     return {
         "ratio": format_ratio_with_ends(tested.ratio),
         "gap": f"{gap_us / 1000:g} ms" if gap_us >= 1000 else f"{gap_us} µs",  # noqa: PLR2004 (a millisecond)
-        "case": place.way(tested.pair.a),
+        "case": place.path_name(tested.pair.a),
     }
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.messages import place
 from assay.analyse.messages.curves import BYTES
-from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.quantity import exact
 from assay.model.result import Estimate, Finding
@@ -23,14 +22,12 @@ _SHARE = 0.1
 _FEWEST_SAMPLES = 10
 #: Messages of more bytes in an iteration may take as long as the timers.
 _LONGEST_BYTES = 65536
-#: The benchmark that passes messages by sockets.
-_SOCKETS = next(name for name, by in roles.message_curves().items() if by == "TCP")
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     estimates: dict[str, Estimate] = {}
     for estimate in evidence.estimates.values():
-        wanted = roles.message_curves().get(estimate.benchmark) and estimate.median is not None
+        wanted = estimate.declared.between_two and estimate.declared.two_sided and estimate.median is not None
         window = int(estimate.params.get("window", 1)) if estimate.metric != "latency" else 1
         short = window * int(estimate.params.get(BYTES, 0)) <= _LONGEST_BYTES
         if wanted and short and not _takes_turns(estimate):
@@ -40,7 +37,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         (case, timer, float(np.median([each[-1] for each in found]))) for (case, timer), found in shares.items()
     )
     waiting = [(timer, estimates[case], share) for case, timer, share in medians if share >= _SHARE]
-    for (timer, path), cases in grouped(waiting, lambda each: (each[0], place.way(each[1]))).items():
+    for (timer, path), cases in grouped(waiting, lambda each: (each[0], place.path_name(each[1]))).items():
         yield _finding(timer, path, [(estimate, share) for _, estimate, share in cases])
 
 
@@ -80,7 +77,7 @@ def _finding(timer: Timer, path: str, cases: list[tuple[Estimate, float]]) -> Fi
         numbers=numbers(share, _SHARE) | {WAIT: exact(timer.seconds, "s")},
         statistic=text("median over the launches of the share of samples {share}", share=f"{share:.2g}"),
         rivals=(text("the other process did not run: it was migrated or preempted"), text("a link that pauses")),
-        next=cli("run", "network", "--vary", f"{_SOCKETS}.nodelay=on,off")
+        next=cli("run", "network", "--vary", f"{worst.benchmark}.nodelay=on,off")
         if timer is not TIMERS[-1]
         else text("count the retransmitted segments during a run: `nstat -z TcpRetransSegs`"),
     )

@@ -34,7 +34,7 @@ def _finding(model: Duplex, known: Mapping[str, Estimate]) -> Finding:
             "Long messages in both directions get {factor} times the bandwidth of one direction ({case}; {low} to "
             "{high}): {verdict}.",
             factor=f"{factor:.2f}",
-            case=place.way(estimate),
+            case=place.path_name(estimate),
             low=f"{low:.2f}",
             high=f"{high:.2f}",
             verdict=text("the directions share the path") if shared else apart,

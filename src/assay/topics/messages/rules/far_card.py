@@ -11,7 +11,6 @@ from assay.analyse.experiments import retest_range
 from assay.analyse.messages import place
 from assay.analyse.messages.curves import BYTES, size
 from assay.analyse.possible import without_memory_nodes
-from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.quantity import Quantity
 from assay.model.result import Finding
@@ -50,7 +49,7 @@ class _Cost(NamedTuple):
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    pairs = [pair for pair in evidence.differing(CARD, "", FAR) if roles.between_two(pair.a.benchmark)]
+    pairs = [pair for pair in evidence.differing(CARD, a=FAR) if pair.a.declared.between_two]
     if not pairs:
         yield rule.not_assessed(
             text("Messages between nodes were not measured from cores both near the network card and far from it"),
@@ -58,7 +57,9 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             without_memory_nodes(evidence.run),
         )
     known = {each.estimate.id: each for each in evidence.measured}
-    for curve in grouped(sorted(pairs, key=lambda each: size(each.a)), lambda pair: pair.a.alike(BYTES)).values():
+    for curve in grouped(
+        sorted(pairs, key=lambda each: size(each.a)), lambda pair: pair.a.signature(BYTES)
+    ).values():
         costs = [
             _Cost(pair, difference(known[pair.a.id], known[pair.b.id], paired=True), _LATER_S)
             if pair.a.unit == "s"
@@ -84,7 +85,7 @@ def _finding(evidence: Evidence, costs: list[_Cost]) -> Finding:
         else "Cores far from the network card get up to {loss} less bandwidth than cores near it ({case}; {count} "
         "sizes from {first} to {last}).",
         loss=loss,
-        case=place.way(pair.a),
+        case=place.path_name(pair.a),
         count=len(costs),
         first=first,
         last=last,

@@ -5,16 +5,16 @@ from collections.abc import Iterable
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.experiments import arm, retest_single
-from assay.analyse.messages import configured, place
+from assay.analyse.messages import place
 from assay.analyse.messages.curves import BYTES, PATTERN
 from assay.model import roles
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Arm, Effect, Experiment
 from assay.model.result import Estimate, Finding, Limit
 from assay.model.text import cli, text
 from assay.model.units import format_quantity, format_size
-from assay.topics.messages import axes, ends
+from assay.topics.messages import axes, configured, ends
 
 #: Pairs of cores that may saturate a link that one pair does not.
 _MORE = 4
@@ -55,7 +55,7 @@ def _finding(estimate: Estimate, evidence: Evidence) -> Iterable[Finding]:
         claim=text(
             "Messages between nodes get at most {figure} ({case}, {size}), {share} of {carried}, {of}: {verdict}.",
             figure=figure,
-            case=place.way(estimate),
+            case=place.path_name(estimate),
             size=format_size(int(estimate.params[BYTES])),
             share=f"{median / limit.value:.2f}",
             carried=carried,
@@ -146,7 +146,7 @@ def _shorter_frames(estimate: Estimate, evidence: Evidence) -> Effect | None:
 def _more_pairs(estimate: Estimate, evidence: Evidence) -> Placement | None:
     """Place up to four cores of each node, each with a partner; None unless one pair sent in one direction."""
     machine = machine_of(estimate, evidence.run.machines)
-    one_pair = len(estimate.placement.cpus[0]) == 1 and roles.message_curves().get(estimate.benchmark) == "MPI"
+    one_pair = len(estimate.placement.cpus[0]) == 1 and roles.is_curve_by(estimate.declared, "MPI")
     one_way = estimate.params.get(PATTERN) == "bandwidth"
     if machine is None or not (one_pair and one_way) or estimate.placement.is_one_machine:
         return None

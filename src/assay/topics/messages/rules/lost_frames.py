@@ -4,15 +4,15 @@ import math
 from collections.abc import Hashable, Iterable
 
 from assay.analyse.evidence import Evidence, Rule, numbers
-from assay.analyse.messages import configured
 from assay.analyse.messages.curves import BYTES, PATTERN
 from assay.model import roles
+from assay.model.declaration import Declaration
 from assay.model.grouping import grouped
 from assay.model.plan import Arm, Case, Effect, Experiment
 from assay.model.result import Finding
 from assay.model.text import joined, text
 from assay.model.units import format_size
-from assay.topics.messages import axes
+from assay.topics.messages import axes, configured
 
 #: `tcp` gives up a connection after this number of seconds without a byte.
 _PATIENCE_S = 20.0
@@ -32,7 +32,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _between(evidence: Evidence) -> list[Case]:
     """Return the cases of TCP between nodes."""
     several = (case for case in evidence.run.plan.studied if len(case.placement.hosts) > 1)
-    return [case for case in several if roles.message_curves().get(case.benchmark) == "TCP"]
+    return [case for case in several if roles.is_curve_by(evidence.run.plan.declared(case.benchmark), "TCP")]
 
 
 def _path(case: Case) -> Hashable:
@@ -91,14 +91,14 @@ def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Fi
             "nodes: as root, `{command}`",
             command="ip link set DEVICE mtu 1500",
         ),
-        experiment=_experiment(case),
+        experiment=_experiment(evidence.run.plan.declared(case.benchmark), case),
     )
 
 
-def _experiment(case: Case) -> Experiment:
+def _experiment(declared: Declaration, case: Case) -> Experiment:
     """Repeat the messages that broke their connection, in segments that every path carries."""
     setting = text("segments of {size}", size=f"{_SURE:,} B")
-    is_time = axes.PATTERNS[str(case.params[PATTERN])].figure == "time"
+    is_time = roles.patterns(declared)[str(case.params[PATTERN])].figure == "time"
     metric = "latency" if is_time else "bandwidth"
     arm = Arm(case.id, "message", metric, 1, params={axes.SEGMENT: _SURE})
     passes = Effect(

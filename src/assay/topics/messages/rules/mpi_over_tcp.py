@@ -5,7 +5,7 @@ from itertools import groupby
 
 from assay.analyse.evidence import CONFIDENT, Evidence, Rule, numbers
 from assay.analyse.experiments import retest, retest_pair
-from assay.analyse.messages import link, place
+from assay.analyse.messages import place
 from assay.analyse.messages.curves import size
 from assay.model import roles
 from assay.model.law import Point
@@ -13,6 +13,7 @@ from assay.model.plan import Experiment
 from assay.model.result import Estimate, Finding
 from assay.model.text import cli, joined, text
 from assay.model.units import format_size
+from assay.topics.messages import link
 from assay.topics.messages.models.mpi_over_tcp import TCP, MpiOver, is_polled
 
 _FACTOR = 0.70
@@ -48,7 +49,7 @@ def _finding(model: MpiOver, estimate: Estimate, slow: list[Point], known: Mappi
             "at {size}, below {factor} at {count} size from {first} to {last}.|MPI is slower than TCP between the "
             "same processes ({case}; {sockets}): down to {least} of its speed at {size}, below {factor} at "
             "{count} sizes from {first} to {last}.",
-            case=place.way(estimate),
+            case=place.path_name(estimate),
             sockets=text("sockets that poll, as MPI does" if is_polled(sockets[0]) else "sockets that block"),
             least=f"{worst.value.value:.2f}",
             size=format_size(int(worst.at["bytes"])),

@@ -3,17 +3,16 @@
 from collections.abc import Iterable, Sequence
 
 from assay.analyse.evidence import Evidence, Rule, digits, numbers
-from assay.analyse.messages import link, place
-from assay.model import roles
+from assay.analyse.messages import place
 from assay.model.grouping import grouped
 from assay.model.result import Estimate, Finding
 from assay.model.text import listed, text
 from assay.model.units import format_quantity
-from assay.topics.messages import ends
+from assay.topics.messages import ends, link
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    sent = [each for each in evidence.estimates.values() if roles.between_two(each.benchmark)]
+    sent = [each for each in evidence.estimates.values() if each.declared.between_two]
     sent = [each for each in sent if each.median is not None]
     for (name, mtus), estimates in grouped(sent, lambda each: ends.frames(each, evidence.run)).items():
         if name and ends.differ(mtus):

@@ -9,16 +9,17 @@ import msgspec
 
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.experiments import arm
-from assay.analyse.messages import configured, place
+from assay.analyse.messages import place
 from assay.analyse.messages.curves import PATTERN
-from assay.analyse.messages.steps import LEAST, SCATTERS, MessageLaw, Step, causes, frames, steps
+from assay.analyse.messages.steps import LEAST, SCATTERS, MessageLaw, Step, steps
 from assay.model import roles
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import ParamValue
 from assay.model.plan import UNSET, Effect, Experiment, Factor
 from assay.model.result import Estimate, Finding
 from assay.model.text import REMARK, Text, cli, filled, joined, text
 from assay.model.units import format_quantity, format_size
-from assay.topics.messages import axes
+from assay.topics.messages import axes, configured
+from assay.topics.messages.causes import causes, frames
 
 #: Patterns that show a jump best; the others repeat it.
 _PATTERNS = ("latency", "bandwidth")
@@ -111,7 +112,7 @@ def _claim(estimate: Estimate, steps: str) -> str:
             "The message time jumps with the size ({case}): {steps}. There is no network on this path: a socket "
             "buffer or a cache can be full there."
         )
-    return filled(claim, {"case": place.way(estimate), "steps": steps})
+    return filled(claim, {"case": place.path_name(estimate), "steps": steps})
 
 
 def _by_hand(evidence: Evidence, estimate: Estimate, step: Step) -> str:

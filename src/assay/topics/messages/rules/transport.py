@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from assay.analyse.evidence import Evidence, Rule, numbers
-from assay.analyse.messages import configured, link
-from assay.model import benchmarks, roles
+from assay.model import roles
 from assay.model.machine import card_of, is_port
 from assay.model.result import Estimate, Finding, Severity
 from assay.model.run import Run
 from assay.model.text import Text, cli, filled, joined, listed, text
+from assay.topics.messages import configured, link
 
 #: An interface carried the messages if it sent at least this share of their bytes.
 _MOST = 0.5
@@ -102,7 +102,7 @@ def _passes_messages(estimate: Estimate) -> bool:
         estimate.median is not None
         and proven is not None
         and proven.machines > 0
-        and benchmarks.get(estimate.benchmark).message_size is not None
+        and estimate.declared.message_size is not None
     )
 
 

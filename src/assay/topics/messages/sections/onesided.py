@@ -4,10 +4,9 @@ from collections.abc import Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import formatting, messages, selection
+from assay.report import formatting, messages, operations, selection
 from assay.report.declared import Scene
 from assay.report.section import Table, headings
-from assay.topics.messages import operations
 
 
 def _by_synchronisation(scene: Scene) -> Iterable[Table]:

@@ -1,7 +1,6 @@
 """Path of the messages: the requested network, the counters of the interfaces, the number of machines."""
 
 from assay.launch.starter import network_of
-from assay.model import benchmarks
 from assay.model.placed import Proof
 from assay.model.result import Estimate
 from assay.model.text import joined, text
@@ -13,10 +12,10 @@ from assay.report.section import headings
 def _proofs(scene: Scene) -> list[tuple[str, ...]]:
     """Return the rows: the proof by the largest message between partners, once for all that have the same."""
     measured = [e for e in selection.measured(scene.analysis.estimates) if e.placement.proven]
-    passed = tuple(e for e in measured if benchmarks.of(e.benchmark).message_size is not None)
+    passed = tuple(e for e in measured if e.declared.message_size is not None)
     variant = messages.over(passed)
     groups = selection.grouped(
-        passed, lambda e: (e.benchmark, messages.where(e), variant(e) or selection.title(e.benchmark))
+        passed, lambda e: (e.benchmark, messages.where(e), variant(e) or selection.title(e.declared))
     )
     proofs = selection.grouped(groups.items(), lambda each: _proof(scene, each[1]))
     return [

@@ -13,8 +13,8 @@ from assay.analyse.comparisons.effects import compare
 from assay.analyse.curves import RunEstimates, headline, states_of
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.statistics import median_interval
-from assay.model import benchmarks, roles
-from assay.model.benchmark import ParamValue
+from assay.model import roles
+from assay.model.declaration import ParamValue
 from assay.model.declarations import INDEPENDENT
 from assay.model.grouping import grouped
 from assay.model.law import SPEED_UP, LawFigure, Model
@@ -156,7 +156,7 @@ def is_speed(estimate: Estimate) -> bool:
         and (role != "memory-rate" or estimate.placement.word.count is None)
         and bool(estimate.median)
         and estimate.metric == headline(estimate)
-        and estimate.kernel == benchmarks.of(estimate.benchmark).main_kernel
+        and roles.is_main(estimate)
         and estimate.placement.word.share != _NO_CORES
         and bool(estimate.placement.cpus)
     )
@@ -204,12 +204,12 @@ def _curves(rates: Sequence[Measured]) -> Iterator[_Curve]:
     Values that follow from the placement distinguish curves where one placement has several of them. A placement
     without a factor, as a network inside a node, or without a state belongs to the curves of all levels or states.
     """
-    declared = benchmarks.of(rates[0].estimate.benchmark)
-    copies = roles.axis(declared.name, "copies")
+    declared = rates[0].estimate.declared
+    copies = roles.axis(declared, "copies")
     fixed = [axis.name for axis in declared.axes if axis.default is not None or axis.identifies]
     chosen = {name for name in fixed if name != copies} | _several(rates, declared.computed)
     strong = grouped(rates, lambda each: _problem(each.estimate, chosen))
-    largest = _largest(rates, chosen, roles.axis(declared.name, "order"))
+    largest = _largest(rates, chosen, roles.axis(declared, "order"))
     grown = dict(_grown(strong, rates))
     own = [(problem, members, _is_weak(members)) for problem, members in strong.items()]
     every = (*own, *((*each, False) for each in largest.items()), *((*each, True) for each in grown.items()))
@@ -225,17 +225,17 @@ def _curves(rates: Sequence[Measured]) -> Iterator[_Curve]:
 def _is_weak(members: Sequence[Measured]) -> bool:
     """Whether the problem grows with the ranks by its definition: each rank has a part of a fixed size."""
     estimate = members[0].estimate
-    declared = benchmarks.of(estimate.benchmark)
-    return declared.growth.grows and declared.is_grown(estimate.params, estimate.params, 2)
+    declared = estimate.declared
+    return declared.larger is not None and declared.is_grown(estimate.params, estimate.params, 2)
 
 
 def _grown(
     problems: Mapping[_Problem, Sequence[Measured]], rates: Sequence[Measured]
 ) -> Iterator[tuple[_Problem, tuple[Measured, ...]]]:
     """Yield each problem with those that have as many times its memory as they have times its cores."""
-    declared = benchmarks.of(rates[0].estimate.benchmark)
+    declared = rates[0].estimate.declared
     for problem, members in problems.items():
-        if not declared.growth.grows or _is_weak(members):
+        if declared.larger is None or _is_weak(members):
             continue
         base = min(members, key=_cores)
         larger = [
@@ -280,7 +280,7 @@ def _largest(rates: Sequence[Measured], chosen: set[str], order: str) -> dict[_P
 
 def _place(estimate: Estimate) -> Hashable:
     where = estimate.placement
-    copies = estimate.params.get(roles.axis(estimate.benchmark, "copies"))
+    copies = estimate.params.get(roles.axis(estimate.declared, "copies"))
     return where.label, where.hosts, copies, tuple(estimate.factors.items())
 
 
@@ -360,7 +360,7 @@ def _step(member: _Member, base: _Member, copies: Mapping[Hashable, _Member], *,
         return None
     factor = member.cores / base.cores
     place = member.measured.estimate.placement
-    by_messages = benchmarks.of(member.measured.estimate.benchmark).launcher == "mpi"
+    by_messages = member.measured.estimate.declared.launcher == "mpi"
     efficiency = found.value.over(factor)
     shared, messages = _factors(member, base, copies, efficiency) if by_messages else (None, None)
     return Step(

@@ -11,7 +11,7 @@ from assay.analyse.messages.steps import MessageLaw
 from assay.analyse.noise import stops
 from assay.analyse.statistics import Samples, medians
 from assay.model import benchmarks, record, roles
-from assay.model.benchmark import ParamValue
+from assay.model.declaration import Declaration, ParamValue
 from assay.model.declarations import INDEPENDENT
 from assay.model.growth import Exchange
 from assay.model.law import Prediction
@@ -39,7 +39,7 @@ class _Member(NamedTuple):
     @property
     def copies(self) -> bool:
         """Whether its ranks share nothing."""
-        return roles.level(self.case.benchmark, self.case.params, "copies") == INDEPENDENT
+        return roles.level_of(self.rate.estimate, "copies") == INDEPENDENT
 
 
 class _Expected(NamedTuple):
@@ -95,7 +95,7 @@ def expect(known: RunEstimates, cases: Sequence[Case]) -> Iterable[record.Predic
                 )
             )
         ]
-        metric = next(iter(benchmarks.get(case.benchmark).metrics), None)
+        metric = next(iter(known.run.plan.declared(case.benchmark).metrics), None)
         if not by_state or metric is None:
             continue
         low, high = min(each.rate.lo for each in by_state), max(each.rate.hi for each in by_state)
@@ -127,7 +127,7 @@ def _expected(known: RunEstimates, members: Sequence[_Member], case: Case, state
 
 def _target(known: RunEstimates, members: Sequence[_Member], case: Case) -> _Target | None:
     """Return the target with the same problem on fewer cores, or one that grows to it; None if none is near."""
-    declared = benchmarks.get(case.benchmark)
+    declared = known.run.plan.declared(case.benchmark)
     fewer = [
         each
         for each in members
@@ -136,7 +136,7 @@ def _target(known: RunEstimates, members: Sequence[_Member], case: Case) -> _Tar
         and each.case.placement.memory == case.placement.memory
         and each.case.factors.items() <= case.factors.items()
         and not each.copies
-        and roles.level(case.benchmark, case.params, "copies") != INDEPENDENT
+        and roles.level(declared, case.params, "copies") != INDEPENDENT
     ]
     by_nodes = len(case.placement.hosts) > 1
     if by_nodes:
@@ -147,8 +147,8 @@ def _target(known: RunEstimates, members: Sequence[_Member], case: Case) -> _Tar
     fewer.sort(key=lambda each: each.case.cores)
     same = [each for each in fewer if declared.problem(each.case.params) == declared.problem(case.params)]
     if not same:
-        base = next((e for e in fewer if _is_grown(case, e.case)), None)
-        same = [e for e in fewer if base and (e is base or _is_grown(e.case, base.case))]
+        base = next((e for e in fewer if _is_grown(declared, case, e.case)), None)
+        same = [e for e in fewer if base and (e is base or _is_grown(declared, e.case, base.case))]
     if not same or case.cores > known.farthest * same[-1].case.cores:
         return None
     base_cores = same[0].case.cores
@@ -168,7 +168,7 @@ def _from_network(
     if len(case.placement.hosts) == 1:
         return None
     there = next((e for e in members if e.case.id != case.id and key(e.case) == key(case)), None)
-    exchange = benchmarks.get(case.benchmark).growth.exchange(case.params, case.placement)
+    exchange = benchmarks.of(case.benchmark).growth.exchange(case.params, case.placement)
     if there is None or exchange is None or not exchange.messages:
         return None
     before, after = (message_law(known, each, state) for each in (there.case, case))
@@ -194,8 +194,8 @@ def _message_time(exchange: Exchange, law: MessageLaw) -> Quantity:
     return Quantity(value, low, high, "s", "derived")
 
 
-def _is_grown(case: Case, base: Case) -> bool:
-    return benchmarks.get(case.benchmark).is_grown(case.params, base.params, case.cores / base.cores)
+def _is_grown(declared: Declaration, case: Case, base: Case) -> bool:
+    return declared.is_grown(case.params, base.params, case.cores / base.cores)
 
 
 def _from_copies(
@@ -231,7 +231,7 @@ def _seconds_of_work(
     known: RunEstimates, target: _Target, case: Case, members: Sequence[_Member], state: str | None
 ) -> _Work | None:
     """Return the time of a unit of work on a case's cores, from copies there, else on nodes from the base."""
-    exchange = benchmarks.get(case.benchmark).growth.exchange(case.params, case.placement)
+    exchange = benchmarks.of(case.benchmark).growth.exchange(case.params, case.placement)
     if exchange is None:
         return None
     law = message_law(known, case, state) if exchange.messages else None
@@ -279,8 +279,8 @@ def _copies(members: Sequence[_Member], base: _Member, case: Case) -> list[_Memb
     These two are copies on the cores of the case, and copies on the cores of the base, or one rank alone if the
     base is one rank. The other problem is the largest one: copies of smaller ones share caches, not memory.
     """
-    declared = benchmarks.get(case.benchmark)
-    axis = roles.axis(case.benchmark, "copies")
+    declared = base.rate.estimate.declared
+    axis = roles.axis(declared, "copies")
 
     def problem(of: Case) -> dict[str, ParamValue]:
         return {name: value for name, value in declared.problem(of.params).items() if name != axis}
@@ -344,7 +344,7 @@ def _compared(known: RunEstimates, measured: Measured, before: record.Prediction
     estimate, value = measured.estimate, figure(measured.estimate)
     predicted = Quantity(*before.parts, before.unit, before.basis)
     sources = tuple(known.estimates[each] for each in before.models if each in known.estimates)
-    by_messages = any(roles.between_two(each.benchmark) for each in sources)
+    by_messages = any(each.declared.between_two for each in sources)
     by_copies = any(roles.level_of(each, "copies") == INDEPENDENT for each in sources)
     parts = [
         text("independent copies on the same cores") if by_copies else "",

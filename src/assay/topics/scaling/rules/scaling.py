@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from assay.analyse.evidence import Evidence, Rule, digits, numbers, stands_on
-from assay.model import places, roles
+from assay.model import places
 from assay.model.quantity import Quantity
-from assay.model.result import Finding
+from assay.model.result import Estimate, Finding
 from assay.model.text import Text, cli, joined, text
 from assay.report import selection
 from assay.topics.scaling.models.scaling import Scaling
@@ -41,7 +41,7 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
     growing = text("weak scaling") if model.weak else ""
     problem = joined(
         ", ",
-        (selection.title(base.benchmark), *(f"{name} {value}" for name, value in model.problem.items()), growing),
+        (selection.title(base.declared), *(f"{name} {value}" for name, value in model.problem.items()), growing),
     )
     return rule.finding(
         model.id,
@@ -62,7 +62,7 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
             high=digits(step.efficiency.hi),
             basis=stands_on(step.efficiency, step.blocks),
         ),
-        next=text("name different machines") if turns else _next(model, step, base.benchmark),
+        next=text("name different machines") if turns else _next(model, step, base),
     )
 
 
@@ -118,7 +118,7 @@ def _ends(figure: Quantity) -> str:
     return f"{digits(figure.value)} ({digits(figure.lo)} to {digits(figure.hi)})"
 
 
-def _next(model: Scaling, step: Step, benchmark: str) -> str:
+def _next(model: Scaling, step: Step, base: Estimate) -> str:
     if (other := model.faster(step)) and step.ranks == other.ranks:
         better = text(
             "use {where}, which gives a speed-up of {gain} in place of {own}",
@@ -134,8 +134,8 @@ def _next(model: Scaling, step: Step, benchmark: str) -> str:
             remedy=better,
             command=f"srun --nodes={other.nodes} --ntasks-per-node={ranks} PROGRAM",
         )
-    if roles.axis(benchmark, "copies") and (step.shared is None or step.messages is None):
-        command = cli("run", f"scale:{benchmark}")
+    if base.declared.axis("copies") and (step.shared is None or step.messages is None):
+        command = cli("run", f"scale:{base.benchmark}")
         return text("measure independent copies on the same cores: `{command}`", command=command)
     if step.shared and step.messages and (not _has_ends(step) or min(step.shared.hi, step.messages.hi) >= 1):
         return text("more launches, or a quieter machine: the factors cannot be told apart")

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 
 from assay.analyse.evidence import stands_on
-from assay.model import benchmarks
 from assay.model.law import UNFIT
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
@@ -30,12 +29,12 @@ _Curve = Fitted[Scaling]
 def _name(each: _Curve) -> str:
     """Return `Himeno over MPI (stencil), size L`: benchmark, problem and state."""
     base = _base(each)
-    units = selection.units(base.benchmark)
+    units = base.declared.units
     problem = (
         f"{name} {formatting.param(value, units.get(name, ''))}" for name, value in each.model.problem.items()
     )
     growing = text("weak scaling") if each.model.weak else ""
-    return joined(", ", (selection.title(base.benchmark), *problem, growing, each.state))
+    return joined(", ", (selection.title(base.declared), *problem, growing, each.state))
 
 
 def _base(each: _Curve) -> Estimate:
@@ -281,10 +280,10 @@ def _cache_effect(steps: Iterable[tuple[_Curve, Step]]) -> Iterator[Text]:
 
 
 def _ledger_name(estimate: Estimate) -> str:
-    units = selection.units(estimate.benchmark)
-    names = (name for name in benchmarks.of(estimate.benchmark).growth.problem if name in estimate.params)
+    units = estimate.declared.units
+    names = (name for name in estimate.declared.scaled if name in estimate.params)
     problem = (f"{name} {formatting.param(estimate.params[name], units.get(name, ''))}" for name in names)
-    title = selection.title(estimate.benchmark)
+    title = selection.title(estimate.declared)
     return joined(", ", (title, *problem, estimate.placement.label, estimate.state or ""))
 
 

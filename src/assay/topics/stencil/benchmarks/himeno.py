@@ -1,7 +1,8 @@
 """The Himeno benchmark: Jacobi sweeps of a Poisson equation on a three-dimensional grid."""
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params
-from assay.model.declarations import TOUCH, traffic
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Params
+from assay.model.declaration_files import declared
 from assay.model.errors import UsageError
 
 #: Points along i, j and k, boundaries included.
@@ -14,8 +15,6 @@ GRIDS = {
 }
 _ARRAYS = 14
 FLOAT_BYTES = 4
-#: Operations of an inner point in a sweep.
-FLOPS = 34
 #: Each array ends 17 lines of 64 B after its last point.
 _STAGGER_BYTES = 17 * 64
 #: First touch and a check of each point, bytes per second: a low assumption, for plans only.
@@ -43,40 +42,8 @@ def grid_bytes(params: Params) -> int:
 
 
 benchmark = Benchmark(
-    name="himeno",
-    title="Himeno (stencil)",
-    measures="the rate of a Jacobi solver for the Poisson equation on the cores of a placement: a stencil over 14 "
-    "arrays",
-    source="R. Himeno, Himeno benchmark (himenoBMTxp), RIKEN, 2001",
-    program="himeno",
-    kernels=("jacobi",),
-    axes=(
-        Axis(
-            "size",
-            "points of the grid: XS 32x32x64, S 64x64x128, M 128x128x256, L 256x256x512, XL 512x512x1024",
-            tuple(GRIDS),
-            "M",
-            named=True,
-        ),
-        TOUCH,
-    ),
-    metrics=(
-        Metric(
-            "rate",
-            "flop/s",
-            "higher",
-            "flops",
-            "34 floating-point operations for each inner point and sweep, as the benchmark's MFLOPS counts them",
-            limit="roofline",
-            role="stencil-rate",
-            precision="fp32",
-        ),
-        traffic(
-            "72 B for each inner point and sweep: memory traffic if neighbours along i and j stay in cache",
-        ),
-    ),
+    **declared("himeno"),
     memory_bytes=lambda params, _placement: grid_bytes(params),
     setup_seconds=lambda params: 0.05 + grid_bytes(params) / _SETUP_RATE,
     touch_seconds=lambda params: grid_bytes(params) / _TOUCH_RATE,
-    touch_axes=("touch", "size"),
 )

@@ -3,8 +3,10 @@
 import math
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Params, Resources
-from assay.model.declarations import coupling, sharing_ranks
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Params
+from assay.model.declaration_files import declared
+from assay.model.declarations import sharing_ranks
 from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
 from assay.topics.stencil.benchmarks import himeno
@@ -35,18 +37,6 @@ def _memory_bytes(params: Params, placement: Placement) -> int:
     return himeno.arrays_bytes(i * j * -(-k // LINE_FLOATS) * LINE_FLOATS)
 
 
-def _larger(problem: Values, times: float) -> Values | None:
-    """Return the size with `times` as many points; each size has eight times the points of the previous one."""
-    sizes = tuple(himeno.GRIDS)
-    if problem.get("size") not in sizes:  # an import may have another size
-        return None
-    at = sizes.index(str(problem["size"]))
-    steps = math.log(times, _SIZE_FACTOR)
-    whole = round(steps)
-    exists = math.isclose(steps, whole, abs_tol=1e-9) and 0 <= at + whole < len(sizes)
-    return {"size": sizes[at + whole]} if exists else None
-
-
 def _exchange(params: Values, placement: Placement) -> Exchange | None:
     """Return the messages of one sweep: the faces of a block, one axis after the other, then a sum over all ranks.
 
@@ -57,7 +47,7 @@ def _exchange(params: Values, placement: Placement) -> Exchange | None:
     if grid is None:  # an import may have another size
         return None
     shape = _shape(params, placement)
-    work = himeno.FLOPS * math.prod(points - 2 for points in grid)
+    work = benchmark.amount("jacobi", "flops") * math.prod(points - 2 for points in grid)
     if ranks == 1 or shape is None:
         return Exchange(float(work), ())
     i, j, k = block_of(grid, shape)
@@ -66,28 +56,10 @@ def _exchange(params: Values, placement: Placement) -> Exchange | None:
     return Exchange(float(work), (*crossed, Message(math.ceil(math.log2(ranks)), himeno.FLOAT_BYTES)))
 
 
-_axes = {axis.name: axis for axis in himeno.benchmark.axes}
-
 benchmark = Benchmark(
-    name="himeno_mpi",
-    title="Himeno over MPI (stencil)",
-    measures="the rate of a Jacobi solver for the Poisson equation on a grid that MPI ranks share, each with a "
-    "block of it",
-    source=himeno.benchmark.source,
-    program="himeno_mpi",
-    kernels=himeno.benchmark.kernels,
-    axes=(
-        _axes["size"],
-        coupling("all ranks work on one grid", "each rank has its own grid"),
-        Axis("i", "ranks along the first axis of the grid; 0: chosen for short messages", (), None),
-        Axis("j", "ranks along the second axis; 0: chosen for short messages", (), None),
-        Axis("k", "ranks along the third axis, contiguous in memory; 0: chosen for short messages", (), None),
-    ),
-    metrics=himeno.benchmark.metrics,
+    **declared("himeno_mpi"),
     memory_bytes=_memory_bytes,
     points=_points,
     setup_seconds=lambda params: 0.1 + himeno.grid_bytes(params) / _SETUP_RATE,
-    launcher="mpi",
-    max_rank_cpus=None,
-    growth=Growth({"size": ("S", "first:L,M")}, _larger, _exchange),
+    growth=Growth(_exchange),
 )

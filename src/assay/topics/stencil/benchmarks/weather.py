@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
-from assay.model.declarations import coupling, phase_times, sharing_ranks, traffic
+from assay.model.benchmark import Benchmark, Resources
+from assay.model.declaration import Params
+from assay.model.declaration_files import declared
+from assay.model.declarations import sharing_ranks
 from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
 
-#: Work of one cell in one step; see docs/methods/weather.md.
-FLOPS, TRAFFIC_BYTES = 540, 640
 #: Exchanges of a step, and bytes of a message for each row of cells: two columns of four numbers.
 EXCHANGES, ROW_BYTES = 3, 64
 
@@ -27,13 +27,6 @@ _AROUND, _STRIP_BYTES = (26, 4), 20_000
 #: Share of the memory of a host that planes may fill.
 _SHARE = 0.8
 _FEWEST_COLUMNS = 8
-
-#: Parts of a solution.
-PHASES = {
-    "tendencies": "computing, mean over the threads of a rank",
-    "halo": "exchange of columns with neighbours, waiting included",
-    "other": "the rest: threads that wait for each other, walls, and both ends of the plane if there is one rank",
-}
 
 
 def cells(columns: int) -> int:
@@ -77,11 +70,6 @@ def _setup_seconds(params: Params) -> float:
     return 0.1 + steps * cells(columns) / _RATE + _ROW_S * (columns // 2)
 
 
-def _larger(problem: Values, times: float) -> Values:
-    """Return the plane with `times` as many cells; the number of columns is even."""
-    return {"nx": 2 * round(int(problem["nx"]) * times**0.5 / 2)}
-
-
 def _exchange(params: Values, placement: Placement) -> Exchange:
     """Return the messages of one step: two columns to each of two neighbours in each stage along x, in turn."""
     columns = int(params["nx"])
@@ -91,65 +79,9 @@ def _exchange(params: Values, placement: Placement) -> Exchange:
 
 
 benchmark = Benchmark(
-    name="weather",
-    title="Weather (dry air in a plane)",
-    measures="the rate at which all ranks and threads of a placement simulate dry air in a vertical plane, by the "
-    "equations of miniWeather",
-    source="M. R. Norman, miniWeather, Oak Ridge National Laboratory: its documentation",
-    program="weather",
-    kernels=("rate", *PHASES),
-    axes=(
-        Axis(
-            "nx",
-            "cells along x, an even number; half as many along z",
-            (100, 400, 1600, 6400),
-            None,
-            identifies=True,
-        ),
-        Axis("time-steps", "steps of a solution", (12, 60, 150, 600), None),
-        coupling("all ranks work on one plane", "each rank has its own plane"),
-        Axis("tile", "columns that a thread works on at once", (32, 256, 2048), 2048),
-    ),
-    metrics=(
-        Metric(
-            "rate",
-            "update/s",
-            "higher",
-            "updates",
-            "cells advanced by one step, of all ranks together",
-            limit="roofline",
-            kernels=("rate",),
-            role="solution-rate",
-        ),
-        Metric(
-            "step",
-            "s",
-            "lower",
-            "steps",
-            "time of one step of the plane: time of its solution / number of steps",
-            kernels=("rate",),
-            role="step-time",
-        ),
-        Metric(
-            "arithmetic",
-            "flop/s",
-            "higher",
-            "flops",
-            "540 floating-point operations for each cell and step, as the program does them",
-            limit="roofline",
-            kernels=("rate",),
-            role="solution-flop-rate",
-        ),
-        traffic(
-            "640 B for each cell and step: memory traffic if caches keep no array from stage to stage",
-            kernels=("rate",),
-        ),
-        *phase_times(PHASES),
-    ),
+    **declared("weather"),
     memory_bytes=_memory_bytes,
     points=_points,
     setup_seconds=_setup_seconds,
-    launcher="mpi",
-    max_rank_cpus=None,
-    growth=Growth({"nx": (400, 1600)}, _larger, _exchange),
+    growth=Growth(_exchange),
 )

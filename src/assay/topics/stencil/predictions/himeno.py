@@ -4,26 +4,28 @@ from collections.abc import Iterable, Sequence
 
 from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.curves import RunEstimates, figure
-from assay.model import benchmarks
+from assay.model import roles
 from assay.model.law import Prediction
 from assay.model.quantity import Quantity, distance
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_quantity, format_size
-from assay.topics.stencil.benchmarks.himeno import FLOPS
+from assay.topics.stencil.benchmarks.himeno import benchmark
 
 LAW = "himeno"
-#: Traffic of one point: 60 B of the stencil and 12 B of copying back; 80 B where planes fall out of the cache
-#: between their uses (the layer condition breaks). See docs/models.md.
-_BYTES, _MOST_BYTES = 72, 80
+#: Traffic of one point, B: 60 of the stencil and 12 of copying back; 80 where planes fall out of the cache between
+#: their uses (the layer condition breaks). See docs/models.md.
+_FLOPS, _BYTES = (int(benchmark.amount("jacobi", quantity)) for quantity in ("flops", "traffic_bytes"))
+_MOST_BYTES = 80
 
 
 def predict(known: RunEstimates) -> Iterable[Prediction]:
     """Predict each rate of himeno in memory: [34/80, 34/72] x the traffic of the triad at the same placement."""
-    triads = [each.estimate for each in known.of_role("memory-traffic", "triad")]
+    moved = (each.estimate for each in known.of_role("memory-traffic", main=True))
+    triads = [each for each in moved if not roles.solves(each)]
     for each in known.of_role("stencil-rate"):
         estimate = each.estimate
-        if benchmarks.of(estimate.benchmark).launcher == "mpi":
+        if estimate.declared.launcher == "mpi":
             continue  # messages limit the rate, too
         machine = known.machine(estimate)
         if machine and fits_caches(estimate, machine.topology):
@@ -47,7 +49,7 @@ def _is_equal(triad: Estimate, estimate: Estimate) -> bool:
 def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: int) -> Prediction:
     """Predict from one triad; from that of each state where the predicted figure pools the states."""
     slow, fast = min(figure(each).lo for each in sources), max(figure(each).hi for each in sources)
-    lower, upper = FLOPS / _MOST_BYTES * slow, FLOPS / _BYTES * fast
+    lower, upper = _FLOPS / _MOST_BYTES * slow, _FLOPS / _BYTES * fast
     middle = (lower + upper) / 2
     value = figure(estimate)
     predicted = Quantity(middle, lower, upper, estimate.unit, "derived")
@@ -55,7 +57,7 @@ def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: in
     traffic = text(
         "{flops} flops per point / {most} B to {least} B per point x the memory traffic of stream's triad at "
         "the same placement{state} ({slow} to {fast})",
-        flops=FLOPS,
+        flops=_FLOPS,
         most=_MOST_BYTES,
         least=_BYTES,
         state=text(", state {states}", states=states) if states else "",

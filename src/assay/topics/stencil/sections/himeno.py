@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from assay.model import places
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import figures, formatting, selection
+from assay.report import figures, formatting, sections, selection
 from assay.report.declared import Declared, Scene
 from assay.report.ledger import Ledger
 from assay.report.section import Figure, Headline
 from assay.report.vocabulary import known as known_word
-from assay.topics.memory.sections import touch
 from assay.topics.stencil.predictions.himeno import LAW
 
 
@@ -25,7 +24,7 @@ _LEDGER = Ledger(LAW, _name)
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
-    elsewhere = {e.id for members in touch.groups(scene.analysis).values() for e in members}
+    elsewhere = sections.selected("first-touch", scene.analysis)
     if not {e.id for e in scene.measured} <= elsewhere:
         yield figures.placements(scene.measured, "figure-himeno", text("Rate of the stencil"))
     yield from _LEDGER.figure(scene)

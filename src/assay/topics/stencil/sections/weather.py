@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from assay.model.declarations import works_together
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import formatting
+from assay.report import formatting, solution
 from assay.report.declared import Scene
-from assay.topics.linear_algebra import solution
-from assay.topics.linear_algebra.solution import Column, Solutions
+from assay.report.solution import Column, Solutions
 
 _PHASE = {"tendencies": text("computing"), "halo": text("messages"), "other": text("other")}
 

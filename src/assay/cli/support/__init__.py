@@ -1,0 +1,1 @@
+"""What several commands share; no module here is a command."""

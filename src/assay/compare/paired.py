@@ -1,0 +1,170 @@
+"""Pairs of figures of two runs of which one is printed: their measurands are equal or differ in named parts.
+
+A side that states less looks for its peer: of the figures that contradict it in nothing that must be equal, the
+one that differs in the fewest parts, and of these the best.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from assay.analyse.estimates import Measured
+from assay.model import roles
+from assay.model.grouping import grouped
+from assay.model.imported import RANGE_END, UNSTATED
+from assay.model.measurand import Measurand, Part, matches
+from assay.model.result import Estimate
+
+#: Parts that say how many processes run; two systems are compared with all of their cores.
+_COUNTS = frozenset(("ranks", "ranks per node", "threads per rank"))
+#: Parts of the systems, which are what is compared; they meet by role.
+_SYSTEM = frozenset(("mpi", "compiler", "blas", "system", "version"))
+#: Steps between cpus that `two cores of a socket` may mean.
+_IN_SOCKET = frozenset(("same L3", "same NUMA node", "same socket"))
+#: Parts that say where processes run.
+_PLACES = frozenset(("part", "relation", "card", "share of cores"))
+#: Parts by which the factor `network` is known, which meets before.
+_MET = frozenset(("network",))
+_SILENT, _KIND, _OTHER = 1, 2, 4
+
+
+def pairs(
+    ones: Sequence[Measured], others: Sequence[Measured], across: str = "", *, nearest: bool = False
+) -> list[tuple[int, int]]:
+    """Return the pairs as positions in both.
+
+    Args:
+        ones: headline figures of one run.
+        others: of the other run.
+        across: a part that is meant to differ.
+        nearest: pair the only figure of a quantity in one run with the nearest one of the other run, even if they
+            contradict each other. Figures at different sizes of messages are not paired: a curve has them.
+    """
+    found: dict[tuple[int, int], None] = {}
+    kinds = grouped(range(len(others)), lambda at: _quantity(others[at]))
+    for kind, judged in grouped(range(len(ones)), lambda at: _quantity(ones[at])).items():
+        bases = kinds.get(kind, ())
+        if nearest:
+            found |= dict.fromkeys(_nearest(ones, others, judged, bases))
+            continue
+        found |= dict.fromkeys(_seeking((ones, others), judged, bases, across))
+        found |= dict.fromkeys((one, other) for other, one in _seeking((others, ones), bases, judged, across))
+    return list(found)
+
+
+def _quantity(measured: Measured) -> tuple[str, ...]:
+    estimate = measured.estimate
+    return estimate.benchmark, estimate.kernel, estimate.metric, estimate.unit
+
+
+def _seeking(
+    sides: tuple[Sequence[Measured], Sequence[Measured]], judged: Iterable[int], bases: Sequence[int], across: str
+) -> Iterator[tuple[int, int]]:
+    """Each of the judged with its peer, if it has one."""
+    ones, others = sides
+    sizes = grouped(bases, lambda at: _size(others[at].estimate))
+    for one in judged:
+        size = _size(ones[one].estimate)
+        near = bases if size == UNSTATED else (*sizes.get(size, ()), *sizes.get(UNSTATED, ()))
+        costs = ((cost(ones[one].estimate, others[at].estimate, across), at) for at in near)
+        having = [(price, rank(others[at].estimate), at) for price, at in costs if price is not None]
+        if having:
+            yield one, min(having)[2]
+
+
+def _size(estimate: Estimate) -> str:
+    """The size of its messages; `not stated` without one."""
+    size = next((axis.value for axis in estimate.measurand.axes if axis.role == "message-size"), UNSTATED)
+    return str(size)
+
+
+def _nearest(
+    ones: Sequence[Measured], others: Sequence[Measured], judged: Sequence[int], bases: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    both = [(one, other) for one in judged for other in bases]
+    if not both or 1 not in {len(judged), len(bases)}:
+        return
+
+    def distance(pair: tuple[int, int]) -> tuple[int, float]:
+        a, b = ones[pair[0]].estimate, others[pair[1]].estimate
+        return sum(part.is_contradiction for part in matches(a.measurand, b.measurand).parts), rank(a) + rank(b)
+
+    one, other = min(both, key=distance)
+    if _size(ones[one].estimate) == _size(others[other].estimate):
+        yield one, other
+
+
+def rank(estimate: Estimate) -> float:
+    """Return a number that is smaller for better figures."""
+    value = estimate.median or 0.0
+    return -value if estimate.better == "higher" else value
+
+
+def cost(seeking: Estimate, peer: Estimate, across: str = "") -> int | None:
+    """Return how far two figures are apart; None if the first cannot be compared with the second.
+
+    It can be if it states nothing that the other contradicts, and chose nothing that the other does not state.
+    """
+    if across not in _MET and seeking.factors.get("network", "") != peer.factors.get("network", ""):
+        return None
+    match = matches(seeking.measurand, peer.measurand)
+    if match.kind == "other":
+        return None
+    total = 0
+    shares = _share(seeking.measurand), _share(peer.measurand)
+    for part in (part for part in match.parts if part.name != across):
+        price = _price(part, seeking, peer, alike=bool(shares[0]) and shares[0] == shares[1])
+        if price is None:
+            return None
+        total += price
+    return total
+
+
+def _share(measurand: Measurand) -> str:
+    return measurand.layout.share
+
+
+def _price(part: Part, seeking: Estimate, peer: Estimate, *, alike: bool) -> int | None:
+    """What one different part costs; None if it forbids the pair; `alike`: both use the same share of cores."""
+    name, a, b = part.name, part.a or UNSTATED, part.b or UNSTATED
+    if name in _MET or name == RANGE_END:
+        return _SILENT
+    if a == UNSTATED or (b == UNSTATED and name in _SYSTEM):
+        return _SILENT if b in {UNSTATED, *_usual(peer.measurand, name)} else _KIND
+    if b == UNSTATED:
+        if seeking.printed and not peer.printed and name in _conditions(seeking):
+            return _KIND
+        return None if name in _chosen(seeking.measurand) | _PLACES else _SILENT
+    same_kind = _kind(seeking.measurand, name) == _kind(peer.measurand, name)
+    allowed = (
+        (name in _SYSTEM, _KIND if same_kind else _OTHER),
+        (name in _COUNTS and alike, _OTHER),
+        (name == "share of cores", _KIND),
+        (name == "relation" and {a, b} <= _IN_SOCKET, _KIND),
+        (_is_pattern(name, seeking, peer), _OTHER),
+    )
+    return next((price for is_allowed, price in allowed if is_allowed), None)
+
+
+def _usual(measurand: Measurand, name: str) -> tuple[str, ...]:
+    return (measurand.usual[name],) if name in measurand.usual else ()
+
+
+def _chosen(measurand: Measurand) -> frozenset[str]:
+    """Axes and factors whose values were chosen."""
+    axes = {axis.name for axis in measurand.axes if axis.basis == "chosen" and axis.value != UNSTATED}
+    return frozenset(axes | {level.factor for level in measurand.levels if level.varied and not level.role})
+
+
+def _conditions(estimate: Estimate) -> frozenset[str]:
+    """Factors, and params that Assay's program does not have, such as the number of a repeat."""
+    return frozenset(estimate.factors) | estimate.params.keys() - estimate.declared.units.keys()
+
+
+def _kind(measurand: Measurand, role: str) -> str:
+    return next((level.kind for level in measurand.levels if level.role == role), "")
+
+
+def _is_pattern(name: str, one: Estimate, other: Estimate) -> bool:
+    """Whether the part is the pattern of messages, and both patterns have the same meaning."""
+    a, b = roles.pattern(one), roles.pattern(other)
+    known = name == roles.axis(one.declared, "message-pattern") and a and b
+    return bool(known and a and b and (a.figure, a.directions, a.pairs) == (b.figure, b.directions, b.pairs))

@@ -1,0 +1,1 @@
+"""Commands, one a file: `command`, see `assay.model.answers`."""

@@ -1,0 +1,1 @@
+"""Pages over many runs, one a file: `view`, see `assay.model.answers`."""

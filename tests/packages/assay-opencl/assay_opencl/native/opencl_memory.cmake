@@ -1,0 +1,7 @@
+find_library(opencl_library OpenCL)
+find_path(opencl_headers CL/cl.h)
+if(opencl_library AND opencl_headers)
+  set(libraries ${opencl_library})
+else()
+  set(absent "OpenCL is not installed: sudo apt install ocl-icd-opencl-dev")
+endif()

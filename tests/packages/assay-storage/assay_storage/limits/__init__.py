@@ -1,0 +1,1 @@
+"""Files in a folder: written, made durable, read back."""

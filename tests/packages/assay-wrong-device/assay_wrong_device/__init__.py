@@ -1,0 +1,1 @@
+"""A program that says that it opened another device."""
