@@ -73,7 +73,7 @@ def naming(sides: Sequence[bool], rows: Sequence[Sequence[str]]) -> list[tuple[s
 def page_tables(run: Run, analysis: Analysis) -> Iterator[Shown]:
     """The tables of the sections, and that of all figures."""
     for section in sections(run, analysis):
-        yield Shown("first page", section.id, [(each.label, each.told) for each in section.headlines])
+        yield Shown("first page", section.id, [(each.label, each.detail) for each in section.headlines])
         for table in section.tables:
             sides = [at in table.numeric for at in range(len(table.columns))]
             yield Shown(section.id, table.caption, naming(sides, table.rows))
