@@ -12,7 +12,8 @@ from tests.unit.report_example import estimates
 import assay
 from assay.analyse.findings import rules
 from assay.analyse.models import types
-from assay.model import benchmarks, roles
+from assay.catalogue import benchmarks
+from assay.model import roles
 from assay.model.law import Unfitted
 from assay.model.result import Estimate
 from assay.model.role_words import AXIS_ROLES, ROLES

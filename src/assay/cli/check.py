@@ -46,8 +46,8 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
     import msgspec
 
     from assay import toolchain
+    from assay.catalogue import application_files
     from assay.importing import application as reading
-    from assay.model import application_files
     from assay.model.errors import MeasurementError, UnfitEnvironmentError
     from assay.model.units import count_of
     from assay.toolchain import conformity

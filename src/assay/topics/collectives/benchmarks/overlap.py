@@ -1,7 +1,7 @@
 """Nonblocking collective operations during computing: how much of them is hidden."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
-from assay.model.declaration_files import declared
 from assay.topics.collectives.benchmarks import collective
 
 _DECLARED = {axis.name: axis for axis in collective.benchmark.axes}

@@ -1,8 +1,8 @@
 """Messages over TCP sockets, between the same pairs of processes as in pt2pt."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Axis, Params
-from assay.model.declaration_files import declared
 from assay.topics.messages import axes as messages
 
 
