@@ -122,8 +122,7 @@ class Case(msgspec.Struct, frozen=True):
         weight: share of the time budget.
         memory_bytes: memory it needs on each host.
         setup_s: estimated seconds before its first sample, mean over its launches.
-        setup_measured: whether that follows from the time of smaller problems, not from the benchmark's
-            assumption.
+        setup_measured: whether that follows from the time of smaller problems, not from an assumption.
         iteration_s: estimated seconds of one iteration of its slowest kernel; None if unknown.
         plain: its id without levels of factors and without the mark of a control; empty if equal to the id.
         repeats: for a control, the id of the case that it repeats; empty for others.
@@ -268,8 +267,7 @@ class Folded(msgspec.Struct, frozen=True):
     @property
     def places(self) -> tuple[Word, Word]:
         """The placements of the two, without their memory."""
-        request, into = map(parsed, self.labels)
-        return request, into
+        return parsed(self.labels[0]), parsed(self.labels[1])
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -382,10 +380,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def studied(self) -> tuple[Case, ...]:
-        """The cases that the study requests, which are also those that are counted: without control measurements.
-
-        Control measurements are the fixed work between blocks, and the second measurement of A against A.
-        """
+        """The requested cases, which are counted: not the fixed work between blocks, not A against A."""
         return tuple(case for case in self.cases if case.role == "measure")
 
     @property
