@@ -141,6 +141,14 @@ def test_a_disturbed_attempt_is_set_aside_where_its_repeat_was_quiet() -> None:
     assert point.value.parts == pytest.approx((1.5e-6, 1e-6, 2e-6))
 
 
+@pytest.mark.parametrize(("seconds", "value"), [((2e-6, 3e-6), 1.5e-6), ((0.0, 3e-6), 1.5e-6), ((0.0, 0.0), None)])
+def test_a_pair_has_the_time_of_its_slower_rank(seconds: tuple[float, float], value: float | None) -> None:
+    """Of a round trip of two messages half is one way; a clock that did not move gives no time."""
+    case = records("0-1", dict(enumerate(seconds)), 0, HOSTS[:2])
+    found = node_pairs.values(case, LATENCY)
+    assert found == ({(0, 1): pytest.approx(value)} if value else {})
+
+
 def test_ranks_of_one_host_are_told_apart_by_their_numbers() -> None:
     launches = tuple(records("0-1", {0: 2e-6}, 0, ("n0", "n0")) for _ in range(3))
     (model,) = node_pairs.fit(known({0: launches}))

@@ -16,7 +16,8 @@ from assay.analyse import analyse
 from assay.analyse.findings import rules
 from assay.compare import figure_rows
 from assay.compare.runs import within
-from assay.model.plan import Factor, LeftOut
+from assay.model.left_out import LeftOut
+from assay.model.plan import Factor
 from assay.model.quantity import Basis, Quantity
 from assay.model.result import Analysis, Finding, Limit
 from assay.model.run import LaunchRecords, Run
