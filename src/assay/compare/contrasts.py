@@ -50,7 +50,7 @@ class _Figure(NamedTuple):
     @property
     def topic(self) -> tuple[str | bool, ...]:
         """What is counted. The end of a range is not comparable with a plain figure."""
-        return self.benchmark, self.estimate.metric, RANGE_END in self.words
+        return self.benchmark, self.estimate.metric, self.estimate.unit, RANGE_END in self.words
 
     def but(self, *names: str) -> Hashable:
         """Return its words without these names."""
