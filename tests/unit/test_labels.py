@@ -17,6 +17,7 @@ from tests.unit.test_hpl import WITH_BLAS
 from assay import plan as planning
 from assay import references, store, studies
 from assay.analyse import analyse
+from assay.model.plan import Study
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.report import formatting, selection, terminal
@@ -50,18 +51,20 @@ class Shown(NamedTuple):
     labels: Sequence[tuple[str, ...]]
 
 
+def _few_sizes(name: str) -> Study:
+    """The study, with three sizes of messages."""
+    whole = studies.get(name)
+    sized = (msgspec.structs.replace(one, axes=one.axes | {"bytes": (8, 2**16, 2**20)}) for one in whole.measure)
+    return msgspec.structs.replace(whole, measure=tuple(sized), refine=0)
+
+
 @cache
 def run_of(name: str) -> Run:
     """The run; of curves of messages only three sizes."""
     study, machine, options = SIMULATED[name]
     wanted = planning.Options(launches=2, libraries=WITH_BLAS.libraries, **options)  # type: ignore[arg-type]
-    known = studies.get(study)
-    few = tuple(
-        msgspec.structs.replace(m, axes=m.axes | {"bytes": (8, 2**16, 2**20)}) if study == "network" else m
-        for m in known.measure
-    )
-    known = msgspec.structs.replace(known, measure=few, refine=0)
-    return store.load(simulated_run(Path(mkdtemp()), description=machine, study=known, options=wanted))
+    few = _few_sizes(study) if study == "network" else study
+    return store.load(simulated_run(Path(mkdtemp()), description=machine, study=few, options=wanted))
 
 
 def naming(sides: Sequence[bool], rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
