@@ -4,9 +4,6 @@ from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
 from assay.topics.collectives.benchmarks import collective
 
-_DECLARED = {axis.name: axis for axis in collective.benchmark.axes}
-_OPERATIONS = tuple(word for word in _DECLARED["operation"].values if word != "dissemination")
-
 benchmark = Benchmark(
     **declared("overlap"),
     memory_bytes=collective.benchmark.memory_bytes,

@@ -12,8 +12,6 @@ from assay.model.placement import Placement
 from assay.topics.stencil.benchmarks import himeno
 from assay.topics.stencil.shape import LINE_FLOATS, Shape, block_of, shape_of
 
-#: Points of a grid over those of the next smaller one.
-_SIZE_FACTOR = 8
 #: First touch and two checks of each point, bytes per second: a low assumption, for plans only.
 _SETUP_RATE = 1e9
 
