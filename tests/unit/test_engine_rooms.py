@@ -84,7 +84,6 @@ READERS = {
     "run/merging.py": "lines of a program's output",
     "run/process.py": "/proc/stat",
     "run/records.py": "lines of a program's output",
-    "simulation/resources.py": "words of `--devices`, as a program gets them",
     "store/directory.py": "lines of a file, names of variables, the letters of a file's name",
     "store/earlier.py": "what earlier versions stored in sentences and ids",
     "store/folder.py": "the beginning of a run's id, as a user types it",
