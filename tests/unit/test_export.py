@@ -1,5 +1,7 @@
 """Runs in the forms of other programs, read by those programs' own libraries."""
 
+import csv
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -161,3 +163,18 @@ def test_without_its_library_parquet_says_what_to_install(path: Path, monkeypatc
     assert "pip install 'assay[parquet]'" in str(vars(done.exception))
     done = CliRunner().invoke(assay, ["export", str(path), "--format", "junit", "--samples"])
     assert getattr(done.exception, "exit_code", 0) == 2
+
+
+def test_csv_and_parquet_have_the_parts_of_the_measurand(path: Path, analysis: Analysis, tmp_path: Path) -> None:
+    file = tmp_path / "figures.parquet"
+    export(path, "--format", "parquet", "-o", str(file))
+    rows = list(csv.DictReader(io.StringIO(export(path, "--format", "csv"))))
+    query = "SELECT id, measurand, threads_per_rank, relation, nodes FROM read_parquet(?)"
+    typed = {row[0]: row[1:] for row in duckdb.execute(query, [str(file)]).fetchall()}
+    assert len(rows) == len(analysis.estimates)
+    for row, e in zip(rows, analysis.estimates, strict=True):
+        layout, relation = e.measurand.layout, e.measurand.places.relation
+        assert typed[e.id] == (e.measurand.key, layout.threads_per_rank, relation, layout.nodes)
+        assert (row["measurand"], row["relation"]) == (e.measurand.key, relation)
+        assert row["threads_per_rank"] == str(layout.threads_per_rank)
+    assert len({row["measurand"] for row in rows}) == len(rows)

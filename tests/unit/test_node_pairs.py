@@ -13,6 +13,8 @@ from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.model import benchmarks
 from assay.model.benchmark import Resources
+from assay.model.declaration import keep
+from assay.model.measurand import Measurand
 from assay.model.noise import Noise
 from assay.model.placement import Memory, Placement
 from assay.model.rank import Rank
@@ -52,6 +54,8 @@ def estimate(each: int) -> Estimate:
     fields: dict[str, object] = {
         "id": f"round {each}/message/latency",
         "case": f"round {each}",
+        "declaration": keep(benchmarks.get("pairs").declaration),
+        "measurand": Measurand(program="pairs", version="1", kernel="message", metric="latency"),
         "factors": {},
         "modes": (),
         "params": {"pattern": "latency", "bytes": 8, "schedule": "all", "round": each, "window": 64},

@@ -19,6 +19,13 @@ _EXPORTED = {
     *("mean", "min", "max", "p99", "launches", "samples", "stop", "precision", "steady", "modes", "limit"),
     *("limit_source", "limit_of", "status", "reason", "median"),
 }
+#: Column that only an export has, and the columns of the parts of measurands, which stand in other columns, too.
+_KEY = "measurand"
+_PARTS = {
+    *(_KEY, "version", "direction", "share_of_cores", "part", "relation", "card"),
+    *("network_kind", "mpi_kind", "compiler_kind", "blas_kind"),
+    *("nodes", "ranks", "ranks_per_node", "threads_per_rank", "devices_per_rank"),
+}
 _MEMORY = re.compile(r"(first-touch|interleave|bind)(:\d{1,4}(,\d{1,4})*)?", re.ASCII)
 _FACTOR = "factor:"
 _TIMES = {"s"}
@@ -70,7 +77,8 @@ def _table(text: Text, line: int, row: Mapping[str, str]) -> Table:
     if not row["benchmark"] or not row["metric"]:
         text.refuse(line, "benchmark or metric is empty")
     unit, factor = UNITS[row["unit"]]
-    others = {name: cell for name, cell in row.items() if name not in _KNOWN | _EXPORTED and cell}
+    passed = _KNOWN | _EXPORTED | (_PARTS if _KEY in row else set())
+    others = {name: cell for name, cell in row.items() if name not in passed and cell}
     levels = {name.removeprefix(_FACTOR): cell for name, cell in others.items() if name.startswith(_FACTOR)}
     plain = {name: _value(cell) for name, cell in others.items() if not name.startswith(_FACTOR)}
     if "bytes" in plain and not isinstance(plain["bytes"], int):

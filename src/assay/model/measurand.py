@@ -16,6 +16,9 @@ Count = int | Literal["not stated"]
 Direction = Literal["", "one way", "both ways", "round trip", "out", "in", "not stated"]
 #: What a factor varies, if figures of other systems have it under other names.
 FactorRole = Literal["", "network", "mpi", "compiler", "blas", "system"]
+#: Part of a layout: which share of the cores works.
+SHARE = "share of cores"
+ONE_WAY: Direction = "one way"
 #: Parts without which two figures are of different quantities.
 QUANTITY = ("program", "kernel", "metric", "unit", "direction")
 _SEPARATOR = "\x1f"
@@ -185,7 +188,7 @@ class Measurand(msgspec.Struct, frozen=True, dict=True, kw_only=True):
             "ranks per node": str(layout.ranks_per_node),
             "threads per rank": str(layout.threads_per_rank),
             "devices per rank": str(layout.devices_per_rank or ""),
-            "share of cores": layout.share,
+            SHARE: layout.share,
             "part": places.part,
             "relation": places.relation,
             "card": places.card,

@@ -33,7 +33,9 @@ _PARTNERS = {
 
 
 def cores(label: str, nodes: int = 0) -> str:
-    """`all cores of NUMA node 0`, `one core on each of 2 nodes`; a foreign word stays unchanged.
+    """`all cores of NUMA node 0`, `one core on each of 2 nodes`, `one core on every node`.
+
+    A foreign word stays unchanged.
 
     Args:
         label: the placement word.
@@ -44,7 +46,7 @@ def cores(label: str, nodes: int = 0) -> str:
     if part == word.plain:
         return label
     if not count:
-        return part
+        return text("{part} on every node", part=part) if word.over else part
     if count == 1:
         return text("{part} of one node", part=part)
     return text("{part} on each of {count} nodes", part=part, count=count)

@@ -36,8 +36,8 @@ OF_LIMIT = Column(text("Of limit"), lambda _scene, e: formatting.share_cell(e))
 
 
 def level(head: str, axis: str) -> Column:
-    """Return the column of an axis; its cell is empty where a published figure does not state the value."""
-    return Column(head, lambda _scene, e: str(e.params.get(axis, "")))
+    """Return the column of an axis, which names rows; it is empty where a published figure states no value."""
+    return Column(head, lambda _scene, e: str(e.params.get(axis, "")), figure=False)
 
 
 def time(operations: Callable[[Estimate], float]) -> Column:
@@ -65,7 +65,8 @@ def stated_seconds(scene: Scene, solution: Estimate) -> float | None:
 
 def placed(e: Estimate, layout: str = "") -> str:
     """Return `all cores, 1 x 2 ranks, openblas`; `layout`: the grid of the ranks."""
-    where = (places.cores(e.placement.label), places.memory(e.placement.policy))
+    nodes = e.placement.nodes if e.placement.word.over else 0
+    where = (places.cores(e.placement.label, nodes), places.memory(e.placement.policy))
     return joined(", ", [*where, layout, *e.factors.values(), selection.state(e)])
 
 

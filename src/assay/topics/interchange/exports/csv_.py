@@ -8,12 +8,13 @@ from operator import attrgetter
 from assay.model.exports import Export
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.topics.interchange.parts import COUNTS, TEXTS
 
 COLUMNS = (
     "id", "case", "benchmark", "kernel", "metric", "unit", "better", "params", "factors", "state",
     "placement", "hosts", "cpus", "memory", "as_asked", "proven_cpus", "page_nodes",
     "median", "lo", "hi", "basis", "confidence", "mean", "min", "max", "p99", "launches", "samples", "stop",
-    "precision", "steady", "modes", "limit", "limit_source", "limit_of", "status", "reason",
+    "precision", "steady", "modes", "limit", "limit_source", "limit_of", "status", "reason", *TEXTS, *COUNTS,
 )  # fmt: skip
 #: Column -> its value, where it is not an attribute of an estimate.
 _VALUES: dict[str, Callable[[Estimate], object]] = {
@@ -30,6 +31,8 @@ _VALUES: dict[str, Callable[[Estimate], object]] = {
     "limit": lambda e: e.limit and e.limit.value,
     "limit_source": lambda e: e.limit and e.limit.source,
     "limit_of": lambda e: e.limit and e.limit.of,
+    **TEXTS,
+    **COUNTS,
 }
 SAMPLE_COLUMNS = (
     "launch", "attempt", "case", "kernel", "host", "phase", "iterations", "sample", "start_s", "seconds",

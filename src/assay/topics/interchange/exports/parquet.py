@@ -16,6 +16,7 @@ from assay.model.record import Header, Launch
 from assay.model.result import Analysis, Estimate
 from assay.model.run import CaseRecords, Run
 from assay.model.samples import PHASES, starts_of, table_of
+from assay.topics.interchange.parts import COUNTS, TEXTS
 
 _AT_ONCE = 1_000_000
 _TEXT, _NUMBER, _WHOLE = "string", "float64", "int64"
@@ -43,6 +44,8 @@ _FIGURES: dict[str, tuple[str, Callable[[Estimate], object]]] = {
     "limit_of": (_TEXT, lambda e: e.limit and e.limit.of),
     "status": (_TEXT, lambda e: e.status),
     "reason": (_TEXT, lambda e: e.reason),
+    **{name: (_TEXT, value) for name, value in TEXTS.items()},
+    **{name: (_WHOLE, value) for name, value in COUNTS.items()},
 }
 
 

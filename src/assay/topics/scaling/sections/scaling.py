@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from assay.analyse.evidence import stands_on
 from assay.model.law import UNFIT
+from assay.model.placement import parsed
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 from assay.model.text import Text, joined, text
@@ -187,7 +188,9 @@ def _node_time(each: _Curve, step: Step | None) -> str:
 
 
 def _where(step: Step) -> str:
-    return joined(", ", (step.label, text("independent copies") if step.copies else ""))
+    several = step.nodes > 1 and not parsed(step.label).names_nodes
+    nodes = formatting.count(step.nodes, "node", "nodes") if several else ""
+    return joined(", ", (step.label, nodes, text("independent copies") if step.copies else ""))
 
 
 def _advice(scene: Scene) -> Iterator[tuple[str, ...]]:
