@@ -29,7 +29,6 @@ from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.model.text import encoded
 from assay.plan import Options
-from assay.report.section import Section
 from assay.report.sections import cards, sections
 from assay.simulation import Burst, Law
 
