@@ -10,7 +10,7 @@ from assay.analyse.estimates import Measured
 from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
-from assay.model.measurand import Measurand, Part, matches
+from assay.model.measurand import SHARE, Measurand, Part, matches
 from assay.model.result import Estimate
 
 #: Parts that say how many processes run; two systems are compared with all of their cores.
@@ -20,7 +20,7 @@ _SYSTEM = frozenset(("mpi", "compiler", "blas", "system", "version"))
 #: Steps between cpus that `two cores of a socket` may mean.
 _IN_SOCKET = frozenset(("same L3", "same NUMA node", "same socket"))
 #: Parts that say where processes run.
-_PLACES = frozenset(("part", "relation", "card", "share of cores"))
+_PLACES = frozenset(("part", "relation", "card", SHARE))
 #: Parts by which the factor `network` is known, which meets before.
 _MET = frozenset(("network",))
 _SILENT, _KIND, _OTHER = 1, 2, 4
@@ -137,7 +137,7 @@ def _price(part: Part, seeking: Estimate, peer: Estimate, *, alike: bool) -> int
     allowed = (
         (name in _SYSTEM, _KIND if same_kind else _OTHER),
         (name in _COUNTS and alike, _OTHER),
-        (name == "share of cores", _KIND),
+        (name == SHARE, _KIND),
         (name == "relation" and {a, b} <= _IN_SOCKET, _KIND),
         (_is_pattern(name, seeking, peer), _OTHER),
     )

@@ -12,7 +12,7 @@ from assay.analyse.evidence import Evidence
 from assay.model.compared import Taken
 from assay.model.errors import UsageError
 from assay.model.imported import UNSTATED
-from assay.model.measurand import Level
+from assay.model.measurand import ONE_WAY, Level
 from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import filled, text
@@ -137,7 +137,7 @@ def _level(estimate: Estimate) -> Level | None:
 
 def _speed(estimate: Estimate) -> float:
     """The rate at which it passed messages in one direction, in B/s; 0 if it does not show that."""
-    one_way = estimate.measurand.direction in {"one way", UNSTATED}
+    one_way = estimate.measurand.direction in {ONE_WAY, UNSTATED}
     return estimate.median or 0.0 if one_way and estimate.measurand.role == "message-bandwidth" else 0.0
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from hashlib import sha256
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -14,6 +14,9 @@ from assay.model.imported import UNSTATED
 Count = int | Literal["not stated"]
 #: How bytes pass; empty if none do.
 Direction = Literal["", "one way", "both ways", "round trip", "out", "in", "not stated"]
+#: Names of a direction and of a part that code asks for.
+ONE_WAY: Final = "one way"
+SHARE: Final = "share of cores"
 #: What a factor varies, if figures of other systems have it under other names.
 FactorRole = Literal["", "network", "mpi", "compiler", "blas", "system"]
 #: Parts without which two figures are of different quantities.
@@ -185,7 +188,7 @@ class Measurand(msgspec.Struct, frozen=True, dict=True, kw_only=True):
             "ranks per node": str(layout.ranks_per_node),
             "threads per rank": str(layout.threads_per_rank),
             "devices per rank": str(layout.devices_per_rank or ""),
-            "share of cores": layout.share,
+            SHARE: layout.share,
             "part": places.part,
             "relation": places.relation,
             "card": places.card,
