@@ -8,9 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from assay.model import declaration_files
 from assay.model.toolchain import Toolchain
-from assay.toolchain import cmake
+from assay.toolchain import cmake, sources
 from assay.toolchain.building import cached_build
 from assay.toolchain.cache import builds_folder
 
@@ -33,7 +32,7 @@ def nearby() -> Generator[Path]:
 def copied(folder: Path, *programs: str) -> Path:
     """A copy of the native sources in a folder, with these programs only."""
     native = folder / "native"
-    shutil.copytree(declaration_files.native(), native)
+    shutil.copytree(sources.folder(), native)
     for source in native.glob("benchmarks/*/*.cpp"):
         if source.stem not in programs:
             source.unlink()
@@ -61,7 +60,7 @@ def _configured_as(known: Path, native: Path, tree: Path) -> None:
     lines = (known / "CMakeCache.txt").read_text().splitlines(keepends=True)
     unlike = ("//", "ASSAY_OPENMP:")  # comments belong to their entries; tests change this option
     kept = "".join(line for line in lines if not line.startswith(unlike))
-    moved = kept.replace(str(known), str(tree)).replace(f"={declaration_files.native()}\n", f"={native}\n")
+    moved = kept.replace(str(known), str(tree)).replace(f"={sources.folder()}\n", f"={native}\n")
     (tree / "CMakeCache.txt").write_text(moved)
 
 

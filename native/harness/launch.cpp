@@ -180,7 +180,8 @@ Exit conclude(Records& records, bool passed, const std::string& misplaced) {
     return Exit::failed;
 }
 
-/// The work of every kernel, without amounts where a program states none. Failure if one is not declared.
+}  // namespace
+
 Work stated_work(const Declaration& declaration, const Work& stated) {
     Work work;
     for (const std::string& kernel : declaration.kernels) {
@@ -198,8 +199,6 @@ Work stated_work(const Declaration& declaration, const Work& stated) {
     }
     return work;
 }
-
-}  // namespace
 
 Clock agreed_clock(Ranks& ranks) {
     Clock clock{};

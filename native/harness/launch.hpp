@@ -18,6 +18,9 @@ namespace assay {
 /// rank.
 Clock agreed_clock(Ranks& ranks);
 
+/// The work of every kernel, without amounts where a program states none. Failure if an amount is not declared.
+Work stated_work(const Declaration& declaration, const Work& stated);
+
 /// The pinned threads of one rank.
 class Launch {
   public:

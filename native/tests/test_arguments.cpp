@@ -1,6 +1,7 @@
 // The command line.
 #include "check.hpp"
 #include "harness/arguments.hpp"
+#include "harness/launch.hpp"
 
 using assay::parse_arguments;
 using assay::parse_size;
@@ -13,7 +14,7 @@ namespace {
 const assay::Declaration declaration{
     .name = "probe",
     .measures = "for this test",
-    .kernels = {"one"},
+    .kernels = {"one", "other"},
     .axes = {{"stores", "how", {"ordinary", "other"}, "ordinary", ""},
              {"bytes", "how many", {}, std::int64_t{64}, "B"}},
     .work = {{"one", {{"bytes", {}}, {"flops", {{2, 3, 3}, {3, 2, 2}}}}}},
@@ -100,6 +101,13 @@ void amounts_are_sums_of_terms() {
     CHECK(declaration.work_of(6) == (assay::Work{{"one", {{"flops", 6 * (2. / 3 + 1.5)}}}}));
 }
 
+void only_declared_work_is_stated() {
+    const assay::Work work = assay::stated_work(declaration, {{"one", {{"bytes", 64.}}}});
+    CHECK(work == (assay::Work{{"one", {{"bytes", 64.}}}, {"other", {}}}));
+    CHECK(contains(failure_of([] { assay::stated_work(declaration, {{"one", {{"loads", 1.}}}}); }), "'loads'"));
+    CHECK(contains(failure_of([] { assay::stated_work(declaration, {{"other", {{"bytes", 1.}}}}); }), "'other'"));
+}
+
 void help_and_describe_name_every_axis() {
     CHECK(contains(assay::help(declaration), "--stores ordinary|other"));
     CHECK(contains(assay::help(declaration), "--bytes N"));
@@ -117,5 +125,6 @@ int main() {
     sizes_take_suffixes();
     help_and_describe_name_every_axis();
     amounts_are_sums_of_terms();
+    only_declared_work_is_stated();
     return assay::test::failures == 0 ? 0 : 1;
 }

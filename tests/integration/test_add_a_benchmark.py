@@ -1,20 +1,17 @@
 """A topic outside of Assay's tree: the package of docs/adding-a-benchmark.md is installed and measured with."""
 
 import json
-import os
 import re
+import shutil
 import subprocess
-import sys
 import tempfile
-import tomllib
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.impatient import ASSAY
+from tests.outside import ROOT, assay, install, simulated
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "adding-a-benchmark.md"
 
 pytestmark = pytest.mark.native
@@ -29,18 +26,20 @@ def files() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def installed() -> Generator[Path]:
-    """A folder of packages with that of the page, as an installer leaves it: files, and what it says of itself.
+    """A folder of packages with that of the page, installed by pip from a wheel.
 
     It is the cache of builds, too, and lies where ccache knows the sources by their relative paths.
     """
     (ROOT / "build").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="site-packages-", dir=ROOT / "build") as folder:
-        install(Path(folder))
+        write(Path(folder) / "assay-fill")
+        install(Path(folder), Path(folder) / "assay-fill")
+        (Path(folder) / "fill.toml").write_text(files()["fill.toml"])
         yield Path(folder)
 
 
-def install(folder: Path) -> None:
-    """The files of the page, and what an installer adds."""
+def write(folder: Path) -> None:
+    """The files of the page, as a newcomer writes them."""
     shown = files()
     assert len(shown) == 9, sorted(shown)
     for name, content in shown.items():
@@ -49,30 +48,6 @@ def install(folder: Path) -> None:
         path.write_text(content)
     for each in ("", "benchmarks", "rules", "sections"):
         (folder / "assay_fill" / each / "__init__.py").write_text('"""Filling memory."""\n')
-    points = tomllib.loads(shown["pyproject.toml"])["project"]["entry-points"]
-    lines = [
-        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in each.items())
-        for group, each in points.items()
-    ]
-    of_itself = folder / "assay_fill-1.0.dist-info"
-    of_itself.mkdir()
-    (of_itself / "METADATA").write_text("Metadata-Version: 2.1\nName: assay-fill\nVersion: 1.0\n")
-    (of_itself / "entry_points.txt").write_text("".join(lines))
-
-
-def assay(installed: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(installed))),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "ASSAY_RUNS": str(installed / "runs"),
-        "ASSAY_CACHE": str(installed),
-    }
-    done = subprocess.run(
-        [*ASSAY, *arguments], cwd=installed, env=environment, capture_output=True, text=True, check=False
-    )
-    assert "Traceback" not in done.stderr
-    return done
 
 
 def manifests(installed: Path) -> list[dict[str, Any]]:
@@ -134,7 +109,6 @@ def test_its_rule_finds_with_numbers(installed: Path, ran: str) -> None:
 
 
 def test_it_runs_on_a_simulated_machine(installed: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT, installed)))}
     script = """
 from pathlib import Path
 from assay import store, studies
@@ -147,12 +121,78 @@ analysis = analyse(store.load(path))
 print(*(each.median for each in analysis.estimates if each.benchmark == "fill"))
 print(*((each.status, each.numbers["threshold"].value) for each in analysis.findings if each.rule == "slow_fill"))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=installed, env=environment, capture_output=True, text=True, check=True
-    )
-    rates, found = done.stdout.splitlines()
+    rates, found = simulated(installed, script).splitlines()
     assert [float(each) for each in rates.split()] == pytest.approx([5e9] * 3, rel=0.02)
     assert found == "('observed', 0.5)"
+
+
+def test_what_the_package_measured_can_be_read_without_it(installed: Path, ran: str, tmp_path: Path) -> None:
+    assert ran
+    assert assay(installed, "run", "./fill.toml").returncode == 0
+    (_, older), *_ = sorted((path.name, path) for path in (installed / "runs").iterdir() if path.is_dir())
+    gone = {"PYTHONPATH": str(ROOT / "src"), "ASSAY_RUNS": str(installed / "runs")}
+    assert "fill" not in assay(tmp_path, "list", "benchmarks", **gone).stdout
+    own, elsewhere = (
+        json.loads(assay(where, "show", "last", "--json", **more).stdout)
+        for where, more in ((installed, {}), (tmp_path, gone))
+    )
+    figures = [one for one in elsewhere["estimates"] if one["benchmark"] == "fill"]
+    assert figures
+    assert figures == [one for one in own["estimates"] if one["benchmark"] == "fill"]
+    assert "Fill rate by size (memset)" in assay(tmp_path, "show", "last", **gone).stdout
+    page = Path(assay(tmp_path, "report", "last", "--output", "page.html", **gone).stdout.splitlines()[-1])
+    assert "Fill rate by size (memset)" in (tmp_path / page).read_text()
+    compared = json.loads(assay(tmp_path, "compare", str(older), "last", "--json", **gone).stdout)
+    assert {pair["a"]["benchmark"] for pair in compared["pairs"]} >= {"fill"}
+    exported = assay(tmp_path, "export", "last", "--format", "csv", **gone)
+    assert exported.returncode == 0, exported.stderr
+    assert "fill" in exported.stdout
+
+
+def test_programs_that_measure_what_they_declare_pass_the_check(installed: Path) -> None:
+    done = assay(installed, "check", "assay-fill")
+    assert done.returncode == 0, done.stderr
+    assert "fill: measures what is declared" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("lie", "told"),
+    [
+        ('lying.text.replace(lying.text.find("B/s"), 3, "W/s");', "the program declares metrics"),
+        (
+            'lying.kernels[0] = "zeros"; lying.work = {{"zeros", lying.work.at("memset")}};',
+            "its declaration has not",
+        ),
+    ],
+)
+def test_a_program_whose_declaration_lies_is_refused(installed: Path, tmp_path: Path, lie: str, told: str) -> None:
+    folder = copied(installed, tmp_path)
+    source = folder / "assay_fill" / "native" / "fill.cpp"
+    honest, lying = "assay::declared::fill", "lied()"
+    function = f"assay::Declaration lied() {{ assay::Declaration lying = {honest}; {lie} return lying; }}\n\n"
+    text = source.read_text()
+    place = text.index("int main(")
+    source.write_text(text[:place] + function + text[place:].replace(honest, lying))
+    done = assay(folder, "check", "assay_fill", "--json", ASSAY_CACHE=str(installed))
+    assert done.returncode == 1
+    assert told in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("part", ["native/fill.json", "native/fill.cpp", "benchmarks/fill.py"])
+def test_a_package_that_ships_them_apart_is_refused_by_name(installed: Path, tmp_path: Path, part: str) -> None:
+    folder = copied(installed, tmp_path)
+    (folder / "assay_fill" / part).unlink()
+    done = assay(folder, "check", "assay-fill", ASSAY_CACHE=str(installed))
+    assert done.returncode == 2
+    assert "'fill'" in done.stderr
+    assert part in done.stderr
+
+
+def copied(installed: Path, folder: Path) -> Path:
+    """The installed package in another folder."""
+    for name in ("assay_fill", "assay_fill-1.0.dist-info"):
+        shutil.copytree(installed / name, folder / name)
+    return folder
 
 
 def test_a_program_that_lacks_its_library_is_left_out_alone_with_the_reason(installed: Path, ran: str) -> None:

@@ -11,7 +11,6 @@ import pytest
 from tests import planted_programs
 
 from assay import toolchain
-from assay.model import declaration_files
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.toolchain import Build
 from assay.toolchain import cmake, sources
@@ -29,7 +28,7 @@ def assay(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[s
 
 
 def test_the_manifest_tells_what_was_built_from_what(build: Build) -> None:
-    native = declaration_files.native()
+    native = sources.folder()
     of_one_process = {path.stem for path in native.rglob("*.cpp") if "assay::run_program" in path.read_text()}
     assert set(build.programs) | set(build.absent) == {*of_one_process, "start"}
     assert build.sources == sources.digest(native)

@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from assay import machine, store, toolchain
 from assay.analyse import analyse
 from assay.cli import assay
-from assay.model import declaration_files
 from assay.model.errors import AssayError, UsageError
 from assay.model.plan import Plan
 from assay.model.record import End, Header, Verdict, decode_program_record
 from assay.model.toolchain import Build, Library
+from assay.toolchain import sources
 from assay.toolchain.loading import NAMINGS
 from assay.topics.linear_algebra.benchmarks.mxp import benchmark
 
@@ -347,7 +347,7 @@ def test_every_library_that_is_found_here_serves(libraries: tuple[Library, ...])
 
 
 def test_the_names_that_are_tried_are_those_of_the_programs() -> None:
-    source = (declaration_files.native() / "harness" / "blas.cpp").read_text()
+    source = (sources.folder() / "harness" / "blas.cpp").read_text()
     namings = re.findall(r'\{"(\w*)", "(\w*)", (?:true|false)\}', source)
     assert len(namings) == 6
     assert set(namings) == set(NAMINGS)

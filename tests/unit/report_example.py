@@ -9,12 +9,13 @@ from assay.model import benchmarks
 from assay.model.bracket import Bracket, Handover
 from assay.model.declaration import keep
 from assay.model.facts import Fact
+from assay.model.left_out import Folded, LeftOut
 from assay.model.machine import Cache, Core, Device, Machine, NumaNode, Topology
 from assay.model.measurand import Measurand
 from assay.model.noise import Noise
 from assay.model.placed import Placed, Proof
 from assay.model.placement import Memory, Placement
-from assay.model.plan import Case, Folded, LeftOut, Plan, PlannedLaunch
+from assay.model.plan import Case, Plan, PlannedLaunch
 from assay.model.quantity import Quantity
 from assay.model.rank import Rank
 from assay.model.record import Clock, End, Header, Launch, Series, Verdict

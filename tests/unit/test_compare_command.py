@@ -16,7 +16,9 @@ from assay.analyse import analyse
 from assay.cli import assay
 from assay.compare import figure_rows
 from assay.compare.runs import between, within
+from assay.model import benchmarks
 from assay.model.compared import Compared, ComparedPair
+from assay.model.declaration import keep
 from assay.model.errors import PartialRunError, ThresholdError, UsageError
 from assay.model.plan import Measure, Study
 from assay.model.result import RESULT_SCHEMA
@@ -141,7 +143,8 @@ def rendered(compared: Compared, width: int, *, everything: bool = False) -> lis
 def many(compared: Compared, verdict: str, copies: int) -> tuple[ComparedPair, ...]:
     """The first pair of a comparison many times over, at sizes that make a curve, with a verdict."""
     first = next(pair for pair in compared.pairs if pair.comparison.differ != "control")
-    swept = {"benchmark": "memcpy", "kernel": "memcpy"}
+    declaration = keep(benchmarks.get("memcpy").declaration)
+    swept = {"benchmark": "memcpy", "declaration": declaration, "kernel": "memcpy"}
     return tuple(
         msgspec.structs.replace(
             first,

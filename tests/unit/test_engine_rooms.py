@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
@@ -14,6 +15,7 @@ from assay.analyse.findings import rules
 from assay.analyse.models import types
 from assay.model import benchmarks, roles
 from assay.model.law import Unfitted
+from assay.model.measurand import Direction
 from assay.model.result import Estimate
 from assay.model.role_words import AXIS_ROLES, ROLES
 from assay.report import sections
@@ -61,6 +63,8 @@ ALLOWED = {
 TAKES_APART = frozenset(
     ("split", "rsplit", "partition", "rpartition", "startswith", "endswith", "removeprefix", "removesuffix")
 )
+#: Words of closed types that have a space, and are no sentences.
+WORDS = frozenset((*get_args(Direction), "share of cores"))
 #: Fields of findings that are sentences.
 SENTENCES = frozenset(("claim", "statistic", "threshold", "sentence"))
 #: The only modules outside the parsers of other people's files that do so, and whose text it is.
@@ -79,6 +83,7 @@ READERS = {
     "run/merging.py": "lines of a program's output",
     "run/process.py": "/proc/stat",
     "run/records.py": "lines of a program's output",
+    "simulation/resources.py": "words of `--devices`, as a program gets them",
     "store/directory.py": "lines of a file, names of variables, the letters of a file's name",
     "store/earlier.py": "what earlier versions stored in sentences and ids",
     "store/folder.py": "the beginning of a run's id, as a user types it",
@@ -89,6 +94,7 @@ READERS = {
     "simulation/launcher.py": "variables by which a launcher speaks to its ranks",
     "simulation/rates.py": "the command line of a program",
     "simulation/request.py": "the command line of a program",
+    "simulation/resources.py": "the command line of a program",
     "report/environment.py": "line breaks in a template of a page",
     "report/formatting.py": "a size, of which a heading has the unit",
     "report/languages/__init__.py": "the forms of a text in a catalogue",
@@ -174,7 +180,7 @@ def _sentences(tree: ast.Module) -> Iterator[str]:
 
 def _is_sentence(part: ast.expr) -> bool:
     if isinstance(part, ast.Constant):
-        return isinstance(part.value, str) and " " in part.value.strip()
+        return isinstance(part.value, str) and " " in part.value.strip() and part.value not in WORDS
     return isinstance(part, ast.Attribute) and part.attr in SENTENCES
 
 

@@ -36,7 +36,7 @@ def test_what_comes_next_for_published_figures_can_be_typed(name: str) -> None:
     for words in commands:
         context = command.make_context("run", list(words))
         assert context.params["study"] in studies.names(), words
-        parse(context.params["wishes"], studies.get(context.params["study"]), {})
+        parse(context.params["vary"], studies.get(context.params["study"]), {})
 
 
 _MEMORY = {"first_touch", "interleave", "memory_channel", "numa_latency", "numa_penalty"}

@@ -21,6 +21,7 @@ from assay.topics.linear_algebra.formats import hpl as table
 from assay.topics.linear_algebra.models.system_time import SystemTime
 from assay.topics.linear_algebra.orders import Steps
 from assay.topics.linear_algebra.steps import steps
+from assay.topics.linear_algebra.variants import BROADCASTS, NUMBERS
 
 #: Seconds per operation, per number of an update's edge, of a panel by one rank and by several, and broadcast.
 COEFFICIENTS = np.array([[5e-11, 1e-9, 2e-8, 3e-8, 4e-9]])
@@ -211,6 +212,13 @@ def test_on_request_the_memory_is_filled_once(tmp_path: Path, monkeypatch: pytes
     memory = run.machines[run.plan.hosts[0]].memory.value
     assert isinstance(memory, int)
     assert 0.75 * memory < 8 * largest**2 <= 0.8 * memory
+
+
+def test_the_numbers_of_broadcasts_are_those_of_hpls_tuning_file() -> None:
+    """BCAST: 0=1rg, 1=1rM, 2=2rg, 3=2rM, 4=Lng, 5=LnM (HPL 2.3, TUNING)."""
+    rings = ("ring", "modified-ring", "ring", "modified-ring", "long", "long")
+    assert dict(enumerate(rings)) == BROADCASTS
+    assert all(BROADCASTS[NUMBERS[level]] == level for level in set(rings))
 
 
 def test_an_input_file_of_hpl_is_a_study(tmp_path: Path) -> None:

@@ -167,6 +167,12 @@ def test_the_partition_is_the_cheapest_of_all() -> None:
     assert pieces.edges(sizes, times, off) == min(every, key=cost)
 
 
+def test_a_law_that_does_not_grow_has_no_end_of_its_rate() -> None:
+    flat, steep = (Lines(np.array([[1e-6]]), np.array([[cost]]), np.zeros(1)) for cost in (0.0, 1e-9))
+    assert figures.rate(flat).tolist() == [math.inf]
+    assert figures.rate(steep) == pytest.approx([1e9])
+
+
 def test_a_mere_bend_is_no_step() -> None:
     times = np.where(SIZES < 3000, 1e-6 + SIZES / 1e8, 1e-6 + 3000 / 1e8 + (SIZES - 3000) / 1e9)
     cut, law = fitted(SIZES, times)

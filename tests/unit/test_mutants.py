@@ -53,6 +53,7 @@ def test_a_fault_turns_a_border_an_operator_a_number_or_a_condition(source: str,
         "x = f'{1 + 1:.2f}' + 'text'",
         "x = 'a' + b",
         "raise Error(1 + 1)",
+        "x = zip(a, b, strict=True)",
         "import a.b\nfrom c import d",
     ],
 )

@@ -1,6 +1,8 @@
 """The NAS kernels: classes by memory and time, operations, limits, and what the report says; simulated."""
 
 import itertools
+import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,49 @@ def test_operations_of_counted_things_are_exact() -> None:
     assert demand("ep", "A").operations == 2**29
     assert demand("ep", "A").flops == 26.68e9
     assert demand("is", "B").operations == 10 * 2**25
+
+
+#: Problem -> class -> what NPB states of it (NPB 3.4, npbparams.h as setparams.c writes it).
+PUBLISHED: dict[str, dict[str, tuple[int, ...]]] = {
+    "ep": {"S": (24,), "W": (25,), "A": (28,), "B": (30,), "C": (32,), "D": (36,)},  # log2 of the pairs
+    "is": {"S": (16,), "W": (20,), "A": (23,), "B": (25,), "C": (27,), "D": (31,)},  # log2 of the keys
+    "cg": {
+        "S": (1400, 7, 15),
+        "W": (7000, 8, 15),
+        "A": (14000, 11, 15),  # order, nonzeros, iterations
+        "B": (75000, 13, 75),
+        "C": (150000, 15, 75),
+        "D": (1500000, 21, 100),
+    },
+    "mg": {"S": (32, 4), "W": (128, 4), "A": (256, 4), "B": (256, 20), "C": (512, 20), "D": (1024, 50)},
+    "ft": {
+        "S": (64**3, 6),
+        "W": (128 * 128 * 32, 6),
+        "A": (256 * 256 * 128, 6),  # points, iterations
+        "B": (512 * 256 * 256, 20),
+        "C": (512**3, 20),
+        "D": (2048 * 1024 * 1024, 25),
+    },
+}
+#: Problem -> the operations by which NPB computes Mop/s (ep.f, is.c, cg.f, mg.f, ft.f).
+COUNTED: dict[str, Callable[..., float]] = {
+    "ep": lambda pairs: 2.0 ** (pairs + 1),
+    "is": lambda keys: 10 * 2.0**keys,
+    "cg": lambda na, nonzer, niter: (
+        2.0 * niter * na * (3 + nonzer * (nonzer + 1) + 25 * (5 + nonzer * (nonzer + 1)) + 3)
+    ),
+    "mg": lambda side, niter: 58.0 * niter * side**3,
+    "ft": lambda points, niter: (
+        points * (14.8157 + 7.19641 * math.log(points) + (5.23518 + 7.21113 * math.log(points)) * niter)
+    ),
+}
+
+
+@pytest.mark.parametrize("problem", PUBLISHED)
+@pytest.mark.parametrize("size", CLASSES)
+def test_each_class_has_the_size_that_npb_states(problem: str, size: str) -> None:
+    wanted = COUNTED[problem](*PUBLISHED[problem][size])
+    assert demand(problem, size).operations == pytest.approx(wanted, rel=1e-12)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

@@ -13,6 +13,8 @@ from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.model import benchmarks
 from assay.model.benchmark import Resources
+from assay.model.declaration import keep
+from assay.model.measurand import Measurand
 from assay.model.noise import Noise
 from assay.model.placement import Memory, Placement
 from assay.model.rank import Rank
@@ -52,6 +54,8 @@ def estimate(each: int) -> Estimate:
     fields: dict[str, object] = {
         "id": f"round {each}/message/latency",
         "case": f"round {each}",
+        "declaration": keep(benchmarks.get("pairs").declaration),
+        "measurand": Measurand(program="pairs", version="1", kernel="message", metric="latency"),
         "factors": {},
         "modes": (),
         "params": {"pattern": "latency", "bytes": 8, "schedule": "all", "round": each, "window": 64},
@@ -139,6 +143,14 @@ def test_a_disturbed_attempt_is_set_aside_where_its_repeat_was_quiet() -> None:
     (model,) = node_pairs.fit(known({0: launches}, disturbed=(1,)))
     (point,) = model.points
     assert point.value.parts == pytest.approx((1.5e-6, 1e-6, 2e-6))
+
+
+@pytest.mark.parametrize(("seconds", "value"), [((2e-6, 3e-6), 1.5e-6), ((0.0, 3e-6), 1.5e-6), ((0.0, 0.0), None)])
+def test_a_pair_has_the_time_of_its_slower_rank(seconds: tuple[float, float], value: float | None) -> None:
+    """Of a round trip of two messages half is one way; a clock that did not move gives no time."""
+    case = records("0-1", dict(enumerate(seconds)), 0, HOSTS[:2])
+    found = node_pairs.values(case, LATENCY)
+    assert found == ({(0, 1): pytest.approx(value)} if value else {})
 
 
 def test_ranks_of_one_host_are_told_apart_by_their_numbers() -> None:

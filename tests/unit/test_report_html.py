@@ -14,6 +14,7 @@ from tests.simulation import EPYC_7601, simulated_run
 from tests.unit.report_example import example
 
 from assay import analyse, plan, store
+from assay.model.declaration import keep, undeclared
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.report import formatting, html, raw, selection, vega
@@ -194,7 +195,9 @@ def test_samples_longer_than_four_seconds_survive_packing() -> None:
 def test_a_benchmark_without_a_section_of_its_own_gets_one() -> None:
     here = example()
     renamed = tuple(
-        msgspec.structs.replace(e, benchmark="newcomer") if e.benchmark == "stream" else e
+        msgspec.structs.replace(e, benchmark="newcomer", declaration=keep(undeclared("newcomer")))
+        if e.benchmark == "stream"
+        else e
         for e in here.analysis.estimates
     )
     text = html.render(here.run, msgspec.structs.replace(here.analysis, estimates=renamed))

@@ -16,7 +16,9 @@ from assay.analyse import analyse
 from assay.analyse.findings import rules
 from assay.compare import figure_rows
 from assay.compare.runs import within
-from assay.model.plan import Factor, LeftOut
+from assay.model import benchmarks
+from assay.model.left_out import LeftOut
+from assay.model.plan import Factor
 from assay.model.quantity import Basis, Quantity
 from assay.model.result import Analysis, Finding, Limit
 from assay.model.run import LaunchRecords, Run
@@ -180,7 +182,8 @@ def test_the_verdict_says_that_a_machine_is_simulated_and_what_one_node_leaves_o
         assert bool(verdict(alone, analysis).beyond) is nodes
         asked = [step.do for step in summary(alone, analysis).next if "--hosts" in step.do]
         assert len(asked) == nodes
-    passed = replaced(real.plan, cases=tuple(replaced(each, benchmark="pt2pt") for each in real.plan.cases))
+    passing = tuple(replaced(case, benchmark="pt2pt") for case in real.plan.cases)
+    passed = replaced(real.plan, cases=passing, declarations=(benchmarks.get("pt2pt").declaration,))
     assert heading(replaced(real, plan=passed)) == f"{run.plan.title}: messages inside one node"
     assert heading(real) == run.plan.title
 

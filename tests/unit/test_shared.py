@@ -32,8 +32,10 @@ SMALL = Study("Small", "How?", (Measure("stream", ("all",), axes={"elements": 10
 #: Names by which records refer to each other, words of a fixed list, times, and what is private as a whole.
 STRUCTURE = re.compile(
     "id|cases?|benchmark|kernel|program|toolchain|started|ended|study|label|wish|into|policy|requested_memory|role"
-    "|clock|origin|kind|type|proof|phase|stop|status|host|boot_id|SLURM_JOB_ID|SLURM_JOB_USER"
+    "|clock|origin|kind|type|proof|phase|stop|status|better|over|prefix|launcher|two_sided|figure|pairs|host|boot_id|SLURM_JOB_ID|SLURM_JOB_USER"
 )
+#: Names in declarations of benchmarks, which records and analysis refer to.
+DECLARED = re.compile(r".*\.declarations\.(?:.*\.)?(?:name|work|unit|limit|precision)")
 
 
 def planted(value: Any, where: str, seen: set[str]) -> Iterator[tuple[Any, Any, str]]:  # noqa: ANN401
@@ -46,6 +48,7 @@ def planted(value: Any, where: str, seen: set[str]) -> Iterator[tuple[Any, Any, 
             and not isinstance(value, list)
             and not STRUCTURE.fullmatch(str(key))
             and path not in seen
+            and not DECLARED.fullmatch(path)
         ):
             seen.add(path)
             yield value, key, path

@@ -217,7 +217,9 @@ def test_the_hash_of_the_sources_follows_content_and_name_but_not_tests(tmp_path
     source.write_text("int b;")
     second = sources.digest(tmp_path)
     source.rename(tmp_path / "harness" / "time.cpp")
-    assert len({first, second, sources.digest(tmp_path)}) == 3
+    third = sources.digest(tmp_path)
+    (tmp_path / "harness" / "time.json").write_text("{}")
+    assert len({first, second, third, sources.digest(tmp_path)}) == 4
 
 
 def test_the_first_errors_of_a_log_are_the_compilers() -> None:

@@ -58,11 +58,14 @@ def main() -> int:
         print(f"changes nothing: {each.file}:{each.line}: {each.change}  ({equivalent[_key(each)]})")
     for each in survivors:
         print(f"survived: {each.file}:{each.line}: {each.change}")
-    counted = Counter(each.fate for each in verdicts.values())
-    share, (lo, hi) = len(survivors) / len(tried), wilson(len(survivors), len(tried))
+    fates = Counter(each.fate for each in verdicts.values())
+    decided = len(tried) - fates["undecided"]
+    share, (lo, hi) = len(survivors) / max(1, decided), wilson(len(survivors), max(1, decided))
     print(
-        f"{len(drawn)} of {len(every)} faults, seed {options.seed}: {counted['killed']} found by a failing test, "
-        f"{counted['timed out']} by a test that did not end, {len(same)} change nothing, {len(survivors)} survived"
+        f"{len(drawn)} of {len(every)} faults, seed {options.seed}: {fates['killed']} found by a failing test, "
+        f"{fates['timed out']} by tests that did not end, {len(same)} change nothing, "
+        f"{fates['undecided']} undecided "
+        f"(the machine was too busy for their tests), {len(survivors)} survived"
     )
     print(f"{100 * share:.1f} % survived [{100 * lo:.1f}, {100 * hi:.1f}]; less than {100 * _MOST:.0f} % may")
     return int(share >= _MOST)
@@ -108,40 +111,48 @@ def _again(drawn: Sequence[Mutant], kept: Path) -> list[Mutant]:
 
 
 def _judged(tried: Sequence[Mutant], near: Near, jobs: int) -> Iterator[tuple[int, Verdict]]:
-    """Yield the verdict on each fault; a test that fails without the fault, too, does not find it."""
+    """Yield the verdict on each fault.
+
+    What does not pass without the fault, too, does not find it: a test that fails is left out then, and where all
+    tests together do not end, nothing is decided.
+    """
     sources = {each.file: (ROOT / each.file).read_bytes() for each in tried}
     unfit, fit = set[str](), set[str]()
-    open_numbers = list(range(len(tried)))
-    while open_numbers:
-        trials = [_trial(number, tried[number], sources, near, unfit) for number in open_numbers]
-        doubted, again = dict[str, list[Verdict]](), list[int]()
-        for verdict in run(trials, jobs):
+    numbers = list(range(len(tried)))
+    while numbers:
+        trials = {number: _trial(number, tried[number], sources, near, unfit) for number in numbers}
+        doubted = dict[tuple[str, ...], list[Verdict]]()
+        for verdict in run(trials.values(), jobs):
             _show(verdict, tried[verdict.key])
-            if verdict.fate == "killed" and verdict.test not in fit:
-                doubted.setdefault(verdict.test, []).append(verdict)
-            else:
+            if verdict.fate == "survived" or verdict.test in fit:
                 yield verdict.key, verdict
-        names = sorted(doubted)
-        tests = {name: name or trials[open_numbers.index(doubted[name][0].key)].tests[0] for name in names}
-        controls = [
-            Trial(at, "", b"", (tests[name],), near.seconds.get(name, 1.0)) for at, name in enumerate(names)
-        ]
-        for control in run(controls, jobs):
-            name = names[control.key]
-            if not name and control.fate != "survived":
-                sys.exit(f"{tests[name]} cannot be run: remove {BUILD} and measure again which tests are near")
-            (fit if control.fate == "survived" else unfit).add(name)
-            if name in fit:
-                yield from ((verdict.key, verdict) for verdict in doubted[name])
             else:
-                again += [verdict.key for verdict in doubted[name]]
-        open_numbers = again
+                tests = (verdict.test,) if verdict.test else trials[verdict.key].tests
+                doubted.setdefault(tests if verdict.fate == "timed out" else tests[:1], []).append(verdict)
+        every = list(doubted)
+        controls = [Trial(at, "", b"", tests, _seconds(tests, near)) for at, tests in enumerate(every)]
+        numbers = []
+        for control in run(controls, jobs):
+            tests, verdicts = every[control.key], doubted[every[control.key]]
+            passed = control.fate == "survived"
+            (fit if passed else unfit).update(tests[:1] if len(tests) == 1 else ())
+            for verdict in verdicts:
+                if passed:
+                    yield verdict.key, verdict
+                elif verdict.test:
+                    numbers.append(verdict.key)
+                else:
+                    yield verdict.key, verdict._replace(fate="undecided")
+
+
+def _seconds(tests: Sequence[str], near: Near) -> float:
+    return sum(near.seconds.get(test, 1.0) for test in tests)
 
 
 def _trial(number: int, fault: Mutant, sources: dict[str, bytes], near: Near, unfit: set[str]) -> Trial:
     tests = near.of(fault.file, fault.line, unfit)
-    seconds = sum(near.seconds.get(test, 1.0) for test in tests)
-    return Trial(number, str(ROOT / fault.file), fault.applied(sources[fault.file]), tuple(tests), seconds)
+    source = fault.applied(sources[fault.file])
+    return Trial(number, str(ROOT / fault.file), source, tuple(tests), _seconds(tests, near))
 
 
 def _show(verdict: Verdict, fault: Mutant) -> None:

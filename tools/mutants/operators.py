@@ -141,6 +141,8 @@ def _says(node: ast.AST) -> bool:
             return True
         case ast.Call(func=ast.Name(id=name)):
             return name in _SAYING
+        case ast.keyword(arg="strict"):  # of zip: a check
+            return True
         case ast.Subscript(value=ast.Name(id=name)):
             return name[:1].isupper() and not name.isupper()
     return False

@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 #: A fault may make tests this much slower, and so many seconds, before they are ended: it is found, too.
-_PATIENCE, _PATIENCE_S = 4.0, 30.0
+_PATIENCE, _PATIENCE_S = 8.0, 60.0
 _LOOK_S = 0.02
 #: pytest's exit codes: tests passed, tests failed.
 _PASSED, _FAILED = 0, 1
 #: Heavy modules that no fault touches: loaded once, before a process is split off for each fault.
 _SHARED = ("numpy", "scipy.stats", "hypothesis", "msgspec", "jinja2", "click", "rich.table", "xdist.scheduler")
 
-Fate = Literal["killed", "timed out", "survived"]
+Fate = Literal["killed", "timed out", "survived", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,7 @@ class Trial:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What a trial gave: its key, the fate of its fault, the first test that failed."""
 
     key: int

@@ -99,7 +99,9 @@ class Hpl : public assay::Benchmark {
         solver_->generate();  // first touch
     }
 
-    [[nodiscard]] assay::Work work() const override { return {{"rate", {{"solution", 1.}}}}; }
+    [[nodiscard]] assay::Work work() const override {
+        return {{"rate", {{"solution", 1.}, {"flops", operations()}}}};
+    }
 
     void prepare(std::size_t /*kernel*/) override { solver_->generate(); }
 
@@ -113,12 +115,10 @@ class Hpl : public assay::Benchmark {
 
     /// Operations of each system, as HPL counts; phases are means over the ranks.
     [[nodiscard]] assay::Solution solution(double seconds) override {
-        const auto n = static_cast<double>(options_.n);
         assay::hpl::Phases sums = solver_->phases();
         MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM,
                       MPI_COMM_WORLD);
-        const double operations = systems_ * assay::declared::hpl.amount("rate", "flops", n);
-        assay::Solution solution{"rate", "flop/s", operations / seconds, seconds, {}, {}};
+        assay::Solution solution{"rate", "flop/s", systems_ * operations() / seconds, seconds, {}, {}};
         std::vector<assay::hpl::Phases> steps = solver_->steps();
         MPI_Allreduce(MPI_IN_PLACE, steps.data(), static_cast<int>(steps.size() * sums.size()), MPI_DOUBLE,
                       MPI_SUM, MPI_COMM_WORLD);
@@ -151,6 +151,11 @@ class Hpl : public assay::Benchmark {
     }
 
   private:
+    /// Of one solution.
+    [[nodiscard]] double operations() const {
+        return assay::declared::hpl.amount("rate", "flops", static_cast<double>(options_.n));
+    }
+
     Options options_;
     int systems_;  ///< solved at the same time
     int ranks_;

@@ -13,6 +13,7 @@ from assay.cli.support import output
 if TYPE_CHECKING:
     from assay.importing.application import Reading
     from assay.model.application import Application
+    from assay.model.toolchain import Build
 
 _MOST_BYTES = 64 * 2**20
 
@@ -30,13 +31,17 @@ _MOST_BYTES = 64 * 2**20
 )
 @output.json_option
 def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_json: bool) -> None:
-    """Check how an application is declared, and what it finds in an output.
+    """Check how an application is declared and what it finds in an output, or the programs of a package.
 
     The patterns of the declaration are tried on the OUTPUT of a run of it. APPLICATION is a .toml file or a name
     of assay list applications. OUTPUT is a file, also compressed as the runs keep it (logs/*.output.gz).
 
-    Exit codes: 0 every figure is found and nothing is wrong; 1 a figure is not found, or a check failed; 2 the
-    declaration is wrong; 4 without OUTPUT: its program is not here.
+    APPLICATION may also be an installed package that adds benchmarks: its programs are built, describe themselves
+    and measure a short case, and are compared with their declarations.
+
+    Exit codes: 0 every figure is found and nothing is wrong; 1 a figure is not found, a check failed, or a program
+    does not measure what is declared; 2 the declaration is wrong, or a package ships program and declaration
+    apart; 4 without OUTPUT: its program is not here.
     """
     import msgspec
 
@@ -45,7 +50,11 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
     from assay.model import application_files
     from assay.model.errors import MeasurementError, UnfitEnvironmentError
     from assay.model.units import count_of
+    from assay.toolchain import conformity
 
+    if package := conformity.package_of(application):
+        _check_package(package, as_json=as_json)
+        return
     declared = application_files.named(application)
     if kept is None:
         why = toolchain.applications.absent(declared)
@@ -70,6 +79,36 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
             f"'{kept}' is not an output of a good run of {declared.name}",
             why=f"{sought[0]}; it ends with: {reading.last_lines(text)}",
             remedy=f"correct the declaration or the run; then: {shlex.join(again)}",
+        )
+
+
+def _check_package(package: str, *, as_json: bool) -> None:
+    """Check the programs of a package against their declarations."""
+    import msgspec
+
+    from assay import toolchain
+    from assay.cli.support import settings
+    from assay.model.errors import MeasurementError
+    from assay.toolchain import conformity
+
+    def built(programs: frozenset[str], *, by_mpi: bool) -> Build:
+        tables = settings.table("mpi")
+        name = toolchain.with_mpi("", toolchain.get_mpi("", tables).name) if by_mpi else ""
+        return toolchain.build(
+            toolchain.get(name, settings.table("toolchain"), tables), output.say, programs=programs
+        )
+
+    checked = conformity.check(package, built)
+    if as_json:
+        output.print_json({"schema": 1, "package": package, "benchmarks": msgspec.to_builtins(checked)})
+    for one in () if as_json else checked:
+        passed = "measures what is declared" if one.tried else "describes itself as declared"
+        output.echo("\n".join(f"{one.benchmark}: {line}" for line in one.problems or (passed,)))
+    if wrong := [one for one in checked if one.problems]:
+        raise MeasurementError(
+            f"{wrong[0].benchmark} of package '{package}' does not measure what it declares",
+            why=wrong[0].problems[0],
+            remedy=f"correct the program or its declaration; then: assay check {package}",
         )
 
 

@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -14,7 +13,8 @@ import click
 from assay.cli import run as running
 from assay.cli.support import output, prepare
 from assay.cli.support import site as where
-from assay.cli.support.options import RunOptions, packed, run_options
+from assay.cli.support.job_options import JobOptions, job_options
+from assay.cli.support.options import RunOptions, run_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,62 +75,16 @@ class _Wanted(NamedTuple):
     before: Submitted | None = None
 
 
-@dataclass(frozen=True)
-class _JobOptions:
-    """The options of the job; all others are for the run in it."""
-
-    count: int | None
-    queue: str | None
-    time: str | None
-    account: str | None
-    cpus: int | None
-    words: tuple[str, ...]
-    prologue: tuple[str, ...]
-    scheduler: str | None
-
-
 class _Asked(NamedTuple):
     """The options of the job, and those of the run in it."""
 
-    job: _JobOptions
+    job: JobOptions
     run: RunOptions
-
-
-_JOB_OPTIONS = (
-    click.option(
-        "-N", "--nodes", "count", metavar="N", type=click.IntRange(1), help="Number of nodes.  [default: 1]"
-    ),
-    click.option("-p", "--partition", "queue", metavar="NAME", help="Partition or queue."),
-    click.option(
-        "-t",
-        "--time",
-        metavar="TIME",
-        help="Time limit: 30m, 2h, 1:30:00; less a reserve it is the budget of the run.  [default: by the plan]",
-    ),
-    click.option("-A", "--account", metavar="NAME", help="Account to charge."),
-    click.option(
-        "--cpus-per-node", "cpus", metavar="N", type=click.IntRange(1), help="Cpus of each node, for PBS."
-    ),
-    click.option(
-        "--scheduler-option",
-        "words",
-        metavar="WORD",
-        multiple=True,
-        help="A further option of the scheduler, passed on unchanged.",
-    ),
-    click.option(
-        "--prologue",
-        metavar="LINE",
-        multiple=True,
-        help="A line of bash that the job runs first: 'module load gcc openmpi'. Can be given several times.",
-    ),
-    click.option("--scheduler", metavar="NAME", help="slurm, pbs or flux.  [default: the installed one]"),
-)
 
 
 @click.command()
 @click.argument("study", required=False)
-@packed("job", _JobOptions, _JOB_OPTIONS)
+@job_options
 @click.option("--resume", metavar="RUN", help="Continue a run on its own nodes.")
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @click.option("--dry-run", is_flag=True, help="Print the job script; submit nothing.")
@@ -141,7 +95,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     runs: str | None,
     *,
     dry_run: bool,
-    job: _JobOptions,
+    job: JobOptions,
     options: RunOptions,
 ) -> None:
     """Submit one job that measures the whole STUDY on its nodes.

@@ -9,6 +9,7 @@ from assay.compare.phrases import SAME, figure, times
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast
 from assay.compare.sides import Side, Sides, where
 from assay.model import places, roles
+from assay.model.declaration import Declaration
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.placement import Word
@@ -40,6 +41,11 @@ class _Figure(NamedTuple):
         return self.side.run.plan.case(self.estimate.case).benchmark
 
     @property
+    def declared(self) -> Declaration:
+        """The declaration of this benchmark."""
+        return self.side.run.plan.declared(self.benchmark)
+
+    @property
     def word(self) -> Word:
         return self.estimate.placement.word
 
@@ -49,7 +55,7 @@ class _Figure(NamedTuple):
 
     @property
     def by_sockets(self) -> bool:
-        return roles.by_sockets(self.estimate)
+        return self.declared.two_sided == "TCP"
 
 
 def sentences(sides: Sides) -> list[str]:
@@ -93,7 +99,7 @@ def _noun(each: _Figure, differ: str) -> str:
     estimate = each.estimate
     if each.of_messages:
         counted = messages.COUNTED.get(str(estimate.params.get(_PATTERN, "")))
-        declared = roles.metric(estimate.declared, estimate.kernel, estimate.metric)
+        declared = roles.metric(each.declared, estimate.kernel, estimate.metric)
         if counted and differ != _PATTERN and declared and declared.role in {"message-bandwidth", "message-time"}:
             return counted
         return known(estimate.metric)

@@ -12,7 +12,7 @@ from assay.compare.curves import chosen, policy
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast, Curve
 from assay.compare.yardsticks import NO_SPEED
 from assay.model import roles
-from assay.model.declaration import ParamValue
+from assay.model.declaration import Declaration, ParamValue
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.result import Estimate
@@ -27,8 +27,13 @@ class _Figure(NamedTuple):
 
     run: str
     estimate: Estimate
-    benchmark: str
+    declared: Declaration
     words: Mapping[str, ParamValue]
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark of its case; the estimate has another one if no section can place it."""
+        return self.declared.name
 
     @property
     def label(self) -> str:
@@ -45,7 +50,7 @@ class _Figure(NamedTuple):
     @property
     def topic(self) -> tuple[str | bool, ...]:
         """What is counted. The end of a range is not comparable with a plain figure."""
-        return self.benchmark, self.estimate.metric, RANGE_END in self.words
+        return self.benchmark, self.estimate.metric, self.estimate.unit, RANGE_END in self.words
 
     def but(self, *names: str) -> Hashable:
         """Return its words without these names."""
@@ -104,9 +109,9 @@ def _off_curves(side: Evidence, curves: Sequence[Curve]) -> list[_Figure]:
     """
     run = side.run.info.id
     on_curves = {name for curve in curves if curve.run == run for name in curve.of}
-    benchmark_of = {case.id: case.benchmark for case in side.run.plan.cases}
+    declared = {case.id: side.run.plan.declared(case.benchmark) for case in side.run.plan.cases}
     return [
-        _Figure(run, e, benchmark_of[e.case], {MEMORY: policy(e), **chosen(e), **e.factors})
+        _Figure(run, e, declared[e.case], {MEMORY: policy(e), **chosen(e), **e.factors})
         for e in (each.estimate for each in side.measured)
         if e.median is not None and e.id not in on_curves and is_headline(e) and not side.bounds.is_refused(e)
     ]
@@ -172,11 +177,11 @@ def _copies(figures: Iterable[_Figure], message: _Figure) -> list[_Figure]:
     copies = [
         each
         for each in figures
-        if roles.role(each.estimate) == "copy-rate"
+        if "copy-rate" in {metric.role for metric in each.declared.metrics}
         and each.estimate.metric == message.estimate.metric
         and _BYTES not in each.words
     ]
-    beyond = [each for each in copies if roles.has_level(each.estimate.declared, each.words, "beyond-caches")]
+    beyond = [each for each in copies if roles.has_level(each.declared, each.words, "beyond-caches")]
     return (beyond or copies)[-1:]
 
 

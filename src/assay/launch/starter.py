@@ -56,8 +56,8 @@ class Starter:
             libraries_of(plan, cases[0]),
             plan.prefixes.get(cases[0].benchmark, ""),
         )
-        alike = not (placement.by_host or placement.devices or len(placement.folders) > 1)
-        if layout.mpi or (self._launcher and (placement.ranks or alike)):
+        same = not (placement.by_host or placement.devices or len(placement.folders) > 1)
+        if layout.mpi or (self._launcher and (placement.ranks or same)):
             found = [self._translated(layout, prefix + argv, variables)]
         else:
             found = []

@@ -19,6 +19,9 @@ ONE_WAY: Final = "one way"
 SHARE: Final = "share of cores"
 #: What a factor varies, if figures of other systems have it under other names.
 FactorRole = Literal["", "network", "mpi", "compiler", "blas", "system"]
+#: Part of a layout: which share of the cores works.
+SHARE = "share of cores"
+ONE_WAY: Direction = "one way"
 #: Parts without which two figures are of different quantities.
 QUANTITY = ("program", "kernel", "metric", "unit", "direction")
 _SEPARATOR = "\x1f"

@@ -9,7 +9,8 @@ import msgspec
 from assay.model.application import Application
 from assay.model.core_rate import CoreRate
 from assay.model.declaration import Declaration, ParamValue, undeclared
-from assay.model.placement import Placement, Word, parsed
+from assay.model.left_out import Folded, LeftOut
+from assay.model.placement import Placement
 from assay.model.private import FilePath, Host
 
 PLAN_SCHEMA = 1
@@ -246,54 +247,6 @@ class PlannedLaunch(msgspec.Struct, frozen=True):
     program: str
     toolchain: str
     cases: tuple[str, ...]
-
-
-class Folded(msgspec.Struct, frozen=True):
-    """A requested placement and memory that equals another one on this machine.
-
-    Attributes:
-        request: the request, as text: placement and memory.
-        into: the equal one, as text.
-        reason: why they are equal.
-        labels: placement words of the two; empty in plans of earlier versions.
-        family: see `LeftOut`.
-    """
-
-    request: str = msgspec.field(name="wish")
-    into: str
-    reason: str
-    labels: tuple[str, str] = ("", "")
-    family: tuple[str, ...] = msgspec.field(name="alike", default=())
-
-    @property
-    def places(self) -> tuple[Word, Word]:
-        """The placements of the two, without their memory."""
-        request, into = map(parsed, self.labels)
-        return request, into
-
-
-class LeftOut(msgspec.Struct, frozen=True):
-    """A request that cannot be measured on this machine.
-
-    Attributes:
-        request: the request, as text.
-        reason: why it cannot be measured.
-        nodes: whether more nodes would help.
-        levels: levels of axes, factors and memory in question.
-        family: equal for requests that differ only in an index, a number or a size; empty if it is unique.
-        benchmark: benchmark whose problem is too large for the memory; empty for other reasons.
-        instead: axis and value of the largest problem that fits, `n=49408`, if any.
-        option: option of the command that would help, `--folder /tmp`, if any.
-    """
-
-    request: str = msgspec.field(name="wish")
-    reason: str
-    nodes: bool = False
-    levels: tuple[str, ...] = ()
-    family: tuple[str, ...] = msgspec.field(name="alike", default=())
-    benchmark: str = ""
-    instead: str = ""
-    option: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True, dict=True):

@@ -13,8 +13,9 @@ from assay import studies
 from assay.model import benchmarks
 from assay.model.core_rate import core_rate
 from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.left_out import LeftOut
 from assay.model.machine import Machine, allowed_cores
-from assay.model.plan import PLAN_SCHEMA, Factor, LeftOut, Measure, Plan, Study
+from assay.model.plan import PLAN_SCHEMA, Factor, Measure, Plan, Study
 from assay.model.ranks_seen import PROGRAM
 from assay.model.resource import GivenFolder
 from assay.model.units import parse_range

@@ -8,9 +8,10 @@ import msgspec
 from assay.model import benchmarks
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.core_rate import core_rate
+from assay.model.left_out import Folded, LeftOut
 from assay.model.machine import Machine, Topology, allowed_cores
 from assay.model.placement import Memory, Placement, parsed, starred_memory
-from assay.model.plan import Case, Folded, LeftOut, Measure, case_id
+from assay.model.plan import Case, Measure, case_id
 from assay.model.units import format_size
 from assay.plan import factors, resources
 from assay.plan import hosts as over_nodes

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import msgspec
 
 from assay.model import benchmarks
-from assay.model.plan import Arm, Case, Effect, Experiment, LeftOut, Plan, PlannedLaunch, case_id
+from assay.model.left_out import LeftOut
+from assay.model.plan import Arm, Case, Effect, Experiment, Plan, PlannedLaunch, case_id
 from assay.model.result import Analysis
 from assay.model.run import LaunchRecords
 from assay.plan.costs import Cost, costs

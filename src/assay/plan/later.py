@@ -9,7 +9,8 @@ import msgspec
 
 from assay.model import benchmarks
 from assay.model.grouping import grouped
-from assay.model.plan import Case, LeftOut, Plan, PlannedLaunch
+from assay.model.left_out import LeftOut
+from assay.model.plan import Case, Plan, PlannedLaunch
 from assay.plan.order import append_blocks, estimate_seconds, fewest_seconds
 
 

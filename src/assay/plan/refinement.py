@@ -15,8 +15,9 @@ import msgspec
 
 from assay.model import benchmarks
 from assay.model.declaration import Axis
+from assay.model.left_out import LeftOut
 from assay.model.machine import Machine
-from assay.model.plan import Case, LeftOut, Plan, PlannedLaunch
+from assay.model.plan import Case, Plan, PlannedLaunch
 from assay.model.result import Analysis, Estimate
 from assay.model.role_words import AxisRole
 from assay.model.units import format_size

@@ -8,9 +8,10 @@ from assay.model import benchmarks
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped
+from assay.model.left_out import LeftOut
 from assay.model.machine import Machine
 from assay.model.placement import Placement, parsed, starred_memory
-from assay.model.plan import Factor, LeftOut, Measure
+from assay.model.plan import Factor, Measure
 from assay.model.resource import GivenDevice, GivenFolder
 from assay.plan import cards
 from assay.plan import hosts as over_nodes

@@ -4,8 +4,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from assay.model.left_out import Folded
 from assay.model.noise import Noise
-from assay.model.plan import Folded
 from assay.model.result import Analysis, Estimate, Finding
 from assay.model.run import Run
 from assay.model.text import joined

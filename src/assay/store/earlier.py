@@ -7,8 +7,9 @@ import msgspec
 from assay.model import benchmarks
 from assay.model.declaration import Declaration
 from assay.model.facts import Fact
+from assay.model.left_out import Folded
 from assay.model.machine import INFINIBAND, Device, Machine
-from assay.model.plan import Case, Folded, Plan, case_id
+from assay.model.plan import Case, Plan, case_id
 from assay.model.run import Cause, Ending, Shortfall
 
 _AGAIN = "/again"

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import msgspec
 
-from assay.model import declaration_files
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.toolchain import Build, Toolchain
 from assay.toolchain import cmake, sources
@@ -54,9 +53,7 @@ def build(
 
 def cached_build(toolchain: Toolchain) -> Build | None:
     """The native programs in the cache; None if they must be built first."""
-    made = _ready(
-        builds_folder() / _key(toolchain, sources.digest(declaration_files.native()), target_name()), toolchain
-    )
+    made = _ready(builds_folder() / _key(toolchain, sources.digest(sources.folder()), target_name()), toolchain)
     if made is None or toolchain.mpi is None:
         return made
     alone = cached_build(_without_mpi(toolchain))
@@ -84,7 +81,7 @@ def _build(
     toolchain: Toolchain, say: Callable[[str], None], programs: AbstractSet[str] | None, *, again: bool
 ) -> Build:
     """One entry of the cache: the programs without MPI, or those of an MPI."""
-    native = declaration_files.native()
+    native = sources.folder()
     digest = sources.digest(native)
     target = target_name()
     key = _key(toolchain, digest, target)

@@ -8,6 +8,11 @@ from assay.model import declaration_files
 _SUFFIXES = {".cpp", ".hpp", ".h", ".f90", ".cmake", ".txt", ".in", ".json"}
 
 
+def folder() -> Path:
+    """The folder `native`; UnfitEnvironmentError if the installation lacks it."""
+    return declaration_files.native()
+
+
 def digest(native: Path) -> str:
     """Hash of every source's path and content, without tests, which are in no program."""
     hashed = hashlib.sha256()

@@ -46,7 +46,7 @@ def hpl(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
     solution = solve(n, int(params["nb"]), grid, look_ahead=params["look-ahead"] == "one")
     return Workload(
         params,
-        {"rate": {"solution": 1.0}, **{phase: {} for phase in solution.phases}},
+        {"rate": {"solution": 1.0, "flops": operations(n)}, **{phase: {} for phase in solution.phases}},
         {"rate": solution.seconds, **solution.phases},
         int(_NUMBER_BYTES * n**2 / sharing),
         mean(page_shares(topology, request, serial=False)),
@@ -127,7 +127,7 @@ def mxp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
     }
     return Workload(
         params,
-        *phased({"solution": 1.0}, seconds),
+        *phased({"solution": 1.0, "flops": operations(int(params["n"]))}, seconds),
         int(matrix),
         mean(shares),
         figure=operations(int(params["n"])),
