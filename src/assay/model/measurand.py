@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from hashlib import sha256
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
@@ -14,9 +14,6 @@ from assay.model.imported import UNSTATED
 Count = int | Literal["not stated"]
 #: How bytes pass; empty if none do.
 Direction = Literal["", "one way", "both ways", "round trip", "out", "in", "not stated"]
-#: Names of a direction and of a part that code asks for.
-ONE_WAY: Final = "one way"
-SHARE: Final = "share of cores"
 #: What a factor varies, if figures of other systems have it under other names.
 FactorRole = Literal["", "network", "mpi", "compiler", "blas", "system"]
 #: Part of a layout: which share of the cores works.
