@@ -13,10 +13,10 @@ from tests.unit.test_hpl import WITH_BLAS
 from assay import plan as planning
 from assay import references, store, studies
 from assay.analyse import analyse
+from assay.catalogue import benchmarks
 from assay.cli import assay
 from assay.compare import figure_rows
 from assay.compare.runs import between
-from assay.model import benchmarks
 from assay.model.errors import UsageError
 from assay.model.imported import UNSTATED
 from assay.model.plan import Plan

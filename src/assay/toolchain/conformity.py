@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from assay.model import benchmarks, declaration_files, topics
+from assay.catalogue import benchmarks, declaration_files, topics
 from assay.model.declaration import Declaration
 from assay.model.errors import AssayError, UsageError
 from assay.model.record import Header, Series, Verdict, decode_record
