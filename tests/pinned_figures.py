@@ -29,7 +29,6 @@ from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.model.text import encoded
 from assay.plan import Options
-from assay.report.section import Section
 from assay.report.sections import cards, sections
 from assay.simulation import Burst, Law
 
@@ -69,8 +68,8 @@ class Pinned:
 _LOUD = Law(steal=0.06, noise=0.05, drift=0.002, bursts=(Burst(5, 3, 0.3),))
 _ILL = Law(core_traffic=12e9, node_traffic=20e9, contention=0.3, remote=0.5, remote_load=1.6, tlb_bytes=2**20)
 _LAME = Law(slow_hosts={"n3": 0.9}, launch_noise=0.002)
-_OF_ONE = "caches compilers dgemm himeno hpcg hpl hpl-grid linpack memory multi-pair mxp nas one-sided one-two-two"
-_OF_NODES = "collectives himeno hpl hpl-processors multi-pair nas network node-pairs one-sided one-two-two weather"
+_OF_ONE = "caches compilers dgemm himeno hpcg hpl hpl-grid linpack multi-pair mxp nas one-sided one-two-two"
+_OF_NODES = "collectives himeno hpl hpl-processors multi-pair nas node-pairs one-sided one-two-two weather"
 RUNS: Mapping[str, Pinned] = MappingProxyType(
     {
         **{study: Pinned(study) for study in (*_OF_ONE.split(), "weather")},
@@ -97,21 +96,29 @@ def made(pinned: Pinned, folder: Path) -> Run:
 def numbers(run: Run) -> dict[str, list[float]]:
     """Part -> its numbers, in the order in which they stand."""
     analysis = analyse(run)
-    document = json.loads(encoded(analysis))
-    parts: dict[str, object] = {"plan": json.loads(msgspec.json.encode(run.plan))}
-    for name, part in document.items():
-        for place, entry in enumerate(part) if isinstance(part, list) else [(0, part)]:
-            parts[f"{name}/{place}/{entry.get('id', '') if isinstance(entry, dict) else ''}"] = entry
+    parts = dict(_fields("plan", json.loads(msgspec.json.encode(run.plan))))
+    parts |= _fields("analysis", json.loads(encoded(analysis)))
     for section in sections(run, analysis):
-        parts |= _parts_of(section)
+        parts |= _fields(f"section/{section.id}", msgspec.to_builtins(section, enc_hook=str))
     parts["cards"] = msgspec.to_builtins(cards(analysis), enc_hook=str)
     parts |= {f"export/{name}": text for name, text in _exports(run, analysis)}
     return {name: found for name, part in parts.items() if (found := list(_numbers(part, run.info.id)))}
 
 
-def _parts_of(section: Section) -> dict[str, object]:
-    content = msgspec.to_builtins(section, enc_hook=str)
-    return {f"section/{section.id}/{name}": part for name, part in content.items()}
+def _fields(name: str, part: object, deep: int = 2) -> Iterator[tuple[str, object]]:
+    """Parts by name: of a record its fields, of a list its entries, if they have ids; so many records deep.
+
+    A field that is added is no difference of the others.
+    """
+    if isinstance(part, list) and part and all(isinstance(entry, dict) and "id" in entry for entry in part):
+        for entry in part:
+            yield from _fields(f"{name}/{entry['id']}", entry, deep)
+    elif isinstance(part, dict) and deep:
+        for field, value in part.items():
+            if not _PASSING.search(field):
+                yield from _fields(f"{name}/{field}", value, deep - 1)
+    else:
+        yield name, part
 
 
 def _exports(run: Run, analysis: Analysis) -> Iterator[tuple[str, str]]:
@@ -154,9 +161,9 @@ def kept() -> dict[str, dict[str, str]]:
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, list[float]]) -> Iterator[str]:
-    """Yield what differs, a line for each part."""
-    for name in sorted(before.keys() | after.keys()):
-        old, new = [float(word) for word in before.get(name, "").split()], after.get(name, [])
+    """Yield what differs, a line for each part; a part that is new is none."""
+    for name, words in before.items():
+        old, new = [float(word) for word in words.split()], after.get(name, [])
         if len(old) != len(new):
             yield f"{name}: {len(new)} numbers, they were {len(old)}"
         else:

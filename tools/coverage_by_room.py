@@ -18,13 +18,14 @@ class Counted(NamedTuple):
 
 
 def counted(data: Path, sources: Path = SOURCES) -> dict[str, Counted]:
-    """Return the rooms in the order of their names: folders, and the files beside them; then `all`."""
+    """Return the rooms in the order of their names, files beside them under the package's, and `all`."""
     coverage = Coverage(data_file=str(data))
     coverage.load()
     rooms = defaultdict[str, list[Counted]](list)
     for file in sorted(sources.rglob("*.py")):
         _, statements, _, missing, _ = coverage.analysis2(str(file))
-        room = file.relative_to(sources).parts[0]
+        folders = file.relative_to(sources).parts[:-1]
+        room = folders[0] if folders else sources.name
         rooms[room].append(Counted(len(statements), len(statements) - len(missing)))
     sums = {room: Counted(*map(sum, zip(*files, strict=True))) for room, files in sorted(rooms.items())}
     return {**sums, "all": Counted(*map(sum, zip(*sums.values(), strict=True)))}

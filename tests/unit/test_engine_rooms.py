@@ -94,7 +94,7 @@ READERS = {
     "simulation/launcher.py": "variables by which a launcher speaks to its ranks",
     "simulation/rates.py": "the command line of a program",
     "simulation/request.py": "the command line of a program",
-    "simulation/resources.py": "words of `--devices`, as a program gets them",
+    "simulation/resources.py": "words of `--devices` and `--folder`, as a program gets them",
     "report/environment.py": "line breaks in a template of a page",
     "report/formatting.py": "a size, of which a heading has the unit",
     "report/languages/__init__.py": "the forms of a text in a catalogue",

@@ -124,15 +124,16 @@ def test_a_trial_sees_the_fault_in_memory_and_the_file_stays(tmp_path: Path) -> 
 
 
 def test_coverage_is_counted_by_room(tmp_path: Path) -> None:
+    sources = tmp_path / "assay"
     for name, source in (("a/one.py", "x = 1\nif x:\n    y = 2\n"), ("a/two.py", "z = 1\n"), ("b.py", "w = 1\n")):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(source)
+        (sources / name).parent.mkdir(parents=True, exist_ok=True)
+        (sources / name).write_text(source)
     measured = Coverage(data_file=str(tmp_path / "data"))
     measured.save()
     data = CoverageData(str(tmp_path / "data"))
-    data.add_lines({str(tmp_path / "a" / "one.py"): {1, 2}, str(tmp_path / "b.py"): {1}})
+    data.add_lines({str(sources / "a" / "one.py"): {1, 2}, str(sources / "b.py"): {1}})
     data.write()
-    assert counted(tmp_path / "data", tmp_path) == {"a": (4, 2), "b.py": (1, 1), "all": (5, 3)}
+    assert counted(tmp_path / "data", sources) == {"a": (4, 2), "assay": (1, 1), "all": (5, 3)}
 
 
 def test_make_test_names_what_passed_only_alone() -> None:

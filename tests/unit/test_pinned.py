@@ -18,5 +18,5 @@ def test_the_kept_numbers_are_of_these_runs() -> None:
 
 def test_a_number_that_changed_is_named_with_its_part() -> None:
     before = {"a": "1 2 3", "b": "5 6", "c": "7"}
-    after = {"a": [1.0, 2.0, 3.0001], "b": [5.0], "c": [8.0]}
+    after = {"a": [1.0, 2.0, 3.0001], "b": [5.0], "c": [8.0], "new": [1.0]}
     assert list(differences(before, after)) == ["b: 1 numbers, they were 2", "c: 8, it was 7"]
