@@ -286,3 +286,29 @@ def test_every_package_has_its_sources_in_the_wheel(installed: Path) -> None:
     for path in PACKAGES.glob("assay-*/assay_*/native/*"):
         there = installed / path.relative_to(path.parents[2])
         assert there.read_bytes() == path.read_bytes()
+
+
+def test_their_runs_are_read_where_they_are_not_installed(
+    installed: Path, stored: object, on_device: object, tmp_path: Path
+) -> None:
+    assert stored
+    assert on_device
+    gone = {"PYTHONPATH": str(ROOT / "src")}
+    of_study: dict[str, list[Path]] = {name: [] for name in ("storage", "opencl")}
+    for path in sorted((installed / "runs").iterdir()):
+        of_study.get(path.name.split("-")[2], []).append(path)
+    for study, benchmark in (("storage", "storage"), ("opencl", "opencl_memory")):
+        run = str(of_study[study][0])
+        assert benchmark not in assay(tmp_path, "list", "benchmarks", **gone).stdout
+        own, elsewhere = (
+            json.loads(assay(folder, "show", run, "--json", **variables).stdout)["estimates"]
+            for folder, variables in ((installed, {}), (tmp_path, gone))
+        )
+        of_package = [each for each in elsewhere if each["benchmark"] == benchmark and each["value"]]
+        assert of_package
+        assert [each["value"] for each in of_package] == [
+            each["value"] for each in own if each["benchmark"] == benchmark and each["value"]
+        ]
+        compared = json.loads(assay(tmp_path, "compare", run, run, "--json", **gone).stdout)
+        assert benchmark in {pair["a"]["benchmark"] for pair in compared["pairs"]}
+        assert benchmark in assay(tmp_path, "export", run, "--format", "csv", **gone).stdout
