@@ -8,7 +8,7 @@ import pytest
 from tests.native_programs import ProgramOutput, start
 
 from assay import toolchain
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.record import End, Traffic
 from assay.model.toolchain import Build, Mpi

@@ -24,7 +24,7 @@ from tests.simulation import EPYC_7601, TWO_CORES, simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.model import topics
+from assay.catalogue import topics
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.model.text import encoded

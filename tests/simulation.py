@@ -11,9 +11,9 @@ import msgspec
 from assay import machine, store, studies
 from assay import plan as planning
 from assay.analyse import analyse
+from assay.catalogue import benchmarks
 from assay.launch.command import Site
 from assay.launch.starter import Starter
-from assay.model import benchmarks
 from assay.model.facts import Fact
 from assay.model.machine import Machine
 from assay.model.plan import Plan, PlannedLaunch, Study

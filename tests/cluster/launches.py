@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from tests.cluster.guest import CPUS, CPUS_OF, NODES
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.benchmark import Benchmark
 
 #: Three arrays without gaps between their touched pages: they end inside a page, and less than a page separates

@@ -12,9 +12,9 @@ from tests.simulation import described
 from assay import plan as planning
 from assay import toolchain
 from assay.analyse.launches import elsewhere
+from assay.catalogue import benchmarks
 from assay.launch.command import Sampling, Site
 from assay.launch.starter import Starter
-from assay.model import benchmarks
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.plan import Case, Measure, Plan, Study
 from assay.model.record import End, Verdict

@@ -15,9 +15,9 @@ from tests.impatient import ASSAY
 
 from assay import store, studies
 from assay.analyse import analyse
+from assay.catalogue import application_files
 from assay.launch.arguments import measure_command
 from assay.launch.command import Outcome, Sampling
-from assay.model import application_files
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case
 from assay.model.record import End, Verdict, decode_program_record

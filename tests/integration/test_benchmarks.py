@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests import mpi_ranks
 
-from assay.model import benchmarks, declaration_files
+from assay.catalogue import benchmarks, declaration_files
 from assay.model.record import End, FigureOfMerit, Header, Series, Verdict, decode_program_record
 from assay.model.toolchain import Build
 

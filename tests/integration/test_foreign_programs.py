@@ -14,8 +14,8 @@ from tests.impatient import ASSAY
 
 from assay import store
 from assay.analyse import analyse
+from assay.catalogue.benchmarks import get
 from assay.launch.command import Outcome
-from assay.model.benchmarks import get
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case
 from assay.model.rank import Rank

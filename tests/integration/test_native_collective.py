@@ -9,7 +9,7 @@ from tests.mpi_ranks import FIRST, KINDS, QUICK, Axes, build_with, cases, comple
 from tests.native_programs import ProgramOutput
 from tests.planted_programs import compiled, copied
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.record import Series, Traffic, Verdict
 
 pytestmark = pytest.mark.native

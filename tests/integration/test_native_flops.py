@@ -11,7 +11,7 @@ import pytest
 from tests.native_programs import ProgramOutput, start
 from tests.planted_programs import planted
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.record import End, Header, Verdict
 from assay.model.toolchain import Build
 

@@ -10,7 +10,7 @@ from tests.integration.test_native_blas import compiled
 from tests.native_programs import ProgramOutput, start
 
 from assay import toolchain
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.placement import Memory, Placement
 from assay.model.record import End, FigureOfMerit, Traffic, Verdict
 from assay.model.toolchain import Build

@@ -10,7 +10,7 @@ import pytest
 from tests.mpi_ranks import KINDS, OF_MPICH, build_with, command, cpus, environment, launcher, mpi, path, run
 from tests.native_programs import LIMIT_S, start, valid_records
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.record import End, Header, Traffic
 from assay.model.toolchain import Build
 

@@ -7,7 +7,7 @@ import pytest
 from tests.mpi_ranks import KINDS, QUICK, Axes, build_with, cases, complete, run
 from tests.native_programs import ProgramOutput
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.record import Header, Traffic
 
 pytestmark = [pytest.mark.native, pytest.mark.parametrize("kind", KINDS)]

@@ -3,7 +3,7 @@
 import pytest
 from tests.mpi_ranks import FIRST, Axes, build_with, cases, complete, run
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.record import End
 
 pytestmark = [pytest.mark.native, pytest.mark.parametrize("kind", FIRST)]

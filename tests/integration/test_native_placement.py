@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.native_programs import start
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.record import End
 from assay.model.toolchain import Build
 

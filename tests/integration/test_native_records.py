@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from tests.native_programs import ProgramOutput, start
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.record import End, Header, Series, Traffic, Verdict
 from assay.model.toolchain import Build
 

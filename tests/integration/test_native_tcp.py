@@ -23,7 +23,7 @@ from tests.mpi_ranks import (
 )
 from tests.native_programs import start
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.record import Header
 from assay.model.toolchain import Build
 

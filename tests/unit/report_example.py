@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.bracket import Bracket, Handover
 from assay.model.declaration import keep
 from assay.model.facts import Fact

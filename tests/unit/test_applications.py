@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from assay import cli, studies, toolchain
+from assay.catalogue import application_files, benchmarks
 from assay.importing.application import Reading, read
-from assay.model import application_files, benchmarks
 from assay.model.application import Application
 from assay.model.errors import UsageError
 from assay.model.placement import Memory, Placement

@@ -13,10 +13,10 @@ from tests.unit.compare_example import BOOST, STUDY, boosted, effects, pair
 
 from assay import store
 from assay.analyse import analyse
+from assay.catalogue import benchmarks
 from assay.cli import assay
 from assay.compare import figure_rows
 from assay.compare.runs import between, within
-from assay.model import benchmarks
 from assay.model.compared import Compared, ComparedPair
 from assay.model.declaration import keep
 from assay.model.errors import PartialRunError, ThresholdError, UsageError

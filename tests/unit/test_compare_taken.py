@@ -18,6 +18,7 @@ from assay.compare.sides import sides
 from assay.model.compared import Compared, Taken
 from assay.model.errors import UsageError
 from assay.model.measurand import Level
+from assay.model.plan import Measure, Study
 from assay.model.run import Run
 from assay.simulation import Law
 from assay.simulation.law import Link
@@ -107,6 +108,24 @@ def test_equal_names_meet_whatever_their_rates(tmp_path: Path, leo: Run) -> None
     compared = between(run, leo)
     assert met(compared) == {"SCI": "SCI", "Fast Ethernet": "Fast Ethernet"}
     assert not taken.sentences(("leo", "run", each) for each in compared.taken)
+
+
+def test_two_words_for_one_placement_are_one_measurand(tmp_path: Path) -> None:
+    """A run of two cores of one kind, and one that names a rank of one core on each of two nodes."""
+
+    def figures(word: str, seed: int) -> Run:
+        study = Study(
+            "Words", "?", (Measure("pt2pt", (word,), axes={"bytes": 8, "pattern": "latency"}),), launches=4
+        )
+        options = planning.Options(hosts=("n1", "n2"), launches=4)
+        return store.load(simulated_run(tmp_path / word.replace(":", ""), study=study, options=options, seed=seed))
+
+    one, other = figures("one-core@2", 1), figures("1x1@2", 2)
+    compared = between(one, other)
+    assert [(pair.a.placement.label, pair.b.placement.label) for pair in compared.pairs] == [
+        ("one-core@2", "1x1@2")
+    ]
+    assert not compared.uncompared
 
 
 def test_the_option_is_a_pair_of_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from assay.model import benchmarks, declaration_files
+from assay.catalogue import benchmarks, declaration_files
 from assay.model.declaration import Declaration
 from assay.model.errors import UsageError
 from assay.model.schema import declaration_schema

@@ -13,7 +13,8 @@ from tests.unit.report_example import estimates
 import assay
 from assay.analyse.findings import rules
 from assay.analyse.models import types
-from assay.model import benchmarks, roles
+from assay.catalogue import benchmarks
+from assay.model import roles
 from assay.model.law import Unfitted
 from assay.model.measurand import Direction
 from assay.model.result import Estimate
@@ -83,7 +84,6 @@ READERS = {
     "run/merging.py": "lines of a program's output",
     "run/process.py": "/proc/stat",
     "run/records.py": "lines of a program's output",
-    "simulation/resources.py": "words of `--devices`, as a program gets them",
     "store/directory.py": "lines of a file, names of variables, the letters of a file's name",
     "store/earlier.py": "what earlier versions stored in sentences and ids",
     "store/folder.py": "the beginning of a run's id, as a user types it",

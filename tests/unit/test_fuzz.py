@@ -32,9 +32,9 @@ from tests.unit.test_import_tools import HPL, IMB, NUMACTL, STREAM
 
 from assay import importing, machine, plan, store, studies
 from assay.analyse import analyse
+from assay.catalogue import benchmarks
 from assay.compare.runs import between
 from assay.importing import FORMATS, ImportOptions, Text
-from assay.model import benchmarks
 from assay.model.errors import AssayError, UsageError
 from assay.model.imported import Imported
 from assay.model.plan import Measure, Study

@@ -10,7 +10,7 @@ from tests.unit.test_stages import begun_run, measured
 
 from assay import store
 from assay.analyse import analyse
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.benchmark import Resources
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.facts import Fact

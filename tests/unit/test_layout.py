@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.simulation import EPYC_7601, TWO_CORES, described
 
+from assay.catalogue import benchmarks
 from assay.machine import synthetic
-from assay.model import benchmarks
 from assay.model.benchmark import Resources
 from assay.model.declaration import Axis, Params
 from assay.model.errors import UsageError

@@ -11,10 +11,10 @@ from tests.simulation import Recorder, begin, builds_for, described, plan_for
 from assay import store
 from assay.analyse import analyse
 from assay.analyse.launches import parts_of
+from assay.catalogue import benchmarks
 from assay.launch.arguments import measure_command
 from assay.launch.command import Command, CpuTimes, Outcome, Sampling, Site
 from assay.launch.starter import Starter
-from assay.model import benchmarks
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Measure, Plan, Study
 from assay.model.rank import Rank

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from assay import plan as planning
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.benchmark import Benchmark
 from assay.model.errors import UsageError
 from assay.model.machine import Machine

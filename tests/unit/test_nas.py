@@ -10,7 +10,7 @@ from tests.simulation import EPYC_7601, TWO_CORES, described, plan_for, simulate
 
 from assay import store
 from assay.analyse import analyse
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.benchmark import Resources
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Study

@@ -11,7 +11,7 @@ from tests.simulation import described
 from assay import studies
 from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import LaunchMedian, Measured
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.benchmark import Resources
 from assay.model.declaration import keep
 from assay.model.measurand import Measurand

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.declaration import keep
 from assay.model.measurand import Measurand
 from assay.model.noise import Noise

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import studies
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.facts import Fact
 from assay.model.machine import Core, Machine, NumaNode

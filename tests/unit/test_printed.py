@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from tests.simulation import simulated_run
 
 from assay import analyse
+from assay.catalogue import topics
 from assay.cli import assay
 from assay.cli.support import printed
-from assay.model import topics
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.store.files import kept

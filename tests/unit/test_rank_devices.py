@@ -11,7 +11,7 @@ from tests.unit.test_layout import gpu
 from assay import plan as planning
 from assay import store
 from assay.analyse import analyse
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.facts import Fact
 from assay.model.machine import Device

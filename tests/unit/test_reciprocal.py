@@ -24,12 +24,12 @@ from assay import store
 from assay.analyse import analyse, examine
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import rules
+from assay.catalogue import benchmarks, topics
 from assay.cli import assay as command
 from assay.compare import figure_rows, page, terminal
 from assay.compare.runs import against
 from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
-from assay.model import benchmarks, topics
 from assay.model.benchmark import Benchmark
 from assay.model.compared import Compared
 from assay.model.declaration import Axis, Metric

@@ -14,9 +14,9 @@ from tests.unit.report_example import Example, example
 from assay import store
 from assay.analyse import analyse
 from assay.analyse.findings import rules
+from assay.catalogue import benchmarks
 from assay.compare import figure_rows
 from assay.compare.runs import within
-from assay.model import benchmarks
 from assay.model.left_out import LeftOut
 from assay.model.plan import Factor
 from assay.model.quantity import Basis, Quantity

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.role_words import AXIS_ROLES, LEVEL_ROLES, ROLES
 
 ROOT = Path(__file__).parents[2]

@@ -16,9 +16,9 @@ from assay.analyse import analyse
 from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.noise import Stops
+from assay.catalogue import benchmarks
 from assay.cli import assay
 from assay.cli.support.plan_cost import order_and_cost
-from assay.model import benchmarks
 from assay.model.declarations import INDEPENDENT
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.plan import Plan, Study

@@ -10,7 +10,7 @@ from tests.simulation import TWO_CORES, plan_for, simulated_run
 from assay import store
 from assay.analyse import analyse, examine
 from assay.analyse.predictions import expectations
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.facts import Fact
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Study

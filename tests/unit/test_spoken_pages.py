@@ -9,8 +9,8 @@ from tests.unit.page_words import english
 
 from assay import references
 from assay.analyse.findings import rules
+from assay.catalogue import benchmarks
 from assay.compare import page as compare_page
-from assay.model import benchmarks
 from assay.report import html
 
 pytestmark = pytest.mark.usefixtures("undrawn")

@@ -5,7 +5,7 @@ import pytest
 from tests.simulation import described
 
 from assay import studies
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.errors import UsageError
 from assay.plan import Options, make
 

@@ -7,7 +7,7 @@ from tests.simulation import TWO_CORES, described, plan_for, simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.benchmark import Resources
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Study

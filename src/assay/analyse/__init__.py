@@ -17,7 +17,8 @@ from assay.analyse.noise import noise
 from assay.analyse.outcomes import mark_invalid, outcomes
 from assay.analyse.predictions import expectations, predictions
 from assay.analyse.trials import trials
-from assay.model import record, topics
+from assay.catalogue import topics
+from assay.model import record
 from assay.model.plan import Case
 from assay.model.result import RESULT_SCHEMA, Analysis
 from assay.model.run import Run

@@ -8,7 +8,7 @@ import msgspec
 from assay.analyse.evidence import Concern, Evidence, Rule
 from assay.analyse.experiments import decided
 from assay.analyse.paired import PairedRatio
-from assay.model import topics
+from assay.catalogue import topics
 from assay.model.result import Finding
 from assay.model.text import text
 

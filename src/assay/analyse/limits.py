@@ -12,7 +12,7 @@ import msgspec
 
 from assay.analyse.bounds import MOST_SHARE, Bounds, Law
 from assay.analyse.estimates import Measured
-from assay.model import topics
+from assay.catalogue import topics
 from assay.model.result import Estimate, Limit
 from assay.model.run import Run
 from assay.model.text import text

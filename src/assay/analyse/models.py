@@ -14,7 +14,7 @@ from graphlib import TopologicalSorter
 from assay.analyse.curves import RunEstimates
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages.steps import Step
-from assay.model import topics
+from assay.catalogue import topics
 from assay.model.law import Model, Unfitted
 from assay.model.result import Estimate
 

@@ -7,7 +7,8 @@ prediction. A law that can predict cases before their launch also defines `expec
 from collections.abc import Sequence
 
 from assay.analyse.curves import RunEstimates
-from assay.model import record, topics
+from assay.catalogue import topics
+from assay.model import record
 from assay.model.law import Prediction
 from assay.model.plan import Case
 

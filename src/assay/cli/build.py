@@ -62,9 +62,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     them once. Hosts that already have them stay unchanged.
     """
     from assay import toolchain
+    from assay.catalogue import application_files
     from assay.cli.support import settings, site
     from assay.launch.remote import ssh_options
-    from assay.model import application_files
 
     if application is not None:
         output.echo(toolchain.applications.install(application_files.named(application), output.say))

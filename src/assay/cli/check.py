@@ -31,7 +31,7 @@ _MOST_BYTES = 64 * 2**20
 )
 @output.json_option
 def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_json: bool) -> None:
-    """Check how an application is declared and what it finds in an output, or the programs of a package.
+    """Check the declaration of an application or of a package.
 
     The patterns of the declaration are tried on the OUTPUT of a run of it. APPLICATION is a .toml file or a name
     of assay list applications. OUTPUT is a file, also compressed as the runs keep it (logs/*.output.gz).
@@ -46,8 +46,8 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
     import msgspec
 
     from assay import toolchain
+    from assay.catalogue import application_files
     from assay.importing import application as reading
-    from assay.model import application_files
     from assay.model.errors import MeasurementError, UnfitEnvironmentError
     from assay.model.units import count_of
     from assay.toolchain import conformity

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.catalogue import topics
 from assay.cli.support import opened, output
-from assay.model import topics
 from assay.model.errors import UsageError
 
 if TYPE_CHECKING:

@@ -98,7 +98,7 @@ def _studies() -> list[dict[str, object]]:
 
 
 def _benchmarks() -> list[dict[str, object]]:
-    from assay.model import benchmarks
+    from assay.catalogue import benchmarks
 
     known = [benchmarks.get(name) for name in benchmarks.names()]
     return [{"name": one.name, "title": one.title, "measures": one.measures} for one in known]
@@ -106,7 +106,7 @@ def _benchmarks() -> list[dict[str, object]]:
 
 def _applications() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.model import benchmarks
+    from assay.catalogue import benchmarks
 
     return [
         {

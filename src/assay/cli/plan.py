@@ -86,7 +86,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
 def _show_largest(plan: Plan, machines: Mapping[str, Machine], console: Console) -> None:
     """Print the largest problems that fit into memory, which follow the study."""
-    from assay.model import benchmarks
+    from assay.catalogue import benchmarks
     from assay.model.units import format_size
     from assay.plan.largest import filling
 
@@ -129,7 +129,7 @@ def _check_toolchains(plan: Plan) -> None:
 
 
 def _show(plan: Plan, console: Console, *, every: bool) -> None:
-    from assay.model import benchmarks
+    from assay.catalogue import benchmarks
 
     console.print(f"[bold]{_plain(plan.title)}[/bold] on {_plain(plan.machine)}")
     _say(plan.question, console)

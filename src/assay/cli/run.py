@@ -180,7 +180,7 @@ def _requested(path: Path, options: Options, budget_s: float | None = None) -> R
     import msgspec
 
     from assay import store
-    from assay.model import benchmarks
+    from assay.catalogue import benchmarks
     from assay.model.errors import UsageError
 
     run = store.load(path)

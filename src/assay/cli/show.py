@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.catalogue import topics
 from assay.cli.support import answers, opened, output, printed
-from assay.model import topics
 
 if TYPE_CHECKING:
     from rich.console import Console

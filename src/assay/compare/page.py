@@ -76,11 +76,27 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
         return rendered(_template(), page, {"script": file("report.js")}, language, prepared.library.result())
 
 
+#: Parts of a measurand that say how it was measured, in words.
+_HOW = {
+    "nodes": text("the nodes"),
+    "ranks": text("the ranks"),
+    "ranks per node": text("the ranks of a node"),
+    "threads per rank": text("the threads of a rank"),
+    "share of cores": text("which cores work"),
+    "relation": text("what the cores share"),
+    "card": text("how near the network card is"),
+    "network": text("the network"),
+    "mpi": text("the MPI"),
+    "compiler": text("the compiler"),
+    "blas": text("the BLAS"),
+}
+
+
 def _lead(sides: Sides) -> str:
     """What the page compares, and the base of ratios."""
     axes = dict.fromkeys(map(axis_title, sides.found.curves))
     silent = (
-        text("{system} does not state: {parts}.", system=side.label, parts=", ".join(parts))
+        text("{system} does not state: {parts}.", system=side.label, parts=formatting.listed(parts))
         for side in sides.sides
         if side.run.imported and (parts := _unstated(side))
     )
@@ -88,9 +104,10 @@ def _lead(sides: Sides) -> str:
 
 
 def _unstated(side: Side) -> tuple[str, ...]:
-    """The parts of its figures that its source does not state."""
+    """What its source does not state of how its figures were measured, in words; without axes of the programs."""
     parts = (part for each in side.analysis.estimates for part in each.measurand.parts.items())
-    return tuple(dict.fromkeys(name for name, value in parts if value == UNSTATED))
+    silent = {name for name, value in parts if value == UNSTATED}
+    return tuple(words for name, words in _HOW.items() if name in silent)
 
 
 def _compared(sides: Sides, axes: Iterable[str]) -> str:

@@ -234,8 +234,28 @@ def _measured_twice(sides: _Sides, across: str) -> _Found:
             if not own:
                 uncompared[one.estimate.id] = _why(one, others, sides.base)
                 new += [] if others else [one.estimate.id]
-    only_base = _only_in(sides.base, (other for others in bases.values() for other in others))
-    return _Found(pairs, uncompared | only_base, tuple(sorted(new)))
+    left = [other for others in bases.values() for other in others]
+    pairs += _of_one_measurand([one for one in sides.of_run if one.estimate.id in set(new)], left, sides.between)
+    compared = {estimate.id for pair in pairs for estimate in (pair.a, pair.b)}
+    uncompared |= _only_in(sides.base, left)
+    uncompared = {name: why for name, why in uncompared.items() if name not in compared}
+    return _Found(pairs, uncompared, tuple(sorted(set(new) - compared)))
+
+
+def _of_one_measurand(
+    ones: Sequence[Measured], others: Sequence[Measured], between: BetweenRuns
+) -> Iterator[ComparedPair]:
+    """Pairs of figures under different words, `pair:other-node` and `1x1@2`, whose measurands are equal."""
+
+    def identity(measured: Measured) -> Hashable:
+        estimate = measured.estimate
+        return estimate.measurand.key, estimate.placement.hosts, estimate.state
+
+    bases = grouped(others, identity)
+    for key, group in grouped(ones, identity).items():
+        matching = bases.get(key, ())
+        if len(group) == len(matching) == 1 and (pair := _pair(group[0], matching[0], between)):
+            yield pair
 
 
 def _only_in(run: Run, measured: Iterable[Measured]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 import msgspec
 
+from assay.catalogue import benchmarks
 from assay.importing import (
     applications,
     columns,
@@ -27,7 +28,7 @@ from assay.importing import (
 from assay.importing.cleaning import MOST_BYTES
 from assay.importing.lines import LONGEST, Format, Lines
 from assay.importing.text import Text
-from assay.model import benchmarks, measurands
+from assay.model import measurands
 from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
+from assay.catalogue import benchmarks
 from assay.launch.command import Sampling
-from assay.model import benchmarks
 from assay.model.benchmark import ForeignProgram
 from assay.model.placement import Placement
 from assay.model.plan import Case

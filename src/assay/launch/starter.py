@@ -6,10 +6,10 @@ from types import MappingProxyType
 
 import msgspec
 
+from assay.catalogue import benchmarks
 from assay.launch import arguments, select, sweep
 from assay.launch.command import Command, Launcher, Layout, Sampling, Site
 from assay.launch.remote import forwarded_environment
-from assay.model import benchmarks
 from assay.model.placement import Placement
 from assay.model.plan import UNSET, Case, Plan
 from assay.model.ranks_seen import PROGRAM

@@ -47,8 +47,8 @@ class Difference(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: `machine`, `topology`, `toolchain`, `sources`, `schema`: such runs are compared only if the user
-            declares the difference; else `fact`, `environment`, `setting`, which are shown; `axis` for figures
-            that are compared although the runs have no equal case.
+            declares the difference; else `fact`, `environment`, `setting`, which are shown; `part` for a part of
+            the measurands of compared figures, `unstated` for those that a side does not state.
         name: what differs, e.g. `kernel release`.
         a: its value in the run that is judged.
         b: its value in the base.

@@ -251,7 +251,8 @@ def _card(plan: Plan, word: Word, declared: Declaration) -> str:
     """Near or far from the network card, for messages of pairs; as words say it, also those that were folded."""
     if declared.message_size is None or not declared.between_two:
         return ""
-    words = (word, *(wish for wish, into in (folded.places for folded in plan.folded) if into.text == word.text))
+    places = (folded.places for folded in plan.folded)
+    words = (word, *(request for request, into in places if into.text == word.text))
     groups = {each.group for each in words}
     return "near" if "near-nic" in groups else "far" if "far-nic" in groups else UNSTATED
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import msgspec
 
 from assay import studies
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.core_rate import core_rate
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.left_out import LeftOut

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.benchmark import Resources
 from assay.model.machine import Machine
 from assay.model.placement import parsed

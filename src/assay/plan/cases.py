@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.core_rate import core_rate
 from assay.model.left_out import Folded, LeftOut

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from assay.model import application_files
+from assay.catalogue import application_files
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.left_out import LeftOut
 from assay.plan.cases import Selection

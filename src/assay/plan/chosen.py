@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.declaration import Axis
 from assay.model.errors import UsageError
 from assay.model.plan import Measure

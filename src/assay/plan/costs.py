@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.grouping import grouped
 from assay.model.plan import Case, Plan
 from assay.model.run import LaunchRecords

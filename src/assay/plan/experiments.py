@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.left_out import LeftOut
 from assay.model.plan import Arm, Case, Effect, Experiment, Plan, PlannedLaunch, case_id
 from assay.model.result import Analysis

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from assay import toolchain as toolchains
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Axis
 from assay.model.errors import UsageError

@@ -1,6 +1,6 @@
 """The third-party programs of a study."""
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.application import Application
 from assay.model.plan import Study
 

@@ -6,7 +6,8 @@ solution is the sum of its measured phases: no rate is assumed.
 
 from collections.abc import Mapping
 
-from assay.model import benchmarks, roles
+from assay.catalogue import benchmarks
+from assay.model import roles
 from assay.model.machine import Machine
 from assay.model.plan import Case, Plan
 from assay.model.result import Analysis

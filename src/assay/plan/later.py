@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.grouping import grouped
 from assay.model.left_out import LeftOut
 from assay.model.plan import Case, Plan, PlannedLaunch

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.grouping import grouped
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Plan, PlannedLaunch

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.declaration import Axis
 from assay.model.left_out import LeftOut
 from assay.model.machine import Machine

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped

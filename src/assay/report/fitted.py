@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from assay.model import topics
+from assay.catalogue import topics
 from assay.model.law import Model, Point, Unfitted
 from assay.model.quantity import Quantity
 from assay.model.result import Analysis, Estimate

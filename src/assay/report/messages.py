@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from assay.analyse.messages import place
-from assay.model import benchmarks, places, roles
+from assay.catalogue import benchmarks
+from assay.model import places, roles
 from assay.model.imported import UNSTATED
 from assay.model.placement import parsed
 from assay.model.result import Analysis, Estimate

@@ -4,7 +4,8 @@ from functools import cache
 from typing import Any
 
 from assay import references
-from assay.model import benchmarks, roles
+from assay.catalogue import benchmarks
+from assay.model import roles
 from assay.model.imported import Figure, Table
 from assay.report import messages
 

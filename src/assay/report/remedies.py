@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import PurePath
 
 from assay import studies
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model import text as texts
 from assay.model.run import Run
 from assay.model.text import Command, Joined, Phrase

@@ -5,7 +5,7 @@ A module of a topic's `sections` defines `declared`, see `assay.report.declared`
 
 from itertools import chain
 
-from assay.model import topics
+from assay.catalogue import topics
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.report import general, selection

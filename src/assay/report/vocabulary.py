@@ -6,7 +6,7 @@ from itertools import chain
 from typing import get_args
 
 from assay import studies
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model import text as texts
 from assay.model.declaration import Declaration
 from assay.model.result import CaseStatus

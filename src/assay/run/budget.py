@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.catalogue import benchmarks
 from assay.launch.command import Sampling
-from assay.model import benchmarks
 from assay.model.plan import Case, Plan, PlannedLaunch
 from assay.model.record import Series
 from assay.model.run import LaunchRecords

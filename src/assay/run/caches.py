@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from assay.catalogue import benchmarks
 from assay.launch.command import Executor, Sampling
 from assay.launch.starter import Starter
-from assay.model import benchmarks
 from assay.model.declaration import Axis
 from assay.model.machine import Topology
 from assay.model.plan import Case, Plan

@@ -5,10 +5,10 @@ from typing import Literal, NoReturn
 
 import msgspec
 
+from assay.catalogue import benchmarks
 from assay.launch.command import Command, Executor, Outcome
 from assay.launch.remote import resume_command
 from assay.launch.starter import Starter
-from assay.model import benchmarks
 from assay.model.bracket import Bracket, Handover
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.plan import Case, Plan, PlannedLaunch

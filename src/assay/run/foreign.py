@@ -6,10 +6,10 @@ from typing import Literal
 import msgspec
 
 from assay import importing
+from assay.catalogue import benchmarks
 from assay.importing import Text
 from assay.importing import application as declared
 from assay.launch.command import Outcome
-from assay.model import benchmarks
 from assay.model.application import Application
 from assay.model.benchmark import ForeignProgram
 from assay.model.errors import UsageError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from assay.model import benchmarks, topics
+from assay.catalogue import benchmarks, topics
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.rates import Workload

@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.declaration import Declaration
 from assay.model.facts import Fact
 from assay.model.left_out import Folded

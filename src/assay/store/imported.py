@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from assay import __version__
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.errors import AssayError
 from assay.model.folders import runs_folder
 from assay.model.imported import Imported, case_of

@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from assay.model import application_files, benchmarks, strict, topics
+from assay.catalogue import application_files, benchmarks, topics
+from assay.model import strict
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study
 from assay.studies import like, scaling

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay import references
-from assay.model import benchmarks, roles
+from assay.catalogue import benchmarks
+from assay.model import roles
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Axis, Params, ParamValue
 from assay.model.errors import UsageError

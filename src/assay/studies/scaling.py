@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import ParamValue
 from assay.model.declarations import INDEPENDENT

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
-from assay.model import declaration_files
+from assay.catalogue import declaration_files
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.toolchain import Mpi, Toolchain
 

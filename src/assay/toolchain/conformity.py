@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from assay.model import benchmarks, declaration_files, topics
+from assay.catalogue import benchmarks, declaration_files, topics
 from assay.model.declaration import Declaration
 from assay.model.errors import AssayError, UsageError
 from assay.model.record import Header, Series, Verdict, decode_record
@@ -19,6 +19,7 @@ from assay.model.toolchain import Build
 _SECONDS, _MOST_SECONDS = "0.02", 120
 _PROGRAM, _DECLARATION = ".cpp", ".json"
 _SHARED = "shared"
+_STARTER = "start"
 
 
 class Builder(Protocol):
@@ -97,8 +98,9 @@ def _require_pairs(package: str) -> None:
         frozenset(file.stem for folder in _folders(package) for file in folder.glob(f"*{kind}")) - {_SHARED}
         for kind in (_PROGRAM, _DECLARATION)
     )
-    # A benchmark with a declaration and no program starts a program of others.
-    for name in sorted((programs - (files & names)) | (files - names) | (names - files)):
+    # A program of others is started by Assay's starter: its declaration has no program beside it.
+    started = {name for name in files & names if declaration_files.declaration(name).program == _STARTER}
+    for name in sorted((programs ^ (files - started)) | (files ^ names)):
         parts = {f"native/{name}{_DECLARATION}": files, f"native/{name}{_PROGRAM}": programs}
         parts[f"benchmarks/{name}.py"] = names
         raise UsageError(

@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from assay.model import declaration_files
+from assay.catalogue import declaration_files
 
 _SUFFIXES = {".cpp", ".hpp", ".h", ".f90", ".cmake", ".txt", ".in", ".json"}
 

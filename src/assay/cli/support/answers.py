@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.catalogue import topics
 from assay.cli.support import output
-from assay.model import topics
 from assay.model.answers import Answer
 
 if TYPE_CHECKING:

@@ -126,7 +126,7 @@ def _example(name: str) -> str:
 
 def _units() -> dict[str, str]:
     """Name of each limit that benchmarks declare -> its unit."""
-    from assay.model import benchmarks
+    from assay.catalogue import benchmarks
 
     declared = (benchmarks.get(name) for name in benchmarks.names())
     return {metric.limit: metric.unit for each in declared for metric in each.metrics if metric.limit}

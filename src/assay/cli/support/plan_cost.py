@@ -85,7 +85,7 @@ def order_and_cost(plan: Plan) -> list[str]:
 
 def _by_operations(plan: Plan) -> list[str]:
     """A line on the assumed rate of a core, if it decides how long cases take."""
-    from assay.model import benchmarks
+    from assay.catalogue import benchmarks
     from assay.model.units import count_of, format_quantity
 
     names = dict.fromkeys(case.benchmark for case in plan.studied)

@@ -45,8 +45,8 @@ def _key(run: Path, options: tuple[str, ...], console: Console) -> str:
     import hashlib
 
     from assay import store
+    from assay.catalogue import application_files, topics
     from assay.cli.support import settings
-    from assay.model import application_files, topics
     from assay.store.files import stamp
     from assay.store.reading import sources
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.model.declaration import ParamValue
 from assay.model.declarations import works_together
 from assay.model.machine import Topology

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from assay.model import benchmarks
+from assay.catalogue import benchmarks
 from assay.report import formatting
 from assay.report.screen import Screen
 from assay.topics.scaling.scores import Score, Scores

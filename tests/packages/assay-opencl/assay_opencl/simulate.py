@@ -1,6 +1,6 @@
 """A simulated OpenCL device: it computes on the cores of its rank, at the rate of their memory."""
 
-from assay.model.declaration_files import declaration
+from assay.catalogue.declaration_files import declaration
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.rates import Workload, mean, memory_rate, page_shares

@@ -1,8 +1,8 @@
 """Collective operations of MPI: the time of the slowest rank, and of the ranks on average."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 
 _FILL_RATE = 1e9
 #: Ranks assumed by plans where each rank has a block for every other one: the parameters do not give their number.

@@ -1,11 +1,8 @@
 """Nonblocking collective operations during computing: how much of them is hidden."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
-from assay.model.declaration_files import declared
 from assay.topics.collectives.benchmarks import collective
-
-_DECLARED = {axis.name: axis for axis in collective.benchmark.axes}
-_OPERATIONS = tuple(word for word in _DECLARED["operation"].values if word != "dissemination")
 
 benchmark = Benchmark(
     **declared("overlap"),

@@ -1,7 +1,7 @@
 """The time a cache line takes from one core to another."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
-from assay.model.declaration_files import declared
 
 _LINES_BYTES = 4096
 

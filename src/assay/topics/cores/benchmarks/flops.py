@@ -1,7 +1,7 @@
 """Floating-point operations in registers, and the clock that the cores keep meanwhile."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
-from assay.model.declaration_files import declared
 
 #: A page, which holds one line of values per thread.
 _MEMORY_BYTES = 4096

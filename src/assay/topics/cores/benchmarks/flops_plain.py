@@ -1,7 +1,7 @@
 """The eight mixes of flops as plain loops, which show compilers and flags."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
-from assay.model.declaration_files import declared
 
 #: A page, which holds one line per thread.
 _MEMORY_BYTES = 4096

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 from assay.model.placement import Placement
 from assay.topics.kernels.grid import grid_of
 

@@ -1,8 +1,8 @@
 """The matrix product of a BLAS library."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark, Operations
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 from assay.model.placement import Placement
 
 #: Bytes of one number of each matrix together.

@@ -1,7 +1,7 @@
 """The LINPACK benchmark of order 100 and 1000, on one core, in Fortran."""
 
+from assay.catalogue.declaration_files import declaration, declared
 from assay.model.benchmark import Benchmark
-from assay.model.declaration_files import declaration, declared
 from assay.topics.linear_algebra import linpack
 
 benchmark = Benchmark(

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark, Operations, Resources
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.benchmarks.hpl import operations, orders
 

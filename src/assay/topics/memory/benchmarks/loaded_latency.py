@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 from assay.topics.memory.benchmarks.latency import LINE_BYTES, ORDER_BYTES, SEED, TOUCH_RATE
 from assay.topics.memory.benchmarks.stream import CACHE_MULTIPLE, UNKNOWN_CACHE_BYTES
 

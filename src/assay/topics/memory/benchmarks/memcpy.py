@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 from assay.topics.memory.benchmarks.stream import UNKNOWN_CACHE_BYTES
 
 _LARGEST = 64 * 2**20

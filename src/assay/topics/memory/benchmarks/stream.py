@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 
 _ARRAYS = 3
 _DOUBLE_BYTES = 8
@@ -14,8 +14,6 @@ CACHE_MULTIPLE = 4
 _BEYOND_HELD = 2
 #: Without known caches: larger than any cache of a core group that we know of.
 UNKNOWN_CACHE_BYTES = 32 * 2**20
-#: Three arrays of doubles in 24 KB: inside any first-level data cache of 32 KiB.
-_SENTINEL_ELEMENTS = 1000
 #: Never ask for more than this share of the memory that may be used.
 _MEMORY_SHARE = 0.6
 #: First touch of fresh pages, and passes over touched ones, bytes per second: assumptions for plans only.

@@ -1,8 +1,8 @@
 """One-sided transfers between two MPI ranks: latency until they are seen, and bandwidth."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 from assay.topics.messages import axes as messages
 
 

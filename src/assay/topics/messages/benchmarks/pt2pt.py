@@ -1,8 +1,8 @@
 """Messages between pairs of MPI ranks: latency, bandwidth and rate."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 from assay.topics.messages import axes as messages
 
 #: Bytes of memory for each byte of a message: there is a gap after each block.

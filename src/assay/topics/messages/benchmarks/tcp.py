@@ -1,18 +1,13 @@
 """Messages over TCP sockets, between the same pairs of processes as in pt2pt."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
-from assay.model.declaration import Axis, Params
-from assay.model.declaration_files import declared
+from assay.model.declaration import Params
 from assay.topics.messages import axes as messages
 
 
 def _memory_bytes(params: Params) -> int:
     return messages.buffers_bytes(params, messages.buffer_bytes(int(params["bytes"]) + int(params["offset"])))
-
-
-def _buffer(use: str, option: str) -> Axis:
-    meaning = f"of each socket ({option}); 0: the system's choice"
-    return Axis(f"{use}-buffer", meaning, (0,), 0, "B", short=f"bytes of the {use} buffer")
 
 
 benchmark = Benchmark(

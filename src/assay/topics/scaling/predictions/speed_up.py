@@ -10,7 +10,8 @@ from assay.analyse.estimates import Measured
 from assay.analyse.messages.steps import MessageLaw
 from assay.analyse.noise import stops
 from assay.analyse.statistics import Samples, medians
-from assay.model import benchmarks, record, roles
+from assay.catalogue import benchmarks
+from assay.model import record, roles
 from assay.model.declaration import Declaration, ParamValue
 from assay.model.declarations import INDEPENDENT
 from assay.model.growth import Exchange

@@ -1,8 +1,8 @@
 """The Himeno benchmark: Jacobi sweeps of a Poisson equation on a three-dimensional grid."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 from assay.model.errors import UsageError
 
 #: Points along i, j and k, boundaries included.

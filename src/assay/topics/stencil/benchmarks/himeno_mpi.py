@@ -3,17 +3,15 @@
 import math
 from collections.abc import Iterable
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 from assay.model.declarations import sharing_ranks
 from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
 from assay.topics.stencil.benchmarks import himeno
 from assay.topics.stencil.shape import LINE_FLOATS, Shape, block_of, shape_of
 
-#: Points of a grid over those of the next smaller one.
-_SIZE_FACTOR = 8
 #: First touch and two checks of each point, bytes per second: a low assumption, for plans only.
 _SETUP_RATE = 1e9
 

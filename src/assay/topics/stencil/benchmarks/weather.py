@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 from assay.model.declarations import sharing_ranks
 from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 
 _VECTORS, _NUMBER_BYTES = 3, 4
 #: All vectors together are this many times the caches: an OpenCL device may be the processor itself.

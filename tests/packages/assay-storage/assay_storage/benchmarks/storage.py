@@ -1,8 +1,8 @@
 """A file that is written, made durable, closed and read back."""
 
+from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Params
-from assay.model.declaration_files import declared
 
 #: Bytes per second and seconds of a solution beside that, for plans only: assumptions.
 _RATE, _FIXED_S = 3e8, 0.01

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from assay.model import strict, topics
+from assay.catalogue import topics
+from assay.model import strict
 from assay.model.application import Application
 from assay.model.errors import UsageError
 

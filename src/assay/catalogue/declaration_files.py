@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from assay.model import topics
+from assay.catalogue import topics
 from assay.model.declaration import Declaration
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.strict import converted

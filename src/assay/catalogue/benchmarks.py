@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
-from assay.model import application_files, roles, topics
+from assay.catalogue import application_files, topics
+from assay.model import roles
 from assay.model.application import Application
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Pattern
