@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long coverage mutants pinned collected lint format texts native docs bench lab lab-down clean
+.PHONY: help run test test-long coverage mutants collected lint format texts native docs bench lab lab-down clean
 
 BIN := .venv/bin
 # Most tests wait longer than they work: for networks, launchers, a time limit.
@@ -57,9 +57,6 @@ build/mutants/coverage: $(shell find src/assay/analyse src/assay/run src/assay/t
 	@rm -rf build/mutants; mkdir -p build/mutants
 	@$(BIN)/pytest -q -n $(WORKERS) $(NEAR_TESTS) --cov --cov-config=tools/mutants/coverage.ini --cov-context=test \
 		--cov-report= --junitxml=build/mutants/times.xml || [ $$? = 1 ]
-
-pinned: .venv/.test ## write the numbers of runs on simulated machines anew (tests/runs/pinned.json.xz)
-	$(BIN)/python -m tests.pinned_figures
 
 lint: .venv/.python ## check style, types, layers and spelling
 	$(BIN)/ruff check

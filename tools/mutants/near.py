@@ -12,9 +12,6 @@ from coverage import CoverageData
 
 #: Seconds of a test that was not timed.
 _UNTIMED_S = 1.0
-#: So many specific tests come before those that look at every number of a run.
-_FOCUSED = 6
-_WHOLE = "tests/unit/test_pinned.py"
 
 
 class Near:
@@ -65,9 +62,7 @@ class Near:
         files = {test.partition("::")[0] for test in direct}
         others = {test for each in files for test in self._of_file[each]} - direct
         words = self._words(file, line)
-        whole = sorted((test for test in direct if test.startswith(_WHOLE)), key=self._time)
-        focused = self._by_focus(direct.difference(whole), file, words)
-        ordered = (*focused[:_FOCUSED], *whole, *focused[_FOCUSED:], *self._by_focus(others, file, words))
+        ordered = (*self._by_focus(direct, file, words), *self._by_focus(others, file, words))
         left_out, chosen, total_s = set(without), list[str](), 0.0
         for test in ordered:
             seconds = self._time(test)
