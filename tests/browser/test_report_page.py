@@ -57,7 +57,7 @@ def test_it_says_nothing_on_the_console_and_asks_for_nothing(look: Look, report:
 def test_every_figure_becomes_a_live_chart_with_marks_and_tooltips(look: Look, report: Path) -> None:
     page = look(report).page
     charts = page.locator(".chart")
-    assert charts.count() == 4
+    assert charts.count() == 6
     for number in range(charts.count()):
         chart = charts.nth(number)
         assert chart.locator(".live svg .mark-symbol path").count() > 2
@@ -74,8 +74,8 @@ def test_every_figure_becomes_a_live_chart_with_marks_and_tooltips(look: Look, r
 def test_every_figure_has_words_for_those_who_cannot_see_it(look: Look, report: Path) -> None:
     page = look(report).page
     images = page.get_by_role("img")
-    assert images.count() == 5
-    names = [images.nth(number).get_attribute("aria-label") or "" for number in range(5)]
+    assert images.count() == 6
+    names = [images.nth(number).get_attribute("aria-label") or "" for number in range(6)]
     assert all(len(name) > 30 for name in names)
     assert any("42.2 GB/s" in name for name in names)
     for landmark in ("banner", "navigation", "main", "contentinfo"):

@@ -87,11 +87,15 @@ def test_work_counts_streams_bytes_and_the_write_allocate_of_ordinary_stores(bui
     if result.exit_code == 1 and "no non-temporal stores" in result.ends[0].reason:
         pytest.skip("this machine's compiler has no non-temporal stores")
     allocate = 8 if stores == "ordinary" else 0
-    for kernel, bytes_ in {"copy": 16, "scale": 16, "add": 24, "triad": 24}.items():
-        assert result.header.work[kernel] == {
-            "bytes": 20000 * bytes_,
-            "traffic_bytes": 20000 * (bytes_ + allocate),
-        }
+    of_element = {
+        "copy": (16, {}),
+        "scale": (16, {"flops": 1}),
+        "add": (24, {"flops": 1}),
+        "triad": (24, {"flops": 2}),
+    }
+    for kernel, (moved, operations) in of_element.items():
+        amounts = {"bytes": moved, "traffic_bytes": moved + allocate, **operations}
+        assert result.header.work[kernel] == {name: 20000 * amount for name, amount in amounts.items()}
 
 
 @pytest.mark.parametrize("elements", [1, 7, 8, 9, 63, 1000, 1001])
@@ -132,15 +136,18 @@ def test_sampling_stops_for_the_reason_that_it_names(build: Build) -> None:
     assert stop("--precision", "1e-12", "--max-samples", "1M", "--seconds", "0.02")[0] == "time"
 
 
-def test_help_names_every_axis_and_describe_is_one_line_of_json(build: Build) -> None:
+def test_help_names_every_axis_and_describe_is_json(build: Build) -> None:
     for program, path in build.programs.items():
         result = subprocess.run([path, "--help"], capture_output=True, text=True, check=True)
         described = subprocess.run([path, "--describe"], capture_output=True, text=True, check=True).stdout
-        assert described.count("\n") == 1
         assert result.stderr == ""
-        assert json.loads(described)["summary"] in result.stdout
-        assert all(f"--{axis} " in result.stdout for axis in json.loads(described)["axes"])
-        assert json.loads(described)["program"] == program
+        declared = json.loads(described)
+        if program == "start":  # it measures nothing itself
+            assert declared["name"] == program
+            continue
+        assert declared["measures"] in result.stdout
+        assert all(f"--{axis['name']} " in result.stdout for axis in declared.get("axes", ()))
+        assert declared["program"] == program
 
 
 def test_the_work_of_a_header_is_the_one_described(build: Build) -> None:
@@ -150,7 +157,9 @@ def test_the_work_of_a_header_is_the_one_described(build: Build) -> None:
             "work"
         ]
         work = start(path, *QUICK, *small).header.work
-        assert {kernel: sorted(amounts) for kernel, amounts in work.items()} == described
+        assert {kernel: set(amounts) for kernel, amounts in work.items()} == {
+            kernel: set(amounts) for kernel, amounts in described.items()
+        }
 
 
 @pytest.mark.parametrize(
