@@ -19,7 +19,7 @@ Amount = int | float | Polynomial | None
 Params = Mapping[str, ParamValue]
 
 
-class Pattern(msgspec.Struct, frozen=True):
+class Pattern(msgspec.Struct, frozen=True, omit_defaults=True):
     """How messages pass between ranks, a level of an axis of the role `message-pattern`.
 
     Attributes:
@@ -41,7 +41,7 @@ class Pattern(msgspec.Struct, frozen=True):
     timed: str = ""
 
 
-class Axis(msgspec.Struct, frozen=True):
+class Axis(msgspec.Struct, frozen=True, omit_defaults=True):
     """One parameter of a program.
 
     Attributes:
@@ -97,7 +97,7 @@ class Axis(msgspec.Struct, frozen=True):
         return self.short or self.meaning
 
 
-class Metric(msgspec.Struct, frozen=True):
+class Metric(msgspec.Struct, frozen=True, omit_defaults=True):
     """How samples of a kernel become a figure.
 
     A rate is `work[kernel][work] * iterations / seconds`; a time (unit `s`) is `seconds / iterations`, divided by
