@@ -185,3 +185,35 @@ def test_an_opencl_device_on_the_bus_is_its_card(tmp_path: Path) -> None:
 def test_without_a_driver_for_opencl_nothing_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     assert opencl.found() == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"), [("-1,1", []), ("0,-1,1", [FIRST]), (" 1 ,0", [FIRST, SECOND]), ("0, ", [FIRST])]
+)
+def test_a_word_that_names_no_card_ends_the_list(two: Path, value: str, kept: list[str]) -> None:
+    shown = {
+        device.name
+        for device in accelerators.read(two, (), {"CUDA_VISIBLE_DEVICES": value})
+        if device.facts["may be used"].value
+    }
+    assert shown == set(kept)
+
+
+@pytest.mark.parametrize(
+    ("rocr", "hip", "kept"), [("1", "0", [SECOND]), ("0", "0,1", [FIRST]), ("1,0", "1", [FIRST]), ("0", "", [])]
+)
+def test_the_second_variable_of_amd_counts_within_what_the_first_one_leaves(
+    tmp_path: Path, rocr: str, hip: str, kept: list[str]
+) -> None:
+    for address in (FIRST, SECOND):
+        card(tmp_path, address, driver="amdgpu")
+    environment = {"ROCR_VISIBLE_DEVICES": rocr, "HIP_VISIBLE_DEVICES": hip}
+    shown = [
+        device.name for device in accelerators.read(tmp_path, (), environment) if device.facts["may be used"].value
+    ]
+    assert shown == kept
+
+
+def test_a_number_does_not_judge_partitions(two: Path) -> None:
+    found = accelerators.read(two, (), {"CUDA_VISIBLE_DEVICES": "0"}, (), LISTED)
+    assert all("may be used" not in device.facts for device in found if "MIG profile" in device.facts)

@@ -150,3 +150,23 @@ def test_no_two_figures_of_a_run_share_a_measurand(packed: str) -> None:
 def test_nor_two_figures_of_a_publication(name: str) -> None:
     found = analyse(store.load(store.find(name))).estimates
     assert len({e.measurand.key for e in found}) == len(found)
+
+
+def test_an_axis_that_is_named_as_another_part_hides_no_part_and_is_hidden_by_none() -> None:
+    full = _replace(
+        LATENCY,
+        places=Places("numa 3", "other node", "near", folder="ext4", device="H100"),
+        levels=tuple(Level(name, "one", name) for name in ("network", "mpi", "compiler", "blas", "system")),
+    )
+    for name in full.parts:
+        few, many = (_replace(full, axes=(AxisValue(name, value),)) for value in (20, 40))
+        assert few.key != many.key, name
+        (part,) = matches(few, many).parts
+        assert (part.a, part.b) == ("20", "40"), name
+        assert few.parts.items() >= _replace(full, axes=()).parts.items(), name
+
+
+def test_file_systems_and_models_of_devices_are_parts() -> None:
+    for name in ("folder", "device"):
+        one, other = (_replace(TRIAD, places=_replace(TRIAD.places, **{name: value})) for value in ("a", "b"))
+        assert matches(one, other) == Match("alike", (Part(name, "a", "b"),))

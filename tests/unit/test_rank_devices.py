@@ -250,3 +250,18 @@ def test_names_of_devices_in_plans_of_earlier_versions_are_read_over() -> None:
         "devices": [["x"]],
     }
     assert msgspec.convert(stored, Placement).devices == ()
+
+
+def test_a_folder_elsewhere_is_wrong_even_if_the_right_one_is_echoed() -> None:
+    for path, is_wrong in (("/scratch/assay-1", False), ("/other/assay-1", True), ("/scratch/a/assay-1", True)):
+        opened = OpenedFolder(path, "/scratch", "ext4", "", 1, 1, removed=True)
+        assert bool(wrong_folder(GivenFolder("/scratch", "ext4"), opened)) == is_wrong
+    opened = OpenedFolder("/scratch/assay-1", "/scratch/", "ext4", "", 1, 1, removed=True)
+    assert not wrong_folder(GivenFolder("/scratch/", "ext4"), opened)
+
+
+def test_a_card_whose_driver_and_opencl_print_its_uuid_differently_is_the_same_by_its_address() -> None:
+    given = GivenDevice("0000:03:00.0", "0000:03:00.0", "GPU-7f2e4c1b9a3d5e60")
+    assert given.is_same(OpenedDevice(address="0000:03:00.0", uuid="00000000000000000300000000000000"))
+    assert not given.is_same(OpenedDevice(address="0000:04:00.0", uuid="00000000000000000400000000000000"))
+    assert not given.is_same(OpenedDevice(address="0000:03:00.0", uuid="GPU-0000000000000000"))

@@ -8,7 +8,9 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
+from assay.compare import runs
 from assay.compare.runs import against
+from assay.model.measurand import Part
 from assay.model.run import Run
 
 
@@ -55,3 +57,11 @@ def test_figures_of_two_units_are_not_compared_and_the_reason_is_given(run: Run)
 def test_equal_declarations_are_compared_however_often_they_were_loaded(run: Run) -> None:
     (compared,) = against([declaring(run, "B/s")], run)
     assert "stream" in {pair.a.benchmark for pair in compared.pairs}
+
+
+def test_another_file_system_or_device_is_named_as_a_difference(run: Run) -> None:
+    (compared,) = against([declaring(run, "B/s")], run)
+    parts = (Part("folder", "tmpfs", "ext4"), Part("card", "near", "far"))
+    pair = msgspec.structs.replace(compared.pairs[0], parts=parts)
+    found = list(runs._differences([pair], foreign=False))
+    assert [(each.name, each.a, each.b) for each in found] == [("folder", "tmpfs", "ext4")]

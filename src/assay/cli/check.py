@@ -36,8 +36,9 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
     The patterns of the declaration are tried on the OUTPUT of a run of it. APPLICATION is a .toml file or a name
     of assay list applications. OUTPUT is a file, also compressed as the runs keep it (logs/*.output.gz).
 
-    APPLICATION may also be an installed package that adds benchmarks: its programs are built, describe themselves
-    and measure a short case, and are compared with their declarations.
+    APPLICATION may also be an installed package that adds benchmarks: its programs are built and describe
+    themselves, and those that need no MPI, library, device or folder measure a short case. Both are compared with
+    their declarations.
 
     Exit codes: 0 every figure is found and nothing is wrong; 1 a figure is not found, a check failed, or a program
     does not measure what is declared; 2 the declaration is wrong, or a package ships program and declaration

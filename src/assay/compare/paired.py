@@ -20,7 +20,7 @@ _SYSTEM = frozenset(("mpi", "compiler", "blas", "system", "version"))
 #: Steps between cpus that `two cores of a socket` may mean.
 _IN_SOCKET = frozenset(("same L3", "same NUMA node", "same socket"))
 #: Parts that say where processes run.
-_PLACES = frozenset(("part", "relation", "card", SHARE))
+_PLACES = frozenset(("part", "relation", "card", "folder", "device", SHARE))
 #: Parts by which the factor `network` is known, which meets before.
 _MET = frozenset(("network",))
 _SILENT, _KIND, _OTHER = 1, 2, 4
@@ -150,7 +150,7 @@ def _usual(measurand: Measurand, name: str) -> tuple[str, ...]:
 
 def _chosen(measurand: Measurand) -> frozenset[str]:
     """Axes and factors whose values were chosen."""
-    axes = {axis.name for axis in measurand.axes if axis.basis == "chosen" and axis.value != UNSTATED}
+    axes = {axis.part for axis in measurand.axes if axis.basis == "chosen" and axis.value != UNSTATED}
     return frozenset(axes | {level.factor for level in measurand.levels if level.varied and not level.role})
 
 

@@ -31,6 +31,9 @@ from assay.model.run import Run
 from assay.model.text import text
 from assay.report import selection
 
+#: Parts of measurands in which two own runs may differ although machine, toolchain and cases are the same.
+_OF_FIGURES = frozenset(("version", "folder", "device"))
+
 
 class NothingInCommonError(UsageError):
     """The runs share no figure that can be compared; `compared` has the reasons of each run's figures."""
@@ -287,7 +290,7 @@ def _differences(pairs: Sequence[ComparedPair], *, foreign: bool) -> Iterator[Di
     silent: dict[tuple[bool, bool], list[str]] = {}
     for name, both in values.items():
         stated = [(a, b) for a, b in both if UNSTATED not in {a, b}]
-        if stated and (foreign or name == "version"):
+        if stated and (foreign or name in _OF_FIGURES):
             a, b = (", ".join(filter(None, dict.fromkeys(side))) for side in zip(*stated, strict=True))
             yield Difference("part", name, a or UNSTATED, b or UNSTATED)
         of_run, of_base = (UNSTATED in side for side in zip(*both, strict=True))
@@ -368,7 +371,10 @@ def _why(one: Measured, others: Sequence[Measured], base: Run) -> str:
         if match.kind == "other":
             part = next(part for part in match.parts if part.name in QUANTITY)
             return text("another quantity: {part} {a} against {b}", part=part.name, a=str(part.a), b=str(part.b))
-    return text("the machine was in different states: {a} against {b}", a=_seen([one]), b=_seen(others))
+    seen, there = _seen([one]), _seen(others)
+    if seen == there:
+        return text("no launch of it stayed in one state of the machine: {states}", states=seen)
+    return text("the machine was in different states: {a} against {b}", a=seen, b=there)
 
 
 def _seen(measured: Iterable[Measured]) -> str:

@@ -101,18 +101,36 @@ def _visible(cards: Sequence[Device], environment: Mapping[str, str]) -> dict[st
     found: dict[str, tuple[bool, str]] = {}
     for driver, variables in _HIDING.items():
         own = [card for card in cards if card.facts["driver"].value == driver]
+        in_order = environment.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID" or _is_alike(own)
+        left = own  # the second variable counts among those that the first one leaves
         for variable in (name for name in variables if name in environment):
-            words = [word.strip() for word in environment[variable].split(",")]
-            in_order = environment.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID" or _is_alike(own)
-            for index, card in enumerate(own):
-                uuid = str(card.facts["UUID"].value) if "UUID" in card.facts else ""
-                named = any(
-                    word and (uuid.startswith(word) or (word == str(index) and in_order)) for word in words
-                )
-                unsure = not in_order and any(word.isdecimal() for word in words)
-                if not unsure:
-                    found[card.name] = named, f"{variable}={environment[variable]}"
+            words = _words(environment[variable])
+            if not in_order and any(word.isdecimal() for word in words):
+                break
+            shown = _shown(left, words)
+            for card in left:
+                found[card.name] = card in shown, f"{variable}={environment[variable]}"
+            left = shown
     return found
+
+
+def _words(value: str) -> list[str]:
+    return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def _shown(cards: Sequence[Device], words: Sequence[str]) -> list[Device]:
+    """The cards that words name, numbers in their order; as CUDA does, a word that names none ends the list."""
+    shown: list[Device] = []
+    for word in words:
+        named = [
+            card
+            for index, card in enumerate(cards)
+            if word == str(index) or ("UUID" in card.facts and str(card.facts["UUID"].value).startswith(word))
+        ]
+        if not named:
+            break
+        shown += named[:1]
+    return shown
 
 
 def _is_alike(cards: Sequence[Device]) -> bool:
@@ -168,8 +186,9 @@ def _partition(card: Device, profile: str, uuid: str, environment: Mapping[str, 
         "MIG profile": Fact(profile, source=source),
     }
     chosen = environment.get("CUDA_VISIBLE_DEVICES")
-    if chosen is not None:
-        named = any(word and uuid.startswith(word.strip()) for word in chosen.split(","))
+    # A number shows the first partition of a card, as long as CUDA counts the cards as the bus does: not judged.
+    if chosen is not None and not any(word.isdecimal() for word in _words(chosen)):
+        named = any(uuid.startswith(word) for word in _words(chosen))
         why = f"CUDA_VISIBLE_DEVICES={chosen}{'' if named else ' hides it'}"
         facts["may be used"] = Fact(named, source=why)
     return Device(f"{card.name}/{uuid}", "accelerator", facts)

@@ -22,6 +22,14 @@ ONE_WAY: Direction = "one way"
 #: Parts without which two figures are of different quantities.
 QUANTITY = ("program", "kernel", "metric", "unit", "direction")
 _SEPARATOR = "\x1f"
+#: Names of parts that are no axes. An axis of such a name is the part `axis NAME`: one must not hide the other.
+_NO_AXES = frozenset(
+    (
+        *("program", "version", *QUANTITY, "nodes", "ranks", "ranks per node", "threads per rank"),
+        *("devices per rank", SHARE, "part", "relation", "card", "memory", "folder", "device"),
+        *("network", "mpi", "compiler", "blas", "system"),
+    )
+)
 
 
 class AxisValue(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -41,6 +49,11 @@ class AxisValue(msgspec.Struct, frozen=True, omit_defaults=True):
     role: str = ""
     unit: str = ""
     basis: Literal["chosen", "default", "derived"] = "chosen"
+
+    @property
+    def part(self) -> str:
+        """Its name among the parts of a measurand."""
+        return f"axis {self.name}" if self.name in _NO_AXES else self.name
 
 
 class Level(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -102,12 +115,16 @@ class Places(msgspec.Struct, frozen=True):
             `same socket`, `other socket`, `other node`.
         card: `near` or `far` from the network card; empty if no card is used.
         memory: memory policy.
+        folder: type of the file system of its folder, `ext4`; empty if it uses none.
+        device: model of its devices, or the profile of a partition; empty if it uses none.
     """
 
     part: str = ""
     relation: str = UNSTATED
     card: str = ""
     memory: str = "first-touch"
+    folder: str = ""
+    device: str = ""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -182,7 +199,7 @@ class Measurand(msgspec.Struct, frozen=True, dict=True, kw_only=True):
             "metric": self.metric,
             "unit": self.unit,
             "direction": self.direction,
-            **{axis.name: str(axis.value) for axis in self.axes if axis.basis == "chosen"},
+            **{axis.part: str(axis.value) for axis in self.axes if axis.basis == "chosen"},
             "nodes": str(layout.nodes),
             "ranks": str(layout.ranks),
             "ranks per node": str(layout.ranks_per_node),
@@ -193,6 +210,8 @@ class Measurand(msgspec.Struct, frozen=True, dict=True, kw_only=True):
             "relation": places.relation,
             "card": places.card,
             "memory": places.memory,
+            "folder": places.folder,
+            "device": places.device,
             **{level.role or level.factor: level.identity for level in self.levels},
         }
         return {name: value for name, value in found.items() if value}
@@ -211,7 +230,7 @@ class Measurand(msgspec.Struct, frozen=True, dict=True, kw_only=True):
     @cached_property
     def usual(self) -> dict[str, str]:
         """Axis -> value, of axes at the default and of derived ones, which `parts` leaves out."""
-        return {axis.name: str(axis.value) for axis in self.axes if axis.basis != "chosen"}
+        return {axis.part: str(axis.value) for axis in self.axes if axis.basis != "chosen"}
 
 
 def matches(a: Measurand, b: Measurand) -> Match:

@@ -20,6 +20,7 @@ from assay.model.measurand import (
 )
 from assay.model.placement import Memory, Placement, Word, parsed
 from assay.model.plan import Case, Plan
+from assay.model.resource import GivenDevice
 from assay.model.run import Run
 from assay.model.toolchain import Toolchain
 
@@ -99,6 +100,10 @@ def of_case(run: Run, case: Case, declared: Declaration, *, alone: bool = False)
             relation="other node" if len(hosts) > 1 else _relation(cpus, machine),
             card=_card(run.plan, word, declared) if len(hosts) > 1 else "",
             memory=_memory(placement.memory),
+            folder=", ".join(dict.fromkeys(folder.file_system or UNSTATED for folder in placement.folders)),
+            device=", ".join(
+                dict.fromkeys(_model(given, machine) for rank in placement.devices for given in rank)
+            ),
         ),
         levels=tuple(sorted(_levels(run, case, declared), key=lambda level: level.factor)),
     )
@@ -255,6 +260,13 @@ def _card(plan: Plan, word: Word, declared: Declaration) -> str:
     words = (word, *(request for request, into in places if into.text == word.text))
     groups = {each.group for each in words}
     return "near" if "near-nic" in groups else "far" if "far-nic" in groups else UNSTATED
+
+
+def _model(given: GivenDevice, machine: Machine | None) -> str:
+    """What kind of device it is: the profile of a partition, else the model, else its name."""
+    facts = next((device.facts for device in machine.devices if device.name == given.name), {}) if machine else {}
+    model = facts.get("model")
+    return given.partition or (str(model.value) if model and model.known else given.name)
 
 
 def _memory(memory: Memory) -> str:

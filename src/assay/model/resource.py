@@ -1,5 +1,6 @@
 """What a rank is given beside cpus and memory: devices, and a folder. Each is asked for, opened and read back."""
 
+from pathlib import PurePath
 from typing import Annotated
 
 import msgspec
@@ -54,10 +55,16 @@ class GivenDevice(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def is_same(self, opened: OpenedDevice) -> bool:
         """Whether a program opened this device: what both know is equal, and both know its identity."""
-        known = ((self.address, opened.address), (self.uuid, opened.uuid))
+        uuids = _of_one_form(self.uuid, opened.uuid)
+        known = ((self.address, opened.address), *(((self.uuid, opened.uuid),) if uuids else ()))
         if any(asked and read and asked != read for asked, read in known):
             return False
         return self.word in {opened.address, opened.uuid, opened.name}
+
+
+def _of_one_form(one: str, other: str) -> bool:
+    """Whether two UUIDs can be compared: the kernel prints `GPU-...` for a card that OpenCL gives 16 bytes."""
+    return one.partition("-")[0] == other.partition("-")[0] and len(one) == len(other)
 
 
 class GivenFolder(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -119,7 +126,7 @@ def wrong_folder(asked: GivenFolder, opened: OpenedFolder | None) -> str:
     """How the folder of a rank differs from the one it was given; empty if it does not."""
     if opened is None:
         return text("was asked for the folder {folder} and reports none", folder=asked.path)
-    if opened.asked != asked.path:
+    if opened.asked != asked.path or PurePath(opened.path).parent != PurePath(asked.path):
         return text("was asked for the folder {folder} and used {used}", folder=asked.path, used=opened.asked)
     if asked.file_system and opened.file_system and asked.file_system != opened.file_system:
         return text(

@@ -194,14 +194,13 @@ def _claims(findings: tuple[Finding, ...], run: Run, page: Screen, title: str = 
 
 
 def _missing(run: Run, analysis: Analysis, page: Screen) -> None:
-    """Cases that were not measured, by their status, with the most frequent reason."""
+    """Cases that were not measured, by their status and reason."""
     lines = []
     ended = [(status, each) for status, outcomes in unmeasured(analysis).items() for each in outcomes]
     studied = {case.id for case in run.plan.studied}
-    for (status, known), members in selection.grouped(ended, lambda end: (end[0], end[1].case in studied)).items():
-        outcomes = [outcome for _, outcome in members]
-        reasons = [outcome.reason for outcome in outcomes if outcome.reason]
-        why = max(set(reasons), key=reasons.count) if reasons else "no reason recorded"
+    groups = selection.grouped(ended, lambda end: (end[0], end[1].case in studied, end[1].reason))
+    for (status, known, reason), outcomes in groups.items():
+        why = reason or "no reason recorded"
         count = (
             formatting.count(len(outcomes), "case", "cases")
             if known

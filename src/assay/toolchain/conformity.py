@@ -1,7 +1,6 @@
 """Whether the programs of a package measure what its declarations say."""
 
 import importlib
-import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,9 +127,9 @@ def _described(declared: Declaration, program: str) -> Iterator[str]:
     """Members in which `--describe` and the file differ."""
     stated: dict[str, Any] = declaration_files.resolved(declaration_files.place(declared.name))
     try:
-        described = json.loads(_output(program, "--describe"))
-    except ValueError as error:
-        yield f"{Path(program).name} --describe prints no JSON: {error}"
+        described = msgspec.json.decode(_output(program, "--describe"), type=dict[str, Any])
+    except (AssayError, msgspec.MsgspecError) as error:
+        yield f"{Path(program).name} --describe prints no declaration: {error}"
         return
     described.pop("schema", None)
     for member in sorted(stated.keys() | described.keys()):
@@ -168,10 +167,14 @@ def _unstated_work(declared: Declaration, header: Header) -> Iterator[str]:
 
 def _output(program: str, *words: str) -> str:
     """Standard output of a program; AssayError with its last words if it fails."""
-    done = subprocess.run(
-        [program, *words], capture_output=True, text=True, check=False, timeout=_MOST_SECONDS, errors="replace"
-    )
+    name = f"{Path(program).name} {' '.join(words)}"
+    try:
+        done = subprocess.run(
+            [program, *words], capture_output=True, text=True, check=False, timeout=_MOST_SECONDS, errors="replace"
+        )
+    except subprocess.TimeoutExpired as error:
+        raise AssayError(f"{name} failed", why=f"it did not end within {_MOST_SECONDS} s") from error
     if done.returncode:
         why = "; ".join(map(str.strip, done.stderr.splitlines())) or f"it ended with exit code {done.returncode}"
-        raise AssayError(f"{Path(program).name} {' '.join(words)} failed", why=why)
+        raise AssayError(f"{name} failed", why=why)
     return done.stdout
