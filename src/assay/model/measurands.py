@@ -20,7 +20,6 @@ from assay.model.measurand import (
 )
 from assay.model.placement import Memory, Placement, Word, parsed
 from assay.model.plan import Case, Plan
-from assay.model.resource import GivenDevice
 from assay.model.run import Run
 from assay.model.toolchain import Toolchain
 
@@ -101,9 +100,7 @@ def of_case(run: Run, case: Case, declared: Declaration, *, alone: bool = False)
             card=_card(run.plan, word, declared) if len(hosts) > 1 else "",
             memory=_memory(placement.memory),
             folder=", ".join(dict.fromkeys(folder.file_system or UNSTATED for folder in placement.folders)),
-            device=", ".join(
-                dict.fromkeys(_model(given, machine) for rank in placement.devices for given in rank)
-            ),
+            device=_device(placement, machine),
         ),
         levels=tuple(sorted(_levels(run, case, declared), key=lambda level: level.factor)),
     )
@@ -262,11 +259,9 @@ def _card(plan: Plan, word: Word, declared: Declaration) -> str:
     return "near" if "near-nic" in groups else "far" if "far-nic" in groups else UNSTATED
 
 
-def _model(given: GivenDevice, machine: Machine | None) -> str:
-    """What kind of device it is: the profile of a partition, else the model, else its name."""
-    facts = next((device.facts for device in machine.devices if device.name == given.name), {}) if machine else {}
-    model = facts.get("model")
-    return given.partition or (str(model.value) if model and model.known else given.name)
+def _device(placement: Placement, machine: Machine | None) -> str:
+    known = machine.devices if machine else ()
+    return ", ".join(dict.fromkeys(given.kind(known) for rank in placement.devices for given in rank))
 
 
 def _memory(memory: Memory) -> str:

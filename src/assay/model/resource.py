@@ -1,10 +1,12 @@
 """What a rank is given beside cpus and memory: devices, and a folder. Each is asked for, opened and read back."""
 
+from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Annotated
 
 import msgspec
 
+from assay.model.machine import Device
 from assay.model.private import PRIVATE, FilePath
 from assay.model.text import text
 
@@ -52,6 +54,12 @@ class GivenDevice(msgspec.Struct, frozen=True, omit_defaults=True):
     def word(self) -> str:
         """Its identity, as a word of the command line of a native program."""
         return self.uuid if self.partition else self.address or self.uuid or self.name
+
+    def kind(self, devices: Iterable[Device]) -> str:
+        """What kind of device it is: the profile of a partition, else the model, else its name."""
+        facts = next((device.facts for device in devices if device.name == self.name), {})
+        model = facts.get("model")
+        return self.partition or (str(model.value) if model and model.known else self.name)
 
     def is_same(self, opened: OpenedDevice) -> bool:
         """Whether a program opened this device: what both know is equal, and both know its identity."""
