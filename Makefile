@@ -37,7 +37,7 @@ collected: .venv/.python
 	@$(BIN)/pytest --collect-only -qq > /dev/null || true
 
 test-long: PYTEST := --long
-test-long: native-asan-ubsan test ## also run tests that take minutes, and repeat those of chance and of laws far more often
+test-long: native-asan-ubsan native-clang test ## also run tests that take minutes, and repeat those of chance and of laws far more often
 
 coverage: export ASSAY_CACHE ?= $(CURDIR)/build/cache
 coverage: .venv/.test ## run every test of Python, also of its processes, and print the share of each room that ran

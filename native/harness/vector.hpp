@@ -1,4 +1,4 @@
-// Vectors of doubles as wide as the compiled instruction set, and stores that bypass the caches.
+// Vectors as wide as the compiled instruction set: at any address, and stores that bypass the caches.
 #pragma once
 
 #ifndef __has_builtin
@@ -31,6 +31,23 @@ inline constexpr bool has_non_temporal_stores = true;
 #else
 inline constexpr bool has_non_temporal_stores = false;
 #endif
+
+/// A vector at the address of any number. Only in here: clang forgets the smaller alignment where such a type is the
+/// argument of a template, and then reads the stack of a caller that believes in it.
+template <class Type>
+struct [[gnu::packed, gnu::may_alias]] Unaligned {
+    Type vector;
+};
+
+template <class Type, class Number>
+[[nodiscard]] inline Type load(const Number* address) {
+    return reinterpret_cast<const Unaligned<Type>*>(address)->vector;
+}
+
+template <class Type, class Number>
+inline void store(Number* address, const Type& vector) {
+    reinterpret_cast<Unaligned<Type>*>(address)->vector = vector;
+}
 
 /// Stores past the caches. Must not be called if the compiler has no such store: there is no silent substitute.
 inline void store_non_temporal([[maybe_unused]] Vector* target, [[maybe_unused]] Vector value) {

@@ -41,8 +41,8 @@ inline constexpr std::array<Size, 5> sizes{
 inline constexpr float omega = 0.8F;
 inline constexpr float invalid_value = -1;
 
-/// As wide as the compiled instruction set; may start at the address of any float.
-using Lanes = float __attribute__((vector_size(assay::vector_bytes), aligned(4), may_alias));
+/// As wide as the compiled instruction set.
+using Lanes = float __attribute__((vector_size(assay::vector_bytes)));
 inline constexpr std::size_t lanes = assay::vector_bytes / sizeof(float);
 
 /// What a check of some rows finds.
@@ -173,7 +173,7 @@ class Grid {
             const std::size_t point = first_point(row);
             std::size_t k = 0;
             for (; k + lanes <= size_.k - 2; k += lanes) {
-                at(p_ + point + k) = at(wrk2_ + point + k);
+                assay::store(p_ + point + k, assay::load<Lanes>(wrk2_ + point + k));
             }
             for (; k < size_.k - 2; ++k) {
                 p_[point + k] = wrk2_[point + k];
@@ -220,9 +220,6 @@ class Grid {
     static constexpr std::size_t stagger = 17 * line_floats;
 
     static std::size_t apart(const Size& size) { return size.i * size.j * stride(size) + stagger; }
-
-    static Lanes& at(float* address) { return *reinterpret_cast<Lanes*>(address); }
-    static const Lanes& at(const float* address) { return *reinterpret_cast<const Lanes*>(address); }
 
     /// Also takes NaN.
     static double greater(double one, double other) { return other <= one ? one : other; }
@@ -298,8 +295,8 @@ class Grid {
     }
 
     Lanes sweep_lanes(std::size_t point) {
-        const Lanes changes = change<Lanes>(point, [](const float* address) -> Lanes { return at(address); });
-        at(wrk2_ + point) = at(p_ + point) + omega * changes;
+        const Lanes changes = change<Lanes>(point, [](const float* address) -> Lanes { return assay::load<Lanes>(address); });
+        assay::store(wrk2_ + point, assay::load<Lanes>(p_ + point) + omega * changes);
         return changes;
     }
 

@@ -7,8 +7,8 @@
 
 namespace assay::weather {
 
-/// As wide as the compiled instruction set; may start at the address of any double.
-using Lanes = double __attribute__((vector_size(assay::vector_bytes), aligned(8), may_alias));
+/// As wide as the compiled instruction set.
+using Lanes = double __attribute__((vector_size(assay::vector_bytes)));
 inline constexpr std::size_t lanes = assay::vector_doubles;
 
 /// Doubles of a cache line.
@@ -154,9 +154,6 @@ class Kernel {
         double values[line] = {};
     };
 
-    static Lanes& at(double* address) { return *reinterpret_cast<Lanes*>(address); }
-    static const Lanes& at(const double* address) { return *reinterpret_cast<const Lanes*>(address); }
-
     /// The fluxes of all variables through so many borders, from the four cells around each, `apart` doubles
     /// from one to the next. The last vector overlaps the previous one.
     template <Axis axis>
@@ -179,10 +176,10 @@ class Kernel {
         Lanes found[variables];
         for (std::size_t variable = 0; variable < variables; ++variable) {
             const double* cells = first + variable * layout_.stride();
-            const Lanes a = at(cells);
-            const Lanes b = at(cells + apart);
-            const Lanes c = at(cells + 2 * apart);
-            const Lanes d = at(cells + 3 * apart);
+            const auto a = assay::load<Lanes>(cells);
+            const auto b = assay::load<Lanes>(cells + apart);
+            const auto c = assay::load<Lanes>(cells + 2 * apart);
+            const auto d = assay::load<Lanes>(cells + 3 * apart);
             value[variable] = (7 * (b + c) - (a + d)) * (1. / 12);
             found[variable] = spread * ((d - a) + 3 * (b - c));
         }
@@ -194,7 +191,7 @@ class Kernel {
         found[heat] += speed * (value[heat] + rest.heat);
         found[normal] += rest.pressure * excess(value[heat] * rest.per_heat);
         for (std::size_t variable = 0; variable < variables; ++variable) {
-            at(fluxes + variable * stride_) = found[variable];
+            assay::store(fluxes + variable * stride_, found[variable]);
         }
     }
 
@@ -204,12 +201,12 @@ class Kernel {
                 const Change& change) const {
         const std::size_t place = layout_.at(row + halo, variable) + columns.begin;
         const std::size_t count = columns.end - columns.begin;
-        const auto vector = [](const double* address) -> Lanes { return at(address); };
+        const auto vector = [](const double* address) -> Lanes { return assay::load<Lanes>(address); };
         const auto scalar = [](const double* address) -> double { return *address; };
         std::size_t each = 0;
         for (; each + lanes <= count; each += lanes) {
-            at(stage.to + place + each) =
-                at(stage.start + place + each) - change(vector, each, columns.begin + each);
+            assay::store(stage.to + place + each,
+                         vector(stage.start + place + each) - change(vector, each, columns.begin + each));
         }
         for (; each < count; ++each) {
             stage.to[place + each] = stage.start[place + each] - change(scalar, each, columns.begin + each);
