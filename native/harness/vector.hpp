@@ -32,8 +32,8 @@ inline constexpr bool has_non_temporal_stores = true;
 inline constexpr bool has_non_temporal_stores = false;
 #endif
 
-/// A vector at the address of any number. Only in here: clang forgets the smaller alignment where such a type is the
-/// argument of a template, and then reads the stack of a caller that believes in it.
+/// A vector at the address of any number. Only in here: clang forgets the smaller alignment where such a type is
+/// the argument of a template, and then reads the stack of a caller that believes in it.
 template <class Type>
 struct [[gnu::packed, gnu::may_alias]] Unaligned {
     Type vector;

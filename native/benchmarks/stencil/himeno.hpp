@@ -295,7 +295,8 @@ class Grid {
     }
 
     Lanes sweep_lanes(std::size_t point) {
-        const Lanes changes = change<Lanes>(point, [](const float* address) -> Lanes { return assay::load<Lanes>(address); });
+        const Lanes changes =
+            change<Lanes>(point, [](const float* address) -> Lanes { return assay::load<Lanes>(address); });
         assay::store(wrk2_ + point, assay::load<Lanes>(p_ + point) + omega * changes);
         return changes;
     }
