@@ -62,13 +62,14 @@ def share(median: float, limit: Limit, better: Literal["higher", "lower"]) -> fl
     return over / under if under else 0.0
 
 
-def _name(estimate: Estimate) -> str:
+def named(estimate: Estimate) -> str:
+    """Return the name of the law that its declaration wants; empty without one."""
     metrics = estimate.declared.metrics
     return next((metric.limit for metric in metrics if metric.name == estimate.metric), "")
 
 
 def _limit(estimate: Estimate, bounds: Bounds, given: Mapping[str, float]) -> Limit | None:
-    name = _name(estimate)
+    name = named(estimate)
     if estimate.median is None or not name:
         return estimate.limit
     law = laws().get(name)
@@ -83,7 +84,7 @@ def _limit(estimate: Estimate, bounds: Bounds, given: Mapping[str, float]) -> Li
 def _possible(measured: Measured, bounds: Bounds) -> Measured:
     """The estimate; invalid if it exceeds a ceiling of the machine."""
     estimate = measured.estimate
-    law = laws().get(_name(estimate))
+    law = laws().get(named(estimate))
     if estimate.median is None or law is None:
         return measured
     for ceiling in law.ceilings(estimate, bounds):

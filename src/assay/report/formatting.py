@@ -22,7 +22,7 @@ _PERCENT = 100
 _VAGUE = 0.1
 #: From this ratio on a change is written as a factor, not in percent.
 _FACTOR = 2.0
-#: An end that differs from its figure by more than this factor has its own unit: `607 ns [547, 17.1 ms]`.
+#: Both ends have units where one is this many times its figure, or less: `607 ns [547 ns, 17.1 ms]`.
 _APART = 100.0
 #: The ends of sentences. A command has no full stop, which would be copied with it.
 _ENDS = ".!?`"
@@ -121,11 +121,13 @@ def interval(figure: Quantity, stands_on: str) -> Shown:
     factor = scaled / figure.value if figure.value else 1.0
     digits = decimals(scaled)
 
-    def shown_end(end: float) -> str:
-        far = abs(end * factor) >= _APART * max(abs(scaled), 1.0) or (end and abs(end * factor) * _APART < scaled)
-        return quantity(end, figure.unit) if far else f"{end * factor:.{digits}f}"
+    def is_far(end: float) -> bool:
+        shown = abs(end * factor)
+        return shown >= _APART * max(abs(scaled), 1.0) or bool(end and shown * _APART < scaled)
 
-    lo, hi = (shown_end(figure.lo), shown_end(figure.hi)) if figure.has_ends else ("", "")
+    ends = (figure.lo, figure.hi) if figure.has_ends else ()
+    far = any(map(is_far, ends))
+    lo, hi = [quantity(end, figure.unit) if far else f"{end * factor:.{digits}f}" for end in ends] or ("", "")
     return Shown(f"{scaled:.{digits}f}", lo, hi, prefixed, stands_on, figure.has_interval)
 
 
