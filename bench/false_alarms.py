@@ -56,6 +56,8 @@ _SCALING = Study("Two cores", "Do they share enough?", _PAIR)
 #: is on one of two nodes.
 _RIGHT = {"write_allocate", "first_touch", "interleave"}
 _LEVEL = 0.95
+#: From this share on a percentage has three digits.
+_CERTAIN = 0.995
 #: Standardised slowness of healthy nodes by shape: with tails on both sides, on the slow side, far ones.
 _SHAPES = {
     "normal": lambda rng, nodes: rng.normal(0, 1, nodes),
@@ -111,7 +113,7 @@ def share(found: int, runs: int) -> str:
             math.comb(runs, count) * rate**count * (1 - rate) ** (runs - count) for count in range(found + 1)
         )
         low, high = (rate, high) if few > 1 - _LEVEL else (low, rate)
-    return f"{100 * found / runs:.1f} % (at most {100 * high:.2g} %)"
+    return f"{100 * found / runs:.1f} % (at most {100 * high:.{2 if high < _CERTAIN else 3}g} %)"
 
 
 def _accusations(study: str | Study, law: Law, options: Options, seed: int) -> set[tuple[str, str]]:
