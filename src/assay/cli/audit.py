@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.doctor import show_checks
 from assay.cli.support import output, settings
-from assay.cli.support.nodes import require_fit
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,6 +56,7 @@ def command(words: tuple[str, ...], name: str, *, as_json: bool) -> None:
     Exit codes: 0 nothing is wrong; 4 the line does not start what it should.
     """
     from assay import toolchain
+    from assay.cli.support.here import require_fit, show_checks
     from assay.launch.command import Command
     from assay.machine import ranks
     from assay.model.ranks_seen import PROGRAM, read_ranks

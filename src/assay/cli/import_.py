@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.support import output
+from assay.cli.support import opened, output
 
 if TYPE_CHECKING:
     from assay.importing import Text
@@ -30,7 +30,7 @@ _SHOWN = 10
     "--test", default="", metavar="PROGRAM", help="Program that printed rows without a heading: osu_bw, NPtcp."
 )
 @click.option("--strict", is_flag=True, help="Import nothing if a place in the files cannot be read.")
-@click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
+@opened.runs_option
 @output.json_option
 def command(  # noqa: PLR0913 (one parameter an option)
     files: tuple[str, ...],

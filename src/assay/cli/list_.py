@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli.support import opened
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -30,7 +32,7 @@ _MINUTE = 16  # 2026-11-20T14:30
 
 @click.command()
 @click.argument("what", type=click.Choice(_WHAT), default="runs")
-@click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
+@opened.runs_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(what: str, runs: str | None, *, as_json: bool) -> None:
     """List runs, studies, benchmarks, applications or what is installed.

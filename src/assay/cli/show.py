@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.catalogue import topics
-from assay.cli.support import answers, opened, output, printed
+from assay.cli.support import answers, opened, output
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,6 +42,7 @@ def command(run: str, limits: tuple[str, ...], form: str, *, as_json: bool) -> N
         _print_tables(form, *opened.load(run, limits), run)
         return
     from assay import store
+    from assay.cli.support import printed
 
     path = store.find(run)
 

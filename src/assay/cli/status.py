@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.support import output
+from assay.cli.support import opened, output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ _STYLES = {"running": "cyan", "complete": "green", "failed": "red", "cancelled":
 @click.command()
 @click.argument("reference", metavar="[JOB|RUN]", required=False)
 @click.option("--watch", is_flag=True, help="Update until every job has ended.")
-@click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
+@opened.runs_option
 @output.json_option
 def command(reference: str | None, runs: str | None, *, watch: bool, as_json: bool) -> None:
     """Show the state of submitted jobs and the progress of their runs.
@@ -41,9 +41,7 @@ def command(reference: str | None, runs: str | None, *, watch: bool, as_json: bo
 
     Exit codes, if JOB or RUN is named: 0 queued, running or complete; 1 failed; 5 cancelled or out of time.
     """
-    from assay.cli.run import folder_of
-
-    folder = folder_of(runs)
+    folder = opened.folder_of(runs)
     chosen = _chosen(reference, folder)
     found = _watched(chosen, folder, quiet=as_json) if watch else _look(chosen, folder)
     if as_json:

@@ -7,11 +7,15 @@ import click
 
 from assay.cli.support import settings
 from assay.model.errors import UsageError
+from assay.model.folders import runs_folder
 
 if TYPE_CHECKING:
     from assay.model.result import Analysis
     from assay.model.run import Run
 
+runs_option = click.option(
+    "--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]"
+)
 limit_option = click.option(
     "--limit",
     "limits",
@@ -130,3 +134,10 @@ def _units() -> dict[str, str]:
 
     declared = (benchmarks.get(name) for name in benchmarks.names())
     return {metric.limit: metric.unit for each in declared for metric in each.metrics if metric.limit}
+
+
+def folder_of(runs: str | None) -> Path:
+    """The folder of runs given by --runs, else the default one."""
+    if runs is not None and not runs.strip():
+        raise UsageError("--runs needs a folder", why="it is empty", remedy="assay run quick --runs ./assay-runs")
+    return Path(runs) if runs else runs_folder()

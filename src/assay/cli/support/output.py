@@ -13,6 +13,7 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
     from rich.console import Console
+    from rich.text import Text
 
     from assay.model.run import Run
 
@@ -83,6 +84,37 @@ def console(*, stderr: bool = False, markup: bool = False) -> "Console":
     shown = Visible(stderr=stderr, highlight=False, soft_wrap=False, width=width, markup=markup, emoji=False)
     shown.size = ConsoleDimensions(max(shown.width, _NARROWEST), shown.height)  # else each line asks the terminal
     return shown
+
+
+def paragraph(
+    words: str, console: "Console", lead: "str | Text" = "", *, style: str = "", hang: int | None = None
+) -> None:
+    """Print a paragraph, wrapped at the width of the terminal.
+
+    Args:
+        words: of the paragraph.
+        console: where to print.
+        lead: what stands before them.
+        style: of the words.
+        hang: indentation of the further lines; None: the width of `lead`.
+    """
+    import textwrap
+
+    from rich.text import Text
+
+    further = " " * (len(lead) if hang is None else hang)
+    lines = textwrap.wrap(
+        words,
+        console.width,
+        initial_indent=" " * len(lead),
+        subsequent_indent=further,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    first, *others = lines or [""]
+    console.print(Text.assemble(lead, (first[len(lead) :], style)), soft_wrap=True)
+    for line in others:
+        console.print(Text(line, style), soft_wrap=True)
 
 
 def typed(without: set[str]) -> list[str]:

@@ -1,13 +1,14 @@
 """The order and the cost of a plan as text."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from assay.model.core_rate import Clock
-    from assay.model.plan import Plan
+from assay.catalogue import benchmarks
+from assay.model.core_rate import Clock
+from assay.model.plan import Plan
+from assay.model.units import count_of, format_quantity
+from assay.plan.experiments import FEWEST, MOST
+from assay.plan.later import with_every_round
+from assay.plan.order import longest_seconds, quiet_and_noisy_seconds
 
 #: Launches are named if they take more than this share of a budget.
 _NOTICED = 0.1
@@ -25,11 +26,6 @@ _CLOCKS: dict[Clock, str] = {
 
 def order_and_cost(plan: Plan) -> list[str]:
     """Lines on the order of a plan and its cost."""
-    from assay.model.units import count_of
-    from assay.plan.experiments import FEWEST, MOST
-    from assay.plan.later import with_every_round
-    from assay.plan.order import longest_seconds, quiet_and_noisy_seconds
-
     measured = len(plan.studied)
     in_each = count_of(sum(launch.block == 0 for launch in plan.order) - 1, "launch")
     launches = count_of(plan.launches, "launch")
@@ -85,9 +81,6 @@ def order_and_cost(plan: Plan) -> list[str]:
 
 def _by_operations(plan: Plan) -> list[str]:
     """A line on the assumed rate of a core, if it decides how long cases take."""
-    from assay.catalogue import benchmarks
-    from assay.model.units import count_of, format_quantity
-
     names = dict.fromkeys(case.benchmark for case in plan.studied)
     found = {name: each.share for name in names if (each := benchmarks.get(name).operations)}
     if not found:

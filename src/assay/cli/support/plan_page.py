@@ -1,0 +1,262 @@
+"""The page of `assay plan`: cases, placements, what is left out, order and cost."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+import msgspec
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from assay import plan as planning
+from assay import studies, toolchain
+from assay.catalogue import benchmarks
+from assay.cli.support import output, prepare, settings, site
+from assay.cli.support.options import RunOptions
+from assay.cli.support.plan_cost import duration, order_and_cost
+from assay.launch.starter import Starter
+from assay.model.benchmark import Benchmark
+from assay.model.declaration import Axis, ParamValue
+from assay.model.grouping import grouped
+from assay.model.machine import Machine
+from assay.model.node_sets import folded
+from assay.model.placement import Memory, parsed
+from assay.model.plan import Case, Plan
+from assay.model.units import format_cpu_list, format_size
+from assay.plan.largest import filling
+
+#: More placements than this under one heading are one line if they differ only in an index.
+_FEW = 4
+#: Maximum points, chosen by the machine, that are listed one by one.
+_MOST_POINTS = 40
+
+
+def planned(name: str, machine: Machine | None, options: RunOptions) -> tuple[Plan, Mapping[str, Machine]]:
+    """The plan of a study, and the machines that it is for.
+
+    Args:
+        name: name of the study, or path of its file.
+        machine: a machine from a file or a description; None for real ones.
+        options: options of the run.
+    """
+    study = studies.get(name, options.sweeps)
+    chosen = prepare.options_of(options, site.node_names(options.nodes, options.hostfile))
+    if machine is None:
+        machines = site.machines(chosen.hosts, Starter(site.find(options.launcher, options.ssh_config)))
+        made = prepare.plan(name, study, machines, prepare.on_nodes(chosen, machines), options.vary)
+        _check_toolchains(made)
+        return made, {host: facts for host, (facts, _) in machines.items()}
+    there = msgspec.structs.replace(  # the software there is unknown: assume that all programs have what they need
+        chosen,
+        factors=planning.parse(options.vary, study, settings.table("factor")),
+        libraries={role: role for role in planning.needed_libraries(study)},
+        programs=planning.foreign_programs(study),
+    )
+    return planning.make(name, study, machine, there), dict.fromkeys((machine.host, *chosen.hosts), machine)
+
+
+def show_largest(plan: Plan, machines: Mapping[str, Machine], console: Console) -> None:
+    """Print the largest problems that fit into memory, which follow the study."""
+    for bend in filling(plan, machines):
+        case = plan.case(bend.case)
+        benchmark = benchmarks.get(case.benchmark)
+        params = case.params | {bend.axis: bend.size}
+        memory = format_size(benchmark.host_memory_bytes(params, case.placement))
+        seconds = benchmark.setup_s(params, case.placement, plan.core)
+        console.print(
+            f"then once: {case.benchmark} at {case.placement.label}, {bend.axis} = {bend.size}: {memory} on each "
+            f"host, about {duration(seconds)} by the assumed rate"
+        )
+
+
+def _check_toolchains(plan: Plan) -> None:
+    """UsageError or UnfitEnvironmentError for a toolchain that is not installed."""
+    declared = settings.table("toolchain")
+    for name in dict.fromkeys(launch.toolchain for launch in plan.order):
+        if name != planning.DEFAULT_TOOLCHAIN:
+            toolchain.get(name.removeprefix(planning.DEFAULT_TOOLCHAIN), declared)
+
+
+def show(plan: Plan, console: Console, *, every: bool) -> None:
+    """Print the cases of a plan by benchmark (`every` one by itself), what is left out, order and cost."""
+    console.print(f"[bold]{escape(plan.title)}[/bold] on {escape(plan.machine)}")
+    output.paragraph(plan.question, console)
+    measured = plan.studied
+    for name in dict.fromkeys(case.benchmark for case in measured):
+        cases = [case for case in measured if case.benchmark == name]
+        console.print(f"\n[bold]{name}[/bold]")
+        output.paragraph(benchmarks.get(name).measures, console, "  ")
+        for line in _axes(benchmarks.get(name), cases):
+            output.paragraph(line, console, "  ")
+        if every:
+            console.print()
+            _every_case(cases, console)
+        else:
+            _placements(cases, console)
+            if points := _points(benchmarks.get(name), cases):
+                console.print()
+                console.print(points)
+    folded = [(fold.family, f"{fold.request} is {fold.into}: {fold.reason}") for fold in plan.folded]
+    _list("Merged, because it is equivalent here", _brief(folded), console)
+    _list("Left out", _brief([(left.family, f"{left.request}: {left.reason}") for left in plan.left_out]), console)
+    _list("Order and cost", order_and_cost(plan), console)
+
+
+def _axes(benchmark: Benchmark, cases: list[Case]) -> list[str]:
+    """A line for each varied axis, `stores: ordinary, non-temporal`, `bytes: 1 B to 64 MiB`, and each factor."""
+    lines = []
+    for axis in benchmark.axes:
+        values = _of_axis(axis.name, cases)
+        if axis.default is not None and values not in ([], [axis.default]):
+            lines.append(f"{axis.name}: {_by_level(axis, cases) or _values(values, axis.unit)}")
+    factors: dict[str, dict[str, None]] = {}
+    for factor, level in (pair for case in cases for pair in case.factors.items()):  # cases may lack the network
+        factors.setdefault(factor, {})[level] = None
+    return lines + [f"{factor}: {', '.join(levels)}" for factor, levels in factors.items()]
+
+
+def _of_axis(name: str, cases: list[Case]) -> list[ParamValue]:
+    return list(dict.fromkeys(case.params[name] for case in cases if name in case.params))
+
+
+def _by_level(axis: Axis, cases: list[Case]) -> str:
+    """Values of an axis for each level of another axis, if there are many and they differ; else empty."""
+    for other in {name: None for case in cases for name in case.params if name != axis.name}:
+        levels = {
+            level: [case for case in cases if case.params[other] == level] for level in _of_axis(other, cases)
+        }
+        swept = {level: _of_axis(axis.name, same) for level, same in levels.items()}
+        many = all(len(values) > _FEW for values in swept.values())
+        if 1 < len(swept) <= _FEW and many and len({frozenset(values) for values in swept.values()}) > 1:
+            return "; ".join(f"{_values(values, axis.unit)} ({other}={level})" for level, values in swept.items())
+    return ""
+
+
+def _values(values: list[ParamValue], unit: str) -> str:
+    numbers = [value for value in values if not isinstance(value, str)]
+    if len(numbers) > _FEW and unit == "B":
+        return f"{format_size(min(numbers))} to {format_size(max(numbers))}, {len(numbers)} sizes"
+    if unit == "B":
+        return ", ".join(format_size(value) for value in numbers)
+    return ", ".join(f"{value} {unit}" if unit and value in numbers else str(value) for value in values)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=True, show_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold", justify="right" if column == "cases" else "left")
+    return table
+
+
+def _placements(cases: list[Case], console: Console) -> None:
+    """Print a row for each placement and memory policy; many that differ only in indices share a row.
+
+    The cpus of each node follow if nodes have different placements.
+    """
+    by_node: list[str] = []
+    table = _table("placement", "where", "cpus", "memory", "cases")
+    table.columns[0].no_wrap = table.columns[3].no_wrap = True
+    table.columns[2].no_wrap, table.columns[2].max_width, table.columns[2].overflow = True, 14, "ellipsis"
+    for (label, memory), similar in grouped(cases, _starred).items():
+        labels = list(dict.fromkeys(case.placement.label for case in similar))
+        memories = list(dict.fromkeys(case.placement.memory for case in similar))
+        rows: list[tuple[str, str, str, Sequence[Case]]] = []
+        if len(labels) * len(memories) > _FEW:
+            rows.append((label, _many(len(labels), len(memories), similar), memory, similar))
+        else:
+            for one in labels:
+                for policy in memories:
+                    same = [c for c in similar if (c.placement.label, c.placement.memory) == (one, policy)]
+                    meaning = "; ".join(dict.fromkeys(case.placement.meaning for case in same))
+                    rows += [(one, meaning, _policy(policy), same)] if same else []
+        for word, where, shown, group in rows:
+            cpus = _cpus(group)
+            if len(cpus) > 1:
+                by_node.append(f"{word}: {_of_nodes(cpus)}")
+            table.add_row(
+                escape(word), escape(where), "by node" if cpus[1:] else cpus[0][0], shown, str(len(group))
+            )
+    console.print(table)
+    for line in by_node:
+        output.paragraph(line, console, "  ")
+
+
+def _cpus(cases: Sequence[Case]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The cpus that cases use on a node, and the nodes with these cpus."""
+    used: dict[str, set[int]] = {}
+    for case in cases:
+        for host, ranks in zip(case.placement.hosts, case.placement.host_ranks, strict=True):
+            used.setdefault(host, set()).update(chain.from_iterable(ranks))
+    return tuple(grouped(used, lambda host: format_cpu_list(tuple(used[host]))).items())
+
+
+def _of_nodes(cpus: Sequence[tuple[str, tuple[str, ...]]]) -> str:
+    """`cpus 0-1,16-17 of n1; 0-3 of n[2-8]`."""
+    return "cpus " + "; ".join(f"{used} of {folded(hosts)}" for used, hosts in cpus)
+
+
+def _points(benchmark: Benchmark, cases: list[Case]) -> Table | None:
+    """Values, memory and time of each point of a sweep that the benchmark chose by the machine."""
+    if benchmark.swept not in benchmark.computed or len(cases) > _MOST_POINTS:
+        return None
+    axes = [axis.name for axis in benchmark.axes if axis.name in benchmark.computed]
+    table = _table("placement", *axes, "memory of a node", "a launch takes about")
+    rows = {
+        (
+            escape(case.placement.label),
+            *(str(case.params.get(axis, "")) for axis in axes),
+            format_size(case.memory_bytes),
+            duration(max(1.0, case.setup_s)),
+        ): None
+        for case in sorted(cases, key=lambda each: (each.placement.label, int(each.params[benchmark.swept])))
+    }
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _many(places: int, memories: int, cases: Sequence[Case]) -> str:
+    if memories == 1:
+        sizes = [len(case.placement.cpus) for case in cases]
+        return f"{places} placements" + (f", {min(sizes)} to {max(sizes)} cpus" if min(sizes) < max(sizes) else "")
+    return f"{places} x {memories} placements: each against the memory of each node"
+
+
+def _starred(case: Case) -> tuple[str, str]:
+    """Placement word and memory policy of a case, with `*` for their indices."""
+    memory = case.placement.memory
+    bound = memory.policy == "bind" and len(memory.nodes) == 1
+    return parsed(case.placement.label).starred, "bind:*" if bound else _policy(memory)
+
+
+def _every_case(cases: list[Case], console: Console) -> None:
+    for case in cases:
+        console.print(f"  {escape(case.id)}", soft_wrap=True)
+        cpus = _cpus((case,))
+        used = _of_nodes(cpus) if len(cpus) > 1 else f"cpus {cpus[0][0]}"
+        console.print(f"    {used}; needs {format_size(case.memory_bytes)}", style="dim", soft_wrap=True)
+
+
+def _policy(memory: Memory) -> str:
+    return f"{memory.policy}:{format_cpu_list(memory.nodes)}" if memory.nodes else memory.policy
+
+
+def _list(heading: str, lines: list[str], console: Console) -> None:
+    if lines:
+        console.print(f"\n[bold]{heading}[/bold]")
+    for line in lines:
+        output.paragraph(line, console, "  ")
+
+
+def _brief(lines: Sequence[tuple[tuple[str, ...], str]]) -> list[str]:
+    """The lines; of many that differ only in a number (with an equal key) the first, and the number of others."""
+    return [
+        shown
+        for group in grouped(lines, lambda each: each[0] or each[1]).values()
+        for shown in (
+            (line for _, line in group)
+            if len(group) < _FEW
+            else (group[0][1], f"... and {len(group) - 1} similar ones")
+        )
+    ]
