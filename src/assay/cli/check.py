@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.support import output
+from assay.cli.support import output, settings
+from assay.model.errors import MeasurementError, UnfitEnvironmentError, UsageError
 
 if TYPE_CHECKING:
     from assay.importing.application import Reading
@@ -49,7 +50,6 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
     from assay import toolchain
     from assay.catalogue import application_files
     from assay.importing import application as reading
-    from assay.model.errors import MeasurementError, UnfitEnvironmentError
     from assay.model.units import count_of
     from assay.toolchain import conformity
 
@@ -88,8 +88,6 @@ def _check_package(package: str, *, as_json: bool) -> None:
     import msgspec
 
     from assay import toolchain
-    from assay.cli.support import settings
-    from assay.model.errors import MeasurementError
     from assay.toolchain import conformity
 
     def built(programs: frozenset[str], *, by_mpi: bool) -> Build:
@@ -117,8 +115,6 @@ def _read(path: Path) -> str:
     """Read an output, compressed or not."""
     import gzip
 
-    from assay.model.errors import UsageError
-
     try:
         content = path.read_bytes()
         if content.startswith(b"\x1f\x8b"):
@@ -133,7 +129,6 @@ def _read(path: Path) -> str:
 def _values(declared: Application, given: tuple[str, ...]) -> dict[str, str]:
     """The value of each placeholder; ranks and threads only if they are given."""
     from assay.model.application import PLACED
-    from assay.model.errors import UsageError
 
     values = {
         name: str(axis.values[0] if axis.default is None else axis.default)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from assay.cli.support import opened, output
+from assay.model.errors import PartialRunError, ThresholdError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,7 +142,6 @@ def _one(reference: str, declared: Declared) -> _Found:
     from assay import store
     from assay.compare.runs import within
     from assay.compare.sides import sides
-    from assay.model.errors import UsageError
 
     if any(declared):
         raise UsageError(
@@ -170,7 +170,6 @@ def _several(runs: Sequence[str], declared: Declared, threshold: float | None) -
     from assay.compare.environment import GUARDED
     from assay.compare.runs import NothingInCommonError, against
     from assay.compare.sides import only_compared, sides
-    from assay.model.errors import UsageError
 
     for name in declared.allowed:
         if name not in GUARDED:
@@ -205,8 +204,6 @@ def _earlier(paths: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
 
 def _judge(compared: Sequence[Compared], threshold: float) -> None:
     """ThresholdError if a figure is certainly slower than the base by more than the threshold."""
-    from assay.model.errors import ThresholdError
-
     pairs = [(each.run, pair) for each in compared for pair in each.pairs]
     worse = [
         (run, pair) for run, pair in pairs if pair.comparison.verdict == "slower" and _best(pair) < 1 - threshold
@@ -223,7 +220,6 @@ def _judge(compared: Sequence[Compared], threshold: float) -> None:
 def _refuse_unjudged(compared: Sequence[Compared], threshold: float, unfinished: list[Run]) -> None:
     """PartialRunError if figures of the base cannot be judged: they did not pass the threshold."""
     from assay.compare.runs import unjudged
-    from assay.model.errors import PartialRunError
 
     missing = [(each.run, *item) for each in compared for item in unjudged(each).items()]
     if missing:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.support import opened, output
+from assay.model.errors import UsageError
 
 if TYPE_CHECKING:
     from assay.importing import Text
@@ -55,9 +58,6 @@ def command(  # noqa: PLR0913 (one parameter an option)
     What cannot be read is listed and the rest is imported; with --strict, or if nothing can be read, nothing is
     imported (exit 2).
     """
-    import sys
-    from pathlib import Path
-
     import msgspec
 
     from assay import importing, store
@@ -85,11 +85,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
 def _read(name: str) -> Text:
     """Read a file, or standard input."""
-    import sys
-    from pathlib import Path
-
     from assay.importing import MOST_BYTES, Text
-    from assay.model.errors import UsageError
 
     if name == _STDIN:
         content, name = sys.stdin.buffer.read(MOST_BYTES + 1), "standard input"

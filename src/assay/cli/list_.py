@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.support import opened
+from assay.cli.support import answers, opened, output, settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +41,6 @@ def command(what: str, runs: str | None, *, as_json: bool) -> None:
     The newest run comes last. References are published systems that come with Assay; placements are the words
     by which a study places a benchmark; views are pages over all runs, for `assay show`.
     """
-    from assay.cli.support import output
-
     rows = {
         "runs": lambda: _runs(runs),
         "studies": _studies,
@@ -68,8 +67,6 @@ def command(what: str, runs: str | None, *, as_json: bool) -> None:
 
 
 def _runs(folder: str | None) -> list[dict[str, object]]:
-    from pathlib import Path
-
     from assay import store
 
     listed = store.listing(Path(folder) if folder else None)
@@ -87,8 +84,6 @@ def _runs(folder: str | None) -> list[dict[str, object]]:
 
 
 def _views() -> list[dict[str, object]]:
-    from assay.cli.support import answers
-
     return [{"name": name, "title": view.title} for name, view in answers.views().items()]
 
 
@@ -149,7 +144,6 @@ def _placements() -> list[dict[str, object]]:
 
 def _toolchains() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.cli.support import settings
 
     declared = settings.table("toolchain")
     mpis = settings.table("mpi")
@@ -162,7 +156,6 @@ def _toolchains() -> list[dict[str, object]]:
 
 def _mpis() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.cli.support import settings
 
     return [
         {"name": one.name, "kind": one.kind, "compiler": one.compiler, "launcher": one.launcher}
@@ -172,7 +165,6 @@ def _mpis() -> list[dict[str, object]]:
 
 def _blas() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.cli.support import settings
 
     found = toolchain.find_libraries("blas", settings.table("blas"))
     return [{"name": one.name, "file": one.file, "source": one.source} for one in found]
@@ -181,8 +173,6 @@ def _blas() -> list[dict[str, object]]:
 def _print(rows: Sequence[dict[str, object]], but: str = "") -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
-
-    from assay.cli.support import output
 
     if not rows:
         return

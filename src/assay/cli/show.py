@@ -8,6 +8,7 @@ import click
 
 from assay.catalogue import topics
 from assay.cli.support import answers, opened, output
+from assay.model.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,8 +75,6 @@ def page(run: Run, analysis: Analysis, console: Console) -> str:
 
 def _print_tables(form: str, found: Run, analysis: Analysis, name: str) -> None:
     """Print tables in the format of another program."""
-    from assay.model.errors import UsageError
-
     printer = topics.modules("formats")[form]
     lines = list(printer.tables(analysis, found))
     if not lines:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import shlex
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.support import opened, output
+from assay.model.errors import (
+    AssayError,
+    InterruptedRunError,
+    MeasurementError,
+    PartialRunError,
+    UnfitEnvironmentError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +69,6 @@ def _chosen(reference: str | None, folder: Path) -> tuple[Submitted, ...]:
     Raises:
         UsageError: there are none.
     """
-    from assay.model.errors import UsageError
     from assay.store.jobs import jobs, runs_of
 
     submitted = jobs(folder)
@@ -84,7 +92,6 @@ def _chosen(reference: str | None, folder: Path) -> tuple[Submitted, ...]:
 def _look(chosen: Sequence[Submitted], folder: Path) -> tuple[JobStatus, ...]:
     """The current status of each job."""
     from assay import store
-    from assay.model.errors import AssayError
     from assay.store.jobs import runs_of
 
     # The schedulers are asked before the records are read: those of a job that has ended are then whole.
@@ -104,7 +111,6 @@ def _ask(job: Submitted) -> tuple[Status | None, str]:
     """The status of a job from the scheduler, or why there is none."""
     from assay.launch import batch
     from assay.launch.command import Command
-    from assay.model.errors import UnfitEnvironmentError
     from assay.run.process import Processes
 
     scheduler = batch.get(job.scheduler)
@@ -131,7 +137,6 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
         why: error of the scheduler in that case.
         run: run of the job; None if it has not begun.
     """
-    from assay.model.errors import InterruptedRunError
     from assay.model.job import JobStatus
     from assay.run.ledger import remaining_work
 
@@ -172,8 +177,6 @@ def _left_s(run: Run, missing: RemainingWork | None) -> float:
 
 def _watched(chosen: Sequence[Submitted], folder: Path, *, quiet: bool) -> tuple[JobStatus, ...]:
     """Repeat until all jobs have ended: a table that is updated in a terminal, else a line for each change."""
-    from contextlib import nullcontext
-
     from rich.live import Live
 
     console = output.console()
@@ -231,8 +234,6 @@ def _progress(one: JobStatus) -> str:
 
 def _judge(one: JobStatus, job: Submitted) -> None:
     """Raise the error for the exit code."""
-    from assay.model.errors import MeasurementError, PartialRunError
-
     if one.state == "failed":
         raise MeasurementError(
             f"job {one.job} failed",

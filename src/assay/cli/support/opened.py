@@ -1,5 +1,6 @@
 """A run and its analysis, under the limits of the configuration and of the command line."""
 
+import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,8 +120,6 @@ _EXAMPLES = {
 
 def _example(name: str) -> str:
     """A command line with this limit, or with one that exists, nearest by name."""
-    import difflib
-
     near = difflib.get_close_matches(name, _units(), n=1) or sorted(_units())
     unit = _units()[near[0]]
     context = click.get_current_context(silent=True)

@@ -4,11 +4,15 @@ import errno
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
+
+from assay.model.folders import runs_folder
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -27,7 +31,6 @@ def complete_run(_ctx: click.Context, _param: click.Parameter, begun: str) -> "l
     """Completions for a shell: ids of runs with this beginning, newest first; else files."""
     from click.shell_completion import CompletionItem
 
-    from assay.model.folders import runs_folder
     from assay.store.folder import run_ids
 
     found = [each for each in ("last", *reversed(run_ids(runs_folder()))) if each.startswith(begun)]
@@ -98,8 +101,6 @@ def paragraph(
         style: of the words.
         hang: indentation of the further lines; None: the width of `lead`.
     """
-    import textwrap
-
     from rich.text import Text
 
     further = " " * (len(lead) if hang is None else hang)
@@ -119,8 +120,6 @@ def paragraph(
 
 def typed(without: set[str]) -> list[str]:
     """The given options of the current command, as words for another command, without some of them."""
-    from click.core import ParameterSource
-
     context = click.get_current_context()
     words: list[str] = []
     for parameter in context.command.params:
@@ -139,8 +138,6 @@ def typed(without: set[str]) -> list[str]:
 
 def given_options() -> set[str]:
     """Names of the parameters on the command line, without defaults and the configuration."""
-    from click.core import ParameterSource
-
     context = click.get_current_context()
     return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
 

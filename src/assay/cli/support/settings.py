@@ -4,6 +4,7 @@ A file has one table per command whose keys are its options, e.g. `[run]` with `
 `TABLES`, which describe a site. In the environment the same option is `ASSAY_RUN_BUDGET`.
 """
 
+import difflib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -153,8 +154,6 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _unknown(what: str, key: str, known: Iterable[str], remedy: str) -> UsageError:
-    import difflib
-
     near = difflib.get_close_matches(key, known, n=1)
     hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
     return UsageError(f"unknown {what}", why=hint, remedy=remedy)
