@@ -16,8 +16,8 @@ def missing(benchmark: Benchmark, placement: Placement, setting: Setting) -> tup
     """Why a benchmark has no devices or no folder at a placement, and the option that helps; empty if it has."""
     if benchmark.devices and not placement.devices:
         return f"{benchmark.name} needs devices, {placement.label} has none (all:gpu:0, rank-per:gpu have)", ""
-    if benchmark.folder and setting.no_folder:
-        return setting.no_folder, _NAME_FOLDER
+    if benchmark.folder and setting.options.no_folder:
+        return setting.options.no_folder, _NAME_FOLDER
     if benchmark.folder and not placement.folders:
         return f"{benchmark.name} writes into a folder, and none is named ({_NAME_FOLDER})", _NAME_FOLDER
     return "", ""

@@ -12,12 +12,13 @@ from assay.model.left_out import LeftOut
 from assay.model.machine import Machine
 from assay.model.placement import Placement, parsed, starred_memory
 from assay.model.plan import Factor, Measure
-from assay.model.resource import GivenDevice, GivenFolder
+from assay.model.resource import GivenDevice
 from assay.plan import cards
 from assay.plan import hosts as over_nodes
 from assay.plan.cards import Card
 from assay.plan.layout import is_layout, layouts, near_devices
 from assay.plan.nodes import memory_targets
+from assay.plan.options import Options
 from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, places, plural
 from assay.plan.sampling import sampled_places, sampling_note
 
@@ -27,34 +28,22 @@ class Setting(msgspec.Struct, frozen=True):
 
     Attributes:
         machine: machine of the first host.
+        options: the user's choices.
         hosts: names of the nodes.
         factors: what is varied on purpose.
-        cards: cards of the networks; one if all of them have the same place.
-        kernels: host -> boot id, if known: hosts of one kernel are one machine and share its cores.
-        libraries: role -> shared library that programs load if it is not varied.
-        lacking: file of a library -> functions that it does not have.
-        programs: names of the third-party programs that are installed here.
-        absent: application -> why it cannot be started here.
-        folders: folders for programs that write into one; see Placement.
-        no_folder: why the user's folder cannot be used; empty if it can.
         stored: whether the study is one of Assay's own, which must fit any machine: absent places are left out. In
             a user's study a missing index is an error, unless hosts differ.
+        cards: cards of the networks; one if all of them have the same place.
         unlike: host -> its machine, for hosts that differ from the first.
         only: hosts with equal machines to which a part of the plan is limited; empty for no limit.
     """
 
     machine: Machine
+    options: Options
     hosts: tuple[str, ...]
     factors: tuple[Factor, ...]
     stored: bool
     cards: tuple[Card, ...] = (Card(),)
-    kernels: dict[str, str] = {}
-    libraries: dict[str, str] = {}
-    lacking: dict[str, frozenset[str]] = {}
-    programs: frozenset[str] = frozenset()
-    absent: dict[str, str] = {}
-    folders: tuple[GivenFolder, ...] = ()
-    no_folder: str = ""
     unlike: dict[str, Machine] = {}
     only: tuple[str, ...] = ()
 
@@ -179,7 +168,7 @@ def _resolved(word: str, benchmark: Benchmark, setting: Setting) -> tuple[str, t
     """The word for each node, and the nodes; raises as `places`."""
     plain, nodes = over_nodes.split(word)
     mpi = benchmark.launcher == "mpi"
-    hosts = over_nodes.select_hosts(word, nodes, setting.hosts, setting.kernels, ranks=mpi)
+    hosts = over_nodes.select_hosts(word, nodes, setting.hosts, setting.options.kernels, ranks=mpi)
     return plain, tuple(host for host in hosts if not setting.only or host in setting.only)
 
 
@@ -263,9 +252,9 @@ def _placement(
         memory=binding.memory,
         hosts=tuple(on),
         ranks=_ranks(place, benchmark),
-        by_host=over_nodes.ranks_by_host(ranks, setting.kernels, topologies),
+        by_host=over_nodes.ranks_by_host(ranks, setting.options.kernels, topologies),
         devices=tuple(own for host, each in on.items() for own in _devices(each, len(ranks[host]), benchmark)),
-        folders=setting.folders if benchmark.folder else (),
+        folders=setting.options.folders if benchmark.folder else (),
     )
 
 
