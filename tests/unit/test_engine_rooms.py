@@ -88,7 +88,6 @@ READERS = {
     "store/earlier.py": "what earlier versions stored in sentences and ids",
     "store/folder.py": "the beginning of a run's id, as a user types it",
     "store/packed.py": "names of files in an archive",
-    "store/predicting.py": "lines of a file of records",
     "store/shared.py": "names of files",
     "store/standins.py": "what others wrote: names, paths and addresses in texts of any kind",
     "simulation/launcher.py": "variables by which a launcher speaks to its ranks",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.machine import devices, dmi, files, frequency, kernel, memory, memory_limit, processor, system
+from assay.machine import devices, dmi, files, frequency, kernel, memory, processor, system
 from assay.machine.topology import assemble
 from assay.model.facts import Fact, unavailable
 
@@ -139,19 +139,17 @@ IN_A_CONTAINER["sys/fs/cgroup/memory/memory.limit_in_bytes"] = "200000"
 def test_memory_is_the_least_of_all_bounds_and_names_the_one_that_binds(
     tmp_path: Path, tree: dict[str, str], address_space: int | None, size: int, source: str
 ) -> None:
-    bound = None if address_space is None else memory_limit.Bound(address_space, "ulimit -v")
-    assert memory_limit.available_memory(plant(tmp_path, MEMINFO | tree), address_space=bound) == Fact(
-        size, "B", source
-    )
+    bound = None if address_space is None else memory.Bound(address_space, "ulimit -v")
+    assert memory.available_memory(plant(tmp_path, MEMINFO | tree), address_space=bound) == Fact(size, "B", source)
 
 
 def test_memory_that_nothing_tells_is_unavailable_with_the_reason(tmp_path: Path) -> None:
-    assert "meminfo" in memory_limit.available_memory(tmp_path).unavailable
+    assert "meminfo" in memory.available_memory(tmp_path).unavailable
 
 
 def test_a_cgroup_path_cannot_lead_out_of_its_mount(tmp_path: Path) -> None:
     tree = MEMINFO | V2 | {"proc/self/cgroup": "0::/../../../etc", "sys/fs/cgroup/memory.max": "7"}
-    assert memory_limit.available_memory(plant(tmp_path, tree)).value == 7
+    assert memory.available_memory(plant(tmp_path, tree)).value == 7
 
 
 GRAVITON = """processor\t: 0
@@ -320,7 +318,7 @@ def test_whatever_proc_says_nothing_breaks(tmp_path_factory: pytest.TempPathFact
     topology = assemble(kernel.parts(root))
     assert topology.cores
     processor.facts(root, topology, "any", unavailable("not guessed"))
-    memory.facts(root, topology, memory_limit.available_memory(root))
+    memory.facts(root, topology, memory.available_memory(root))
     system.facts(root)
 
 

@@ -3,8 +3,7 @@
 import click
 
 from assay.cli.support import opened
-from assay.cli.support.job_options import JobOptions, job_options
-from assay.cli.support.options import RunOptions, run_options
+from assay.cli.support.options import JobOptions, RunOptions, job_options, run_options
 
 
 @click.command()

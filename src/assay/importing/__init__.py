@@ -25,9 +25,8 @@ from assay.importing import (
     structured,
     suites,
 )
-from assay.importing.cleaning import MOST_BYTES
 from assay.importing.lines import LONGEST, Format, Lines
-from assay.importing.text import Text
+from assay.importing.text import MOST_BYTES, Text
 from assay.model import measurands
 from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError

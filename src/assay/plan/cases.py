@@ -13,7 +13,7 @@ from assay.model.machine import Machine, Topology, allowed_cores
 from assay.model.placement import Memory, Placement, parsed, starred_memory
 from assay.model.plan import Case, Measure, case_id
 from assay.model.units import format_size
-from assay.plan import factors, resources
+from assay.plan import factors
 from assay.plan import hosts as over_nodes
 from assay.plan.cores import GROUPS, grouped, knows_shared_caches
 from assay.plan.nodes import memory_targets
@@ -29,7 +29,7 @@ from assay.plan.points import (
     fitting,
     supported,
 )
-from assay.plan.spots import ResolvedPlacement, Setting, in_words, spots
+from assay.plan.spots import ResolvedPlacement, Setting, in_words, missing_resources, spots, too_full
 
 _SENTINEL_WEIGHT = 0.1
 #: Memory that hwloc assumes for each node without a size in its short form.
@@ -64,7 +64,7 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
             lacking: dict[LeftOut, None] = {}
             requests = tuple(_possible(benchmark, measure, part.machine, lacking))
             for spot in spots(measure, part, lacking):
-                reason, option = resources.missing(benchmark, spot.placement, part)
+                reason, option = missing_resources(benchmark, spot.placement, part)
                 if why := _unfit(benchmark, spot.placement) or _missing_software(benchmark, part) or reason:
                     more_nodes, request = (
                         _lacks_nodes(benchmark, spot.placement),
@@ -293,7 +293,7 @@ def _cases(
     available = setting.available(placement.hosts, placement.memory.nodes)
     needed = benchmark.host_memory_bytes(point.params, placement)
     why, too_large, instead = _missing_executable(benchmark, point, placement, setting), "", ""
-    why = why or resources.too_full(benchmark, point.params, placement)
+    why = why or too_full(benchmark, point.params, placement)
     if not why and needed > available:
         why = f"it needs {format_size(needed)} of memory; {format_size(available)} {_free_now(setting.machine)}"
         too_large = benchmark.name

@@ -12,7 +12,7 @@ import msgspec
 import vl_convert
 from markupsafe import Markup
 
-from assay.machine.memory_limit import address_space
+from assay.machine.memory import address_space
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.text import encoded
 from assay.report.charts.theme import SCHEMA, Spec, narrowed

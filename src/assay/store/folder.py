@@ -82,3 +82,20 @@ def begun(path: Path) -> Begun:
         return msgspec.json.decode((path / "run.json").read_bytes(), type=Begun)
     except (OSError, msgspec.MsgspecError):
         return Begun()
+
+
+_PREDICTION = b'"type":"prediction"'
+
+
+def predicting(folder: Path) -> tuple[Path, ...]:
+    """Runs in the folder that hold a prediction, oldest first."""
+    runs = (folder / name for name in run_ids(folder))
+    return tuple(run for run in runs if _holds_one(run / "records.jsonl"))
+
+
+def _holds_one(records: Path) -> bool:
+    try:
+        with records.open("rb") as lines:
+            return any(line.startswith(b"{" + _PREDICTION) for line in lines)
+    except OSError:
+        return False

@@ -5,9 +5,8 @@ import re
 from collections.abc import Sequence
 
 from assay.catalogue import benchmarks
-from assay.model.benchmark import Benchmark
+from assay.model.benchmark import INDEPENDENT, Benchmark
 from assay.model.declaration import ParamValue
-from assay.model.declarations import INDEPENDENT
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study
 

@@ -14,8 +14,7 @@ import msgspec
 from assay import machine, store, studies
 from assay.cli.support import output, prepare
 from assay.cli.support import site as where
-from assay.cli.support.job_options import JobOptions
-from assay.cli.support.options import RunOptions
+from assay.cli.support.options import JobOptions, RunOptions
 from assay.launch import batch
 from assay.launch.batch import Job, Scheduler
 from assay.launch.command import Command
