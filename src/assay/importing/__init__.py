@@ -27,7 +27,7 @@ from assay.importing import (
 )
 from assay.importing.lines import LONGEST, Format, Lines
 from assay.importing.text import MOST_BYTES, Text
-from assay.model import measurands
+from assay.model import printed_measurands
 from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
@@ -214,7 +214,7 @@ def _told_apart(tables: Sequence[Table]) -> Iterator[Table]:
 def _common(table: Table) -> dict[str, str]:
     """The parts of the measurand that all figures of a table share."""
     first = table.figures[0]
-    parts = measurands.of_figure(table, first, benchmarks.of(table.benchmark)).parts
+    parts = printed_measurands.of_figure(table, first, benchmarks.of(table.benchmark)).parts
     return {name: value for name, value in parts.items() if name not in {*_QUANTITY, *first.params}}
 
 
