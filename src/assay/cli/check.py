@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from assay.model.application import Application
     from assay.model.toolchain import Build
 
-_MOST_BYTES = 64 * 2**20
-
 
 @click.command()
 @click.argument("application", metavar="APPLICATION")
@@ -47,7 +45,7 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
     """
     import msgspec
 
-    from assay import toolchain
+    from assay import importing, toolchain
     from assay.catalogue import application_files
     from assay.importing import application as reading
     from assay.model.units import count_of
@@ -67,7 +65,8 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
         if why:
             raise UnfitEnvironmentError(f"'{declared.name}' cannot run here", why=why, remedy="assay build --help")
         return
-    text = _read(kept)
+    content = importing.read_file(str(kept), "assay check --help")
+    text = importing.unpacked(str(kept), content).decode(errors="replace")
     found = reading.read(declared, text, _values(declared, values))
     if as_json:
         output.print_json({"schema": 1, "application": declared.name, "reading": msgspec.to_builtins(found)})
@@ -109,21 +108,6 @@ def _check_package(package: str, *, as_json: bool) -> None:
             why=wrong[0].problems[0],
             remedy=f"correct the program or its declaration; then: assay check {package}",
         )
-
-
-def _read(path: Path) -> str:
-    """Read an output, compressed or not."""
-    import gzip
-
-    try:
-        content = path.read_bytes()
-        if content.startswith(b"\x1f\x8b"):
-            content = gzip.decompress(content)
-    except (OSError, EOFError) as error:
-        raise UsageError(f"cannot read '{path}'", why=str(error), remedy="assay check --help") from error
-    if len(content) > _MOST_BYTES:
-        raise UsageError(f"'{path}' is larger than 64 MiB", why="the output of a benchmark is not")
-    return content.decode(errors="replace")
 
 
 def _values(declared: Application, given: tuple[str, ...]) -> dict[str, str]:

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.support import opened, output
-from assay.model.errors import UsageError
 
-if TYPE_CHECKING:
-    from assay.importing import Text
-
-_STDIN = "-"
 #: Number of unreadable places that are listed one by one.
 _SHOWN = 10
 
@@ -64,8 +58,9 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from assay.model.units import count_of
 
     tool = files[0] if files[0] in importing.FORMATS and len(files) > 1 else ""
+    texts = [importing.Text.read(name, "assay import --help") for name in files[bool(tool) :]]
     wanted = importing.ImportOptions(title=title, machine=machine, test=test, placement=placement, strict=strict)
-    imported = importing.read(tool, [_read(name) for name in files[bool(tool) :]], wanted)
+    imported = importing.read(tool, texts, wanted)
     kept = store.save_import(imported, sys.argv, Path(runs) if runs else None)
     figures = sum(len(table.figures) for table in imported.tables)
     if as_json:
@@ -81,21 +76,3 @@ def command(  # noqa: PLR0913 (one parameter an option)
     if len(imported.skipped) > _SHOWN:
         output.say(f"not read: {len(imported.skipped) - _SHOWN} more places; all of them: --json")
     output.say(f"{counted}; next: assay show {name}; assay report {name}")
-
-
-def _read(name: str) -> Text:
-    """Read a file, or standard input."""
-    from assay.importing import MOST_BYTES, Text
-
-    if name == _STDIN:
-        content, name = sys.stdin.buffer.read(MOST_BYTES + 1), "standard input"
-    else:
-        try:
-            with Path(name).open("rb") as file:
-                content = file.read(MOST_BYTES + 1)
-        except (OSError, ValueError) as error:
-            why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-            raise UsageError(f"cannot read '{name}'", why=why, remedy="assay import --help") from error
-    if len(content) > MOST_BYTES:
-        raise UsageError(f"'{name}' is larger than 64 MiB", why="the output of a benchmark is not")
-    return Text.of(name, content)

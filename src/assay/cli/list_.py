@@ -10,60 +10,13 @@ import click
 from assay.cli.support import answers, opened, output, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-_WHAT = (
-    "runs",
-    "studies",
-    "benchmarks",
-    "applications",
-    "references",
-    "placements",
-    "toolchains",
-    "mpis",
-    "blas",
-    "views",
-)
 _NOTHING = {
     "mpis": "here; next: module load openmpi, or pip install 'assay[mpi]'",
     "blas": "here; next: module load openblas, or pip install 'assay[blas]'",
 }
 _MINUTE = 16  # 2026-11-20T14:30
-
-
-@click.command()
-@click.argument("what", type=click.Choice(_WHAT), default="runs")
-@opened.runs_option
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def command(what: str, runs: str | None, *, as_json: bool) -> None:
-    """List runs, studies, benchmarks, applications or what is installed.
-
-    The newest run comes last. References are published systems that come with Assay; placements are the words
-    by which a study places a benchmark; views are pages over all runs, for `assay show`.
-    """
-    rows = {
-        "runs": lambda: _runs(runs),
-        "studies": _studies,
-        "benchmarks": _benchmarks,
-        "applications": _applications,
-        "references": _references,
-        "placements": _placements,
-        "toolchains": _toolchains,
-        "mpis": _mpis,
-        "blas": _blas,
-        "views": _views,
-    }
-    listed = rows[what]()
-    mpis = _mpis() if what == "toolchains" else []
-    if as_json:
-        output.print_json({"schema": 1, what: listed} | ({"mpis": mpis} if what == "toolchains" else {}))
-        return
-    if not listed:
-        output.say(f"no {what} {_NOTHING.get(what, 'yet; next: assay run quick')}")
-    _print(listed, but="title" if what == "studies" else "")  # the names repeat the titles
-    if mpis:
-        output.echo("\neach of them with each MPI, as gcc/mpich:")
-        _print(mpis)
 
 
 def _runs(folder: str | None) -> list[dict[str, object]]:
@@ -171,15 +124,48 @@ def _blas() -> list[dict[str, object]]:
 
 
 def _print(rows: Sequence[dict[str, object]], but: str = "") -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     if not rows:
         return
-    table = Table(box=SIMPLE_HEAD, show_edge=False)
     names = [name for name in rows[0] if name != but]
-    for name in names:
-        table.add_column(name, overflow="fold", no_wrap=name in {"id", "name"})
+    table = output.table(*names, unwrapped=("id", "name"))
     for row in rows:
         table.add_row(*(str(row[name]) for name in names))
     output.console().print(table)
+
+
+#: What can be listed -> its rows, from the folder of runs that a user names.
+_LISTED: Mapping[str, Callable[[str | None], list[dict[str, object]]]] = {
+    "runs": _runs,
+    "studies": lambda _: _studies(),
+    "benchmarks": lambda _: _benchmarks(),
+    "applications": lambda _: _applications(),
+    "references": lambda _: _references(),
+    "placements": lambda _: _placements(),
+    "toolchains": lambda _: _toolchains(),
+    "mpis": lambda _: _mpis(),
+    "blas": lambda _: _blas(),
+    "views": lambda _: _views(),
+}
+
+
+@click.command()
+@click.argument("what", type=click.Choice(list(_LISTED)), default="runs")
+@opened.runs_option
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def command(what: str, runs: str | None, *, as_json: bool) -> None:
+    """List runs, studies, benchmarks, applications or what is installed.
+
+    The newest run comes last. References are published systems that come with Assay; placements are the words
+    by which a study places a benchmark; views are pages over all runs, for `assay show`.
+    """
+    listed = _LISTED[what](runs)
+    mpis = _mpis() if what == "toolchains" else []
+    if as_json:
+        output.print_json({"schema": 1, what: listed} | ({"mpis": mpis} if what == "toolchains" else {}))
+        return
+    if not listed:
+        output.say(f"no {what} {_NOTHING.get(what, 'yet; next: assay run quick')}")
+    _print(listed, but="title" if what == "studies" else "")  # the names repeat the titles
+    if mpis:
+        output.echo("\neach of them with each MPI, as gcc/mpich:")
+        _print(mpis)

@@ -208,13 +208,9 @@ def _print_changes(found: Sequence[JobStatus], printed: dict[str, str]) -> None:
 
 
 def _table(found: Sequence[JobStatus]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, show_edge=False)
-    for name in ("job", "state", "study", "run", "launches", "why"):
-        table.add_column(name, overflow="fold", no_wrap=name in {"job", "run"})
+    table = output.table("job", "state", "study", "run", "launches", "why", unwrapped=("job", "run"))
     for one in found:
         state = Text(one.state, _STYLES.get(one.state, ""))
         cells = (one.study, one.run or "", _progress(one), one.reason)

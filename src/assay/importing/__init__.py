@@ -26,7 +26,7 @@ from assay.importing import (
     suites,
 )
 from assay.importing.lines import LONGEST, Format, Lines
-from assay.importing.text import MOST_BYTES, Text
+from assay.importing.text import Text, read_file, unpacked
 from assay.model import printed_measurands
 from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError
@@ -226,4 +226,4 @@ def _cases(table: Table) -> set[str]:
     return {f"{case_of(table, each).id}/{each.kernel}/{each.metric}" for each in table.figures}
 
 
-__all__ = ["FORMATS", "MOST_BYTES", "ImportOptions", "Text", "found_in", "read", "tables_of"]
+__all__ = ["FORMATS", "ImportOptions", "Text", "found_in", "read", "read_file", "tables_of", "unpacked"]

@@ -1,4 +1,7 @@
-"""Text of a file: numbered lines, checked numbers, and errors that name the line."""
+"""Text of a file: the lines that a program printed, without the additions of pages, mails, launchers and logs.
+
+Its numbers are checked, and errors name the line.
+"""
 
 import gzip
 import hashlib
@@ -6,7 +9,9 @@ import html
 import io
 import math
 import re
+import sys
 import zlib
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import msgspec
@@ -16,6 +21,8 @@ from assay.model.imported import Figure
 
 #: Indentation and comment marks at the start of a line.
 _INDENT = re.compile(r"\s*(?:(?:#+|//)\s*)?")
+#: The word for standard input, and its name.
+_STDIN, _STDIN_NAME = "-", "standard input"
 #: Maximum length of a number.
 _LONGEST = 40
 _SHOWN = 60
@@ -102,6 +109,11 @@ class Text(msgspec.Struct, frozen=True):
     def of(cls, name: str, content: bytes) -> "Text":
         """The text of a file's bytes; invalid UTF-8 is replaced, which loses no number."""
         return cls(name, hashlib.sha256(content).hexdigest(), lines_of(name, content))
+
+    @classmethod
+    def read(cls, name: str, remedy: str) -> "Text":
+        """The text of a file, or of standard input for `-`; see `read_file`."""
+        return cls.of(_STDIN_NAME if name == _STDIN else name, read_file(name, remedy))
 
     def refuse(self, line: int, reason: str) -> NoReturn:
         """Raise RefusedError with the line (from 1; 0 for the whole file) and what is wrong with it."""
@@ -193,7 +205,7 @@ def slug(words: str) -> str:
 
 
 #: Maximum size of a file.
-MOST_BYTES = 64 * 2**20
+_MOST_BYTES = 64 * 2**20
 _GZIP = b"\x1f\x8b"
 _UTF_16 = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 #: Escape sequences: colours, movements of the cursor, titles of windows.
@@ -229,8 +241,7 @@ def lines_of(name: str, content: bytes) -> tuple[str, ...]:
     Raises:
         UsageError: a compressed file cannot be unpacked, or is too large.
     """
-    if content.startswith(_GZIP):
-        content = _unpacked(name, content)
+    content = unpacked(name, content)
     encoding = _UTF_16.get(content[:2], "utf-8-sig")
     text = content.decode(encoding, errors="replace").replace("\r\n", "\n")
     text = _ESCAPES.sub("", text).translate(_BLANKS)
@@ -247,16 +258,43 @@ def lines_of(name: str, content: bytes) -> tuple[str, ...]:
     return tuple(_MARKDOWN.sub(r"\1", line) if "\\" in line else line for line in lines)
 
 
-def _unpacked(name: str, content: bytes) -> bytes:
+def read_file(name: str, remedy: str) -> bytes:
+    """The bytes of a file of at most 64 MiB, or of standard input for `-`.
+
+    Raises:
+        UsageError: it cannot be read, or is larger.
+    """
+    try:
+        if name == _STDIN:
+            content, name = sys.stdin.buffer.read(_MOST_BYTES + 1), _STDIN_NAME
+        else:
+            with Path(name).open("rb") as file:
+                content = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        raise UsageError(f"cannot read '{name}'", why=why, remedy=remedy) from error
+    if len(content) > _MOST_BYTES:
+        raise UsageError(f"'{name}' is larger than 64 MiB", why="the output of a benchmark is not")
+    return content
+
+
+def unpacked(name: str, content: bytes) -> bytes:
+    """The content of a file, decompressed if gzip compressed it.
+
+    Raises:
+        UsageError: it cannot be unpacked, or is too large.
+    """
+    if not content.startswith(_GZIP):
+        return content
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-            plain = file.read(MOST_BYTES + 1)
+            plain = file.read(_MOST_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
         why = f"it begins as gzip does, but cannot be unpacked: {error}"
         raise UsageError(f"cannot read '{name}'", why=why) from error
-    if len(plain) > MOST_BYTES:
+    if len(plain) > _MOST_BYTES:
         raise UsageError(f"'{name}' is larger than 64 MiB when unpacked", why="the output of a benchmark is not")
     return plain
 
 
-__all__ = ["MOST_BYTES", "lines_of"]
+__all__ = ["_MOST_BYTES", "lines_of"]

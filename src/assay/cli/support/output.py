@@ -5,9 +5,9 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from click.core import ParameterSource
@@ -17,6 +17,7 @@ from assay.model.folders import runs_folder
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
     from assay.model.run import Run
@@ -87,6 +88,18 @@ def console(*, stderr: bool = False, markup: bool = False) -> "Console":
     shown = Visible(stderr=stderr, highlight=False, soft_wrap=False, width=width, markup=markup, emoji=False)
     shown.size = ConsoleDimensions(max(shown.width, _NARROWEST), shown.height)  # else each line asks the terminal
     return shown
+
+
+def table(*columns: str, unwrapped: Collection[str] = (), right: Collection[str] = ()) -> "Table":
+    """An empty table with a line below its headings; columns fold long words, but not those `unwrapped`."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    made = Table(box=SIMPLE_HEAD, show_edge=False)
+    for column in columns:
+        justify: Literal["left", "right"] = "right" if column in right else "left"
+        made.add_column(column, overflow="fold", no_wrap=column in unwrapped, justify=justify)
+    return made
 
 
 def paragraph(

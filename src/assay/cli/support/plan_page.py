@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import msgspec
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -146,22 +145,15 @@ def _values(values: list[ParamValue], unit: str) -> str:
     return ", ".join(f"{value} {unit}" if unit and value in numbers else str(value) for value in values)
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=True, show_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold", justify="right" if column == "cases" else "left")
-    return table
-
-
 def _placements(cases: list[Case], console: Console) -> None:
     """Print a row for each placement and memory policy; many that differ only in indices share a row.
 
     The cpus of each node follow if nodes have different placements.
     """
     by_node: list[str] = []
-    table = _table("placement", "where", "cpus", "memory", "cases")
-    table.columns[0].no_wrap = table.columns[3].no_wrap = True
-    table.columns[2].no_wrap, table.columns[2].max_width, table.columns[2].overflow = True, 14, "ellipsis"
+    unwrapped = ("placement", "cpus", "memory")
+    table = output.table("placement", "where", "cpus", "memory", "cases", unwrapped=unwrapped, right=("cases",))
+    table.columns[2].max_width, table.columns[2].overflow = 14, "ellipsis"
     for (label, memory), similar in grouped(cases, _starred).items():
         labels = list(dict.fromkeys(case.placement.label for case in similar))
         memories = list(dict.fromkeys(case.placement.memory for case in similar))
@@ -205,7 +197,7 @@ def _points(benchmark: Benchmark, cases: list[Case]) -> Table | None:
     if benchmark.swept not in benchmark.computed or len(cases) > _MOST_POINTS:
         return None
     axes = [axis.name for axis in benchmark.axes if axis.name in benchmark.computed]
-    table = _table("placement", *axes, "memory of a node", "a launch takes about")
+    table = output.table("placement", *axes, "memory of a node", "a launch takes about")
     rows = {
         (
             escape(case.placement.label),
