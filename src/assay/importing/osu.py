@@ -7,7 +7,7 @@ import msgspec
 
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
-from assay.importing.text import Column, Text, figure, is_number, is_whole, lines, slug
+from assay.importing.text import Column, Text, figure, is_number, is_whole, slug
 from assay.model.declaration import ParamValue
 from assay.model.imported import Figure, Table
 
@@ -221,17 +221,14 @@ def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: 
                 failed = failed or (f"validation failed in line {line}" if word.lower().startswith("f") else "")
             elif unit != "Iterations":
                 figures.append(figure(text, line, _column(test, name, unit), word, size))
-    return started.annotate(
-        Table(
-            source=text.name,
-            where=lines(rows[0][0], rows[-1][0]),
-            tool="OSU Micro-Benchmarks",
-            benchmark=test.benchmark,
-            figures=tuple(figures),
-            version=head.version,
-            params=_params(test, head, started),
-            failed=failed,
-        )
+    return text.table(
+        started,
+        "OSU Micro-Benchmarks",
+        test.benchmark,
+        figures,
+        version=head.version,
+        params=_params(test, head, started),
+        failed=failed,
     )
 
 

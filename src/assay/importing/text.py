@@ -11,13 +11,16 @@ import math
 import re
 import sys
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TypedDict, Unpack
 
 import msgspec
 
+from assay.importing.command import CommandLine
+from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError
-from assay.model.imported import Figure
+from assay.model.imported import Figure, Table
 
 #: Indentation and comment marks at the start of a line.
 _INDENT = re.compile(r"\s*(?:(?:#+|//)\s*)?")
@@ -88,6 +91,14 @@ class RefusedError(UsageError):
         self.reason = reason
 
 
+class About(TypedDict, total=False):
+    """Further parts of a table; see Table."""
+
+    version: str
+    params: dict[str, ParamValue]
+    failed: str
+
+
 class Text(msgspec.Struct, frozen=True):
     """A file that was read.
 
@@ -119,6 +130,22 @@ class Text(msgspec.Struct, frozen=True):
         """Raise RefusedError with the line (from 1; 0 for the whole file) and what is wrong with it."""
         shown = self.lines[line - 1].strip()[:_SHOWN] if line else ""
         raise RefusedError(self.name, line, reason + (f": '{shown}'" if shown else ""))
+
+    def table(
+        self,
+        started: CommandLine,
+        tool: str,
+        benchmark: str,
+        figures: Iterable[Figure],
+        *,
+        where: str = "",
+        **about: Unpack[About],
+    ) -> Table:
+        """The table of figures after a command line; without a place, it is at the lines of its figures."""
+        kept = tuple(figures)
+        numbers = [figure.line for figure in kept]
+        where = where or lines(min(numbers), max(numbers))
+        return started.annotate(Table(self.name, where, tool, benchmark, kept, **about))
 
     def number(self, line: int, word: str) -> float:
         """A finite, non-negative number; else UsageError."""
