@@ -3,23 +3,19 @@
 import gzip
 import os
 import re
-import shutil
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
-from assay import __version__
 from assay.model.errors import AssayError, UsageError
-from assay.model.folders import runs_folder
 from assay.model.job import JOB_VARIABLE
 from assay.model.machine import Machine
 from assay.model.plan import Plan
 from assay.model.record import Header, Launch, Prediction, encode_record
-from assay.model.run import RUN_SCHEMA, Ending, LaunchRecords, Run, RunInfo
+from assay.model.run import Ending, LaunchRecords, Run
 from assay.model.toolchain import Build
 from assay.store.files import (
     COLUMNS,
@@ -30,6 +26,7 @@ from assay.store.files import (
     write_error,
     write_json,
 )
+from assay.store.folder import beginning, new_run
 from assay.store.reading import Records, read, with_launches, with_shared_parts
 
 #: Prefixes of recorded environment variables: those that change what programs do.
@@ -208,19 +205,15 @@ def create(
     Raises:
         UnfitEnvironmentError: the folder cannot be written.
     """
-    now = datetime.now(UTC)
-    run_id = f"{now:%Y%m%d-%H%M%S}-{plan.study.replace(':', '-')}-{os.urandom(2).hex()}"
-    path = (folder or runs_folder()) / run_id
+    path, info = new_run(plan.study, command, folder)
     environment = {name: value for name, value in os.environ.items() if name.startswith(_RECORDED)}
-    info = RunInfo(
-        RUN_SCHEMA, run_id, plan.study, now.isoformat(), __version__, tuple(command), environment, dict(builds)
-    )
-    try:
-        (path / "logs").mkdir(parents=True)
-        (path / "machine").mkdir()
-    except OSError as error:
-        raise write_error(path, error) from error
-    try:
+    info = msgspec.structs.replace(info, environment=environment, builds=dict(builds))
+    with beginning(path):
+        try:
+            (path / "logs").mkdir()
+            (path / "machine").mkdir()
+        except OSError as error:
+            raise write_error(path, error) from error
         handle = lock(path / "lock")
         write_json(path / "plan.json", plan)
         for host, (machine, xml) in machines.items():
@@ -231,10 +224,6 @@ def create(
         by_host = {machine.host: machine for machine, _ in machines.values()}
         directory = RunDirectory(Run(str(path), info, plan, by_host, (), None), handle)
         write_json(path / "run.json", info)  # last: with it the directory is a run
-        sync_folder(path.parent)
-    except AssayError:
-        shutil.rmtree(path, ignore_errors=True)
-        raise
     return directory
 
 

@@ -4,7 +4,6 @@ A file has one table per command whose keys are its options, e.g. `[run]` with `
 `TABLES`, which describe a site. In the environment the same option is `ASSAY_RUN_BUDGET`.
 """
 
-import difflib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import click
 
 from assay.cli.support.output import say
-from assay.model.errors import UsageError
+from assay.model.errors import UsageError, hint
 
 #: Tables other than commands: `[toolchain.NAME]` and `[mpi.NAME]` declare a toolchain and an MPI, `[blas]` names
 #: libraries, `[limits]` gives limits of the vendor, `[factor.NAME]` the commands that set the levels of a factor,
@@ -154,6 +153,4 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _unknown(what: str, key: str, known: Iterable[str], remedy: str) -> UsageError:
-    near = difflib.get_close_matches(key, known, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
-    return UsageError(f"unknown {what}", why=hint, remedy=remedy)
+    return UsageError(f"unknown {what}", why=hint(key, known), remedy=remedy)
