@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.support import options, output
+from assay.cli.support import output
+from assay.cli.support.options import PlaceOptions, packed
 from assay.model.errors import UnfitEnvironmentError, UsageError
 
 if TYPE_CHECKING:
@@ -22,16 +23,13 @@ if TYPE_CHECKING:
 )
 @click.option("--xml", "xml_out", metavar="FILE", help="Save this machine as hwloc XML, for --from.")
 @click.option("--json", "as_json", is_flag=True, help="Print every fact with its unit and source as JSON.")
-@options.place_options
-def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
+@packed("place", PlaceOptions)
+def command(
     xml_in: str | None,
     synthetic: str | None,
     xml_out: str | None,
-    nodes: tuple[str, ...],
-    hostfile: str | None,
-    launcher: str | None,
-    ssh_config: str | None,
     *,
+    place: PlaceOptions,
     as_json: bool,
 ) -> None:
     """Show what this machine has: cores, caches, memory, devices.
@@ -41,8 +39,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     from assay.cli.support import machine_page, settings, site
     from assay.machine import discover, given
 
-    if hosts := site.named_nodes(nodes, hostfile):
-        _show_nodes(hosts, site.find(launcher, ssh_config), as_json=as_json)
+    if hosts := site.named_nodes(place.nodes, place.hostfile):
+        _show_nodes(hosts, site.find(place.launcher, place.ssh_config), as_json=as_json)
         return
     machine, document = site.other_machine(xml_in, synthetic, "assay shows one machine at a time"), ""
     if machine is None:

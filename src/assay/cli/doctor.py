@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.support import options, output
+from assay.cli.support import output
+from assay.cli.support.options import CheckedOptions, packed
 from assay.machine import counters
 
 if TYPE_CHECKING:
@@ -18,20 +19,9 @@ _MEASURABLE = "this machine can be measured. next: "
 
 
 @click.command()
-@options.place_options
-@options.mpis_option
-@options.networks_option
+@packed("options", CheckedOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print every check and its facts as JSON.")
-def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
-    nodes: tuple[str, ...],
-    hostfile: str | None,
-    launcher: str | None,
-    ssh_config: str | None,
-    mpis: tuple[str, ...],
-    networks: str | None,
-    *,
-    as_json: bool,
-) -> None:
+def command(*, options: CheckedOptions, as_json: bool) -> None:
     """Check the settings and states that can disturb a measurement.
 
     Assay checks settings, limits, other users and processes, and its own requirements. A warning means that
@@ -43,13 +33,13 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 
     Exit codes: 0 this machine can be measured; 4 it cannot.
     """
+    before = counters.read(Path("/"))  # first: other processes are watched during all further checks
     from assay.cli.support import site
 
-    before = counters.read(Path("/"))  # first: other processes are watched during all further checks
-    hosts = site.node_names(nodes, hostfile)
-    place = site.find(launcher, ssh_config)
+    hosts = site.node_names(options.nodes, options.hostfile)
+    place = site.find(options.launcher, options.ssh_config)
     if hosts and hosts != (place.host,):
-        _show_nodes(hosts, place, mpis, networks, as_json=as_json)
+        _show_nodes(hosts, place, options, as_json=as_json)
         return
     from assay.cli.support.here import UNFIT, checks_here, require_fit, show_checks
 
@@ -61,9 +51,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     require_fit(checks.checks)
 
 
-def _show_nodes(
-    hosts: tuple[str, ...], place: Site, mpis: tuple[str, ...], networks: str | None, *, as_json: bool
-) -> None:
+def _show_nodes(hosts: tuple[str, ...], place: Site, options: CheckedOptions, *, as_json: bool) -> None:
     """Print whether nodes can be measured together."""
     import msgspec
 
@@ -75,7 +63,8 @@ def _show_nodes(
 
     following = shlex.join(["assay", "run", "network", *output.typed({"as_json"})])
     fresh = msgspec.structs.replace(place, sockets="")  # open connections do not prove that new ones work
-    checks = examine(hosts, Starter(fresh), mpis, planning.parse_networks(networks) if networks else {})
+    networks = planning.parse_networks(options.networks) if options.networks else {}
+    checks = examine(hosts, Starter(fresh), options.mpis, networks)
     together = merged(checks)
     if as_json:
         output.print_json(

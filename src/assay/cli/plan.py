@@ -4,7 +4,7 @@ import shlex
 
 import click
 
-from assay.cli.support.options import RunOptions, run_options
+from assay.cli.support.options import RunOptions, packed
 
 
 @click.command()
@@ -13,7 +13,7 @@ from assay.cli.support.options import RunOptions, run_options
 @click.option(
     "--synthetic", metavar="DESCRIPTION", help='Plan for a described machine: "pack:2 numa:4 core:8 pu:2".'
 )
-@run_options
+@packed("options", RunOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print the whole plan as JSON.")
 @click.option("--all", "every", is_flag=True, help="List every case.")
 def command(  # noqa: PLR0913 (one parameter an option)

@@ -3,12 +3,12 @@
 import click
 
 from assay.cli.support import opened
-from assay.cli.support.options import RunOptions, run_options
+from assay.cli.support.options import RunOptions, packed
 
 
 @click.command()
 @click.argument("study", required=False)
-@run_options
+@packed("options", RunOptions)
 @click.option(
     "--resume",
     metavar="RUN",

@@ -3,16 +3,16 @@
 import click
 
 from assay.cli.support import opened
-from assay.cli.support.options import JobOptions, RunOptions, job_options, run_options
+from assay.cli.support.options import JobOptions, RunOptions, packed
 
 
 @click.command()
 @click.argument("study", required=False)
-@job_options
+@packed("job", JobOptions)
 @click.option("--resume", metavar="RUN", help="Continue a run on its own nodes.")
 @opened.runs_option
 @click.option("--dry-run", is_flag=True, help="Print the job script; submit nothing.")
-@run_options
+@packed("options", RunOptions)
 def command(  # noqa: PLR0913 (one parameter an option)
     study: str | None,
     resume: str | None,
