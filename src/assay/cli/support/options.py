@@ -19,17 +19,22 @@ _NAMES, _SETTINGS = "names", "settings"
 Command = Callable[..., Any]
 
 
-def option(names: str, metavar: str | None, meaning: str, **settings: Any) -> Any:  # noqa: ANN401 (a field of any type)
+def option(names: str | tuple[str, str], metavar: str | None, meaning: str, **settings: Any) -> Any:  # noqa: ANN401 (a field of any type)
     """A field of a record that is an option of a command.
 
     Args:
-        names: of the option, `-m --messages`.
+        names: `--budget`, or a short one and a long one.
         metavar: of its value; None for a flag.
         meaning: for its help.
         settings: further ones of click.
     """
     kind = {"is_flag": True} if metavar is None else {"metavar": metavar}
-    return field(metadata={_NAMES: names.split(), _SETTINGS: {"help": meaning, **kind, **settings}})
+    return field(
+        metadata={
+            _NAMES: names if isinstance(names, tuple) else (names,),
+            _SETTINGS: {"help": meaning, **kind, **settings},
+        }
+    )
 
 
 def packed(name: str, record: type[Any]) -> Callable[[Command], Command]:
@@ -150,7 +155,7 @@ class RunOptions:
     )
     networks: str | None = option(*_NETWORKS)
     messages: str = option(
-        "-m --messages", "FROM:TO", "Message sizes, instead of those of the study: 1:4M.", default=""
+        ("-m", "--messages"), "FROM:TO", "Message sizes, instead of those of the study: 1:4M.", default=""
     )
     values: tuple[str, ...] = option(
         "--set",
@@ -205,14 +210,14 @@ class RunOptions:
 class JobOptions:
     """The options of the job, as they were typed; None or empty where an option is not given."""
 
-    count: int | None = option("-N --nodes", "N", "Number of nodes.  [default: 1]", type=click.IntRange(1))
-    queue: str | None = option("-p --partition", "NAME", "Partition or queue.")
+    count: int | None = option(("-N", "--nodes"), "N", "Number of nodes.  [default: 1]", type=click.IntRange(1))
+    queue: str | None = option(("-p", "--partition"), "NAME", "Partition or queue.")
     time: str | None = option(
-        "-t --time",
+        ("-t", "--time"),
         "TIME",
         "Time limit: 30m, 2h, 1:30:00; less a reserve it is the budget of the run.  [default: by the plan]",
     )
-    account: str | None = option("-A --account", "NAME", "Account to charge.")
+    account: str | None = option(("-A", "--account"), "NAME", "Account to charge.")
     cpus: int | None = option("--cpus-per-node", "N", "Cpus of each node, for PBS.", type=click.IntRange(1))
     words: tuple[str, ...] = option(
         "--scheduler-option", "WORD", "A further option of the scheduler, passed on unchanged.", multiple=True
