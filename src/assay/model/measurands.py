@@ -35,7 +35,7 @@ DIRECTIONS: Mapping[tuple[str, ParamValue], Direction] = {
     ("directions", "Bidirectional"): "both ways",
     ("time-of", "rtt"): "round trip",
     ("time-of", "lat"): "one way",
-    **{("direction", way): way for way in ("one way", "both ways", "round trip", "out", "in")},
+    **{("direction", direction): direction for direction in ("one way", "both ways", "round trip", "out", "in")},
 }
 #: Word for a share of the cores -> its name in a layout.
 SHARES = {"all": "all cores", "half": "half of the cores", "all-threads": "all threads"}
@@ -97,18 +97,18 @@ def axes_of(
         factors: levels; those of axes are in `params`, too.
         stated: whether absent axes have their default, else nobody states them.
     """
-    found = []
+    values = []
     for axis in declared.axes:
         if axis.name in params:
-            found.append(_axis(declared, axis, params[axis.name], varied=axis.name in factors))
+            values.append(_axis(declared, axis, params[axis.name], varied=axis.name in factors))
         elif stated and axis.default is not None:
-            found.append(AxisValue(axis.name, axis.default, axis.role or "", axis.unit, "default"))
+            values.append(AxisValue(axis.name, axis.default, axis.role or "", axis.unit, "default"))
         elif not stated and axis.name not in declared.derived:
-            found.append(AxisValue(axis.name, UNSTATED, axis.role or "", axis.unit))
+            values.append(AxisValue(axis.name, UNSTATED, axis.role or "", axis.unit))
     names = {axis.name for axis in declared.axes}
     others = (name for name in params if name not in names and name not in _COUNTS)
-    found += [AxisValue(name, params[name]) for name in others]
-    return tuple(sorted(found, key=lambda axis: axis.name))
+    values += [AxisValue(name, params[name]) for name in others]
+    return tuple(sorted(values, key=lambda axis: axis.name))
 
 
 def _axis(declared: Declaration, axis: Axis, value: ParamValue, *, varied: bool) -> AxisValue:
@@ -124,8 +124,8 @@ def direction_of(declared: Declaration, params: Params) -> Direction:
     """How bytes pass: by the pattern of messages, or by the operation."""
     for axis in declared.axes:
         value = params.get(axis.name, "")
-        if way := DIRECTIONS.get(("direction", axis.level_roles.get(value, ""))):
-            return way
+        if direction := DIRECTIONS.get(("direction", axis.level_roles.get(value, ""))):
+            return direction
         if pattern := axis.patterns.get(str(value)):
             return "both ways" if pattern.directions > 1 else "one way"
         if axis.patterns:
@@ -212,7 +212,7 @@ def _card(plan: Plan, word: Word, declared: Declaration) -> str:
         return ""
     places = (folded.places for folded in plan.folded)
     words = (word, *(request for request, into in places if into.text == word.text))
-    groups = {each.group for each in words}
+    groups = {named.group for named in words}
     return "near" if "near-nic" in groups else "far" if "far-nic" in groups else UNSTATED
 
 
@@ -285,12 +285,12 @@ def _identified(run: Run, role: FactorRole, level: str, devices: Mapping[str, st
 def _network(run: Run, device: str, level: str = "") -> tuple[str, float]:
     """Kind and rate of a network, from the facts of its device, else from its name."""
     machine = next(iter(run.machines.values()), None)
-    found = machine.network_device(device_of(device)) if machine else None
-    if found is None:
+    card = machine.network_device(device_of(device)) if machine else None
+    if card is None:
         return network_named(level or device)
-    layer = found.facts.get("link layer")
-    kind = str(layer.value) if layer and layer.known else "Ethernet" if found.kind == "network" else "InfiniBand"
-    return kind, _rate(found)
+    layer = card.facts.get("link layer")
+    kind = str(layer.value) if layer and layer.known else "Ethernet" if card.kind == "network" else "InfiniBand"
+    return kind, _rate(card)
 
 
 def _rate(device: Device) -> float:

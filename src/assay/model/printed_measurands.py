@@ -23,10 +23,10 @@ _RELATIONS = {
 def of_figure(table: Table, figure: Figure, declared: Declaration) -> Measurand:
     """The measurand of a printed figure; what its source does not state is `not stated`."""
     params = table.params | figure.params
-    metric = next((each for each in declared.metrics if each.name == figure.metric), None)
+    metric = next((one for one in declared.metrics if one.name == figure.metric), None)
     word = parsed(table.placement)
     axes = axes_of(declared, params, table.factors, stated=False)
-    stated = next((way for way in map(DIRECTIONS.get, params.items()) if way), None)
+    stated = next(filter(None, map(DIRECTIONS.get, params.items())), None)
     return Measurand(
         program=table.benchmark,
         version=" ".join(filter(None, (table.tool, table.version or f"({UNSTATED})"))),
@@ -62,27 +62,27 @@ def _stated_levels(table: Table, declared: Declaration) -> Iterator[Level]:
 
 
 def _stated_layout(table: Table, params: Params, word: Word, declared: Declaration) -> Layout:
-    named = params.get("nodes")
+    stated_nodes = params.get("nodes")
     nodes: Count = word.nodes or len(table.hosts) or (1 if word.form else UNSTATED)
-    nodes = named if isinstance(named, int) else nodes
+    nodes = stated_nodes if isinstance(stated_nodes, int) else nodes
     cpus = _cpus(word)
     mpi = declared.launcher == "mpi"
-    each: Count = word.width or UNSTATED
+    of_rank: Count = word.width or UNSTATED
     on_node: Count = UNSTATED
     if word.form and (declared.is_known or cpus == 1):
-        each = word.width or (1 if mpi or cpus == 1 else cpus or UNSTATED)
+        of_rank = word.width or (1 if mpi or cpus == 1 else cpus or UNSTATED)
         on_node = (cpus or UNSTATED) if mpi else 1
     if word.form == "ranks" and len(word.ranks) == 1 and word.ranks[0].isdecimal():
         on_node = int(word.ranks[0])
-    stated = params.get("ranks", table.ranks or UNSTATED)
-    ranks: Count = stated if isinstance(stated, int) else UNSTATED
+    stated_ranks = params.get("ranks", table.ranks or UNSTATED)
+    ranks: Count = stated_ranks if isinstance(stated_ranks, int) else UNSTATED
     if isinstance(nodes, int):
         if isinstance(on_node, int) and ranks == UNSTATED:
             ranks = on_node * nodes
         elif isinstance(ranks, int) and on_node == UNSTATED and not ranks % nodes:
             on_node = ranks // nodes
-    own = params.get("threads") if "threads" not in declared.units else None
-    threads = own if isinstance(own, int) else table.threads or each
+    stated_threads = params.get("threads") if "threads" not in declared.units else None
+    threads = stated_threads if isinstance(stated_threads, int) else table.threads or of_rank
     return Layout(nodes, ranks, on_node, threads, 0, SHARES.get(word.share, UNSTATED))
 
 
