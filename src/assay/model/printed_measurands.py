@@ -26,7 +26,7 @@ def of_figure(table: Table, figure: Figure, declared: Declaration) -> Measurand:
     metric = next((one for one in declared.metrics if one.name == figure.metric), None)
     word = parsed(table.placement)
     axes = axes_of(declared, params, table.factors, stated=False)
-    stated = next(filter(None, map(DIRECTIONS.get, params.items())), None)
+    stated = next((direction for direction in map(DIRECTIONS.get, params.items()) if direction), None)
     return Measurand(
         program=table.benchmark,
         version=" ".join(filter(None, (table.tool, table.version or f"({UNSTATED})"))),
