@@ -71,11 +71,10 @@ SENTENCES = frozenset(("claim", "statistic", "threshold", "sentence"))
 #: The only modules outside the parsers of other people's files that do so, and whose text it is.
 READERS = {
     "analyse/joint.py": "the domain of a host's name",
-    "plan/cards.py": "words of placements and of `--nic-node`, as a user types them",
     "plan/chosen.py": "`--set` and `--vary`, as a user types them",
     "plan/factors.py": "`--vary`, as a user types it",
     "plan/hosts.py": "words of placements, as a user types them",
-    "plan/networks.py": "`--network`, as a user types it",
+    "plan/networks.py": "words of placements, `--network` and `--nic-node`, as a user types them",
     "plan/placement.py": "words of placements, as a user types them",
     "plan/points.py": "values of axes in a study, as a user writes them",
     "run/causes.py": "the messages by which MPIs fail",

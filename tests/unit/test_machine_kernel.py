@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.machine import devices, dmi, files, frequency, kernel, memory, processor, system
+from assay.machine import devices, dmi, files, kernel, memory, processor, system
 from assay.machine.topology import assemble
 from assay.model.facts import Fact, unavailable
 
@@ -205,7 +205,7 @@ def test_governors_that_differ_are_all_told_and_no_turbo_means_no_boost(tmp_path
     at = f"{CPU}/cpufreq"
     tree = {f"{at}/policy0/scaling_governor": "powersave", f"{at}/policy1/scaling_governor": "performance"}
     tree |= {f"{at}/policy{i}/scaling_driver": "intel_pstate" for i in (0, 1)}
-    facts = frequency.facts(plant(tmp_path, tree | {f"{CPU}/intel_pstate/no_turbo": "1"}))
+    facts = processor.scaling_facts(plant(tmp_path, tree | {f"{CPU}/intel_pstate/no_turbo": "1"}))
     assert facts["governor"].value == ["performance", "powersave"]
     assert facts["driver"].value == "intel_pstate"
     assert facts["boost"].value is False
@@ -214,7 +214,11 @@ def test_governors_that_differ_are_all_told_and_no_turbo_means_no_boost(tmp_path
 def test_every_fact_of_a_tree_without_anything_is_unavailable_with_a_reason(tmp_path: Path) -> None:
     root = tmp_path / "nothing"
     topology = assemble(kernel.parts(root))
-    sections = [frequency.facts(root), memory.facts(root, topology, unavailable("none")), system.mitigations(root)]
+    sections = [
+        processor.scaling_facts(root),
+        memory.facts(root, topology, unavailable("none")),
+        system.mitigations(root),
+    ]
     known = [name for section in sections for name, fact in section.items() if fact.known]
     assert known == []
     reasons = [fact.unavailable for section in sections for fact in section.values()]

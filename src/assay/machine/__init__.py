@@ -21,7 +21,6 @@ def discover() -> tuple[Machine, str]:
     from assay.machine import (
         accelerators,
         devices,
-        frequency,
         hwloc,
         hwloc_xml,
         kernel,
@@ -48,7 +47,7 @@ def discover() -> tuple[Machine, str]:
         memory=allowed,
         facts={
             "processor": processor.facts(root, topology, host.machine, processor.guess()),
-            "frequency": frequency.facts(root),
+            "frequency": processor.scaling_facts(root),
             "memory": memory.facts(root, topology, allowed),
             "system": system.facts(root)
             | system.ofed(root)

@@ -8,7 +8,7 @@ import msgspec
 
 from assay.machine.node import Node
 from assay.machine.verdicts import Verdict
-from assay.model.check import Check
+from assay.model.facts import Check
 from assay.model.machine import device_of
 from assay.model.units import format_size
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from assay.machine import verdicts
-from assay.model.check import Check
-from assay.model.facts import Fact
+from assay.model.facts import Check, Fact
 from assay.model.machine import Machine
 
 

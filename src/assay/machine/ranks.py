@@ -11,7 +11,7 @@ from types import MappingProxyType
 import msgspec
 
 from assay.machine.verdicts import Verdict
-from assay.model.check import Check
+from assay.model.facts import Check
 from assay.model.grouping import grouped
 from assay.model.ranks_seen import RankSeen, RanksSeen
 from assay.model.toolchain import SLURM_PMI, Mpi

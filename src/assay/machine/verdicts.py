@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from assay.model.check import State
-from assay.model.facts import Fact
+from assay.model.facts import Fact, State
 from assay.model.machine import Machine
 from assay.model.units import count_of, format_cpu_list, format_size
 

@@ -19,16 +19,22 @@ from assay.model.plan import PLAN_SCHEMA, Factor, Measure, Plan, Study
 from assay.model.ranks_seen import PROGRAM
 from assay.model.units import parse_range
 from assay.plan import factors
-from assay.plan.cards import network_cards, parse_nodes
 from assay.plan.cases import Selection, select, sentinel
 from assay.plan.checks import check, check_sizes
 from assay.plan.chosen import choices, fixes_sizes, with_choices
 from assay.plan.cores import nearest_pair
 from assay.plan.experiments import experiment_budget_s, experiment_plan
 from assay.plan.factors import library_files, parse
-from assay.plan.foreign import applications, foreign_programs
 from assay.plan.later import share_of_later, with_every_round
-from assay.plan.networks import network_factor, parse_networks, resolve_networks, with_ports
+from assay.plan.needs import applications, foreign_programs, needed_libraries, optional_functions, passes_messages
+from assay.plan.networks import (
+    network_cards,
+    network_factor,
+    parse_networks,
+    parse_nodes,
+    resolve_networks,
+    with_ports,
+)
 from assay.plan.options import Options
 from assay.plan.order import estimate_seconds, fewest_seconds, interleave, quiet_and_noisy_seconds, shared_setups
 from assay.plan.spots import Setting
@@ -194,26 +200,6 @@ def _by_cores(measures: tuple[Measure, ...], setting: Setting) -> Iterator[froze
         for case in cases:
             (at_once if case.cores in first else rounds.setdefault(case.cores, set())).add(case.subject)
     return (frozenset(rounds[cores] - at_once) for cores in sorted(rounds))
-
-
-def passes_messages(study: Study) -> bool:
-    """Whether a study needs an MPI, because the processes of a benchmark pass messages."""
-    return any(benchmarks.get(measure.benchmark).launcher == "mpi" for measure in study.measure)
-
-
-def optional_functions(study: Study) -> tuple[str, ...]:
-    """Functions of libraries that only some values of axes need."""
-    axes = (axis for measure in study.measure for axis in benchmarks.get(measure.benchmark).axes)
-    return tuple(dict.fromkeys(name for axis in axes for names in axis.functions.values() for name in names))
-
-
-def needed_libraries(study: Study) -> dict[str, tuple[str, ...]]:
-    """Role of each library that programs of a study load at launch -> functions that they call."""
-    found: dict[str, tuple[str, ...]] = {}
-    for measure in study.measure:
-        for role, functions in benchmarks.get(measure.benchmark).needs.items():
-            found[role] = tuple(dict.fromkeys((*found.get(role, ()), *functions)))
-    return found
 
 
 def programs(plan: Plan) -> dict[str, frozenset[str]]:

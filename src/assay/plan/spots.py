@@ -14,11 +14,11 @@ from assay.model.placement import Placement, parsed, starred_memory
 from assay.model.plan import Factor, Measure
 from assay.model.resource import GivenDevice
 from assay.model.units import format_size
-from assay.plan import cards, nodes
 from assay.plan import hosts as over_nodes
-from assay.plan.cards import Card
+from assay.plan import nodes
 from assay.plan.cores import GROUPS
 from assay.plan.layout import is_layout, layouts, near_devices
+from assay.plan.networks import Card, resolve
 from assay.plan.nodes import memory_targets
 from assay.plan.options import Options
 from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, places, plural
@@ -178,7 +178,7 @@ def _places(word: str, machine: Machine, benchmark: Benchmark, setting: Setting)
 
     For ranks, the last place of a curve over cores is `all`, as in other tables.
     """
-    word = cards.resolve(word, machine, setting.cards[0])
+    word = resolve(word, machine, setting.cards[0])
     if parsed(word).form == "device":
         return near_devices(word, machine)
     if is_layout(word):

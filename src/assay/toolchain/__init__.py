@@ -1,8 +1,8 @@
 """Compilers, flags, MPIs and libraries, and the cache of native programs."""
 
+from assay.model.folders import builds_folder
 from assay.toolchain import applications
 from assay.toolchain.building import build, cached_build
-from assay.toolchain.cache import builds_folder
 from assay.toolchain.cmake import tools
 from assay.toolchain.compilers import find, full_name, get, with_flags, with_mpi
 from assay.toolchain.deploying import deploy

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay.model.application import Application
 from assay.model.errors import UnfitEnvironmentError, UsageError
-from assay.toolchain.cache import cache_folder
+from assay.model.folders import cache_folder
 
 _PATIENCE_S = 60.0
 

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.folders import cache_folder
 from assay.model.toolchain import Mpi, MpiKind
-from assay.toolchain.cache import cache_folder
 
 #: C++ wrappers: the common one, those of Debian (`mpicxx.mpich`), those of Intel's compilers.
 _WRAPPERS = ("mpicxx", "mpicxx.*", "mpiicpx", "mpiicpc")

@@ -15,8 +15,8 @@ from assay.launch.starter import Starter
 from assay.machine import cluster
 from assay.machine.cluster import NodeReply, Requirements
 from assay.machine.verdicts import Verdict
-from assay.model.check import CHECKS_SCHEMA, Check, Checks
 from assay.model.errors import UnfitEnvironmentError
+from assay.model.facts import CHECKS_SCHEMA, Check, Checks
 from assay.model.ranks_seen import PROGRAM
 from assay.model.toolchain import SLURM_PMI, Build, Mpi
 from assay.run.process import Processes

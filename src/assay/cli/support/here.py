@@ -15,9 +15,8 @@ from assay import machine, toolchain
 from assay.cli.support import output, settings
 from assay.machine import doctor, folders, state
 from assay.machine.counters import Counters
-from assay.model.check import CHECKS_SCHEMA, Check, Checks
 from assay.model.errors import AssayError, UnfitEnvironmentError
-from assay.model.facts import Fact, unavailable
+from assay.model.facts import CHECKS_SCHEMA, Check, Checks, Fact, unavailable
 from assay.model.folders import runs_folder
 from assay.model.machine import Machine
 from assay.model.units import count_of

@@ -14,8 +14,8 @@ from assay.launch.starter import Starter
 from assay.machine import node
 from assay.machine.cluster import NodeReply, Requirements
 from assay.model import node_sets
-from assay.model.check import Check, Checks
 from assay.model.errors import UnfitEnvironmentError
+from assay.model.facts import Check, Checks
 from assay.model.grouping import grouped
 from assay.model.ranks_seen import PROGRAM
 from assay.model.toolchain import Build, Mpi

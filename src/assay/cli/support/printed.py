@@ -12,9 +12,9 @@ from rich.console import Console
 from assay import store
 from assay.catalogue import application_files, topics
 from assay.cli.support import output, settings
+from assay.model.folders import cache_folder
 from assay.store.files import kept, stamp
 from assay.store.reading import sources
-from assay.toolchain.cache import cache_folder
 
 #: Number of cached pages, the newest ones; a run may have several for widths, forms and limits.
 _MOST = 100

@@ -13,7 +13,7 @@ from assay.launch.command import Executor
 from assay.launch.remote import AT_ONCE
 from assay.launch.starter import Starter, network_of
 from assay.machine import cluster
-from assay.model.check import CHECKS_SCHEMA, Check, Checks
+from assay.model.facts import CHECKS_SCHEMA, Check, Checks
 from assay.model.plan import Plan
 from assay.model.toolchain import Build
 from assay.run import trial
