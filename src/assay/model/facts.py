@@ -1,7 +1,7 @@
 """A fact about a machine: a value with its unit and source, or why it is not known."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -74,6 +74,24 @@ class Check(msgspec.Struct, frozen=True):
     why: str
     remedy: str = ""
     read: tuple[Fact, ...] = ()
+
+
+class Verdict(NamedTuple):
+    """The result of a rule."""
+
+    state: State
+    found: str
+    remedy: str = ""
+
+    def check(self, name: str, why: str, read: tuple[Fact, ...] = ()) -> Check:
+        """The check of what was judged.
+
+        Args:
+            name: what was looked at.
+            why: what it means for measurements.
+            read: the facts it uses.
+        """
+        return Check(name, self.state, self.found, why, self.remedy, read)
 
 
 class Checks(msgspec.Struct, frozen=True):

@@ -14,9 +14,8 @@ from assay.launch.command import Command, Layout
 from assay.launch.starter import Starter
 from assay.machine import cluster
 from assay.machine.cluster import NodeReply, Requirements
-from assay.machine.verdicts import Verdict
 from assay.model.errors import UnfitEnvironmentError
-from assay.model.facts import CHECKS_SCHEMA, Check, Checks
+from assay.model.facts import CHECKS_SCHEMA, Check, Checks, Verdict
 from assay.model.ranks_seen import PROGRAM
 from assay.model.toolchain import SLURM_PMI, Build, Mpi
 from assay.run.process import Processes
@@ -92,7 +91,7 @@ def _launching(mpi: Mpi, starter: Starter) -> Check:
     """Whether a launcher here can start programs of this MPI on nodes."""
     why = "the launcher of another MPI starts single ranks that do not find each other"
     verdict = _slurm(mpi, starter) if starter.site.scheduler == "slurm" else _own(mpi, starter)
-    return Check(f"launcher of {mpi.name}", verdict.state, verdict.found, why, verdict.remedy)
+    return verdict.check(f"launcher of {mpi.name}", why)
 
 
 def _own(mpi: Mpi, starter: Starter) -> Verdict:

@@ -141,7 +141,7 @@ def _broken(each: Between, starter: Starter, patience: Patience) -> tuple[Check,
 def _check(each: Between, trial: Trial) -> Check:
     over = f" over {each.network}" if each.network else ""
     verdict = trial.verdict
-    return Check(f"launch with {_mpi(each)}{over}", verdict.state, verdict.found, _WHY, verdict.remedy)
+    return verdict.check(f"launch with {_mpi(each)}{over}", _WHY)
 
 
 def _mpi(each: Between) -> str:
