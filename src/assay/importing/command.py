@@ -321,25 +321,10 @@ _LONGEST = 40
 #: Commands that start no benchmark and print nothing of interest.
 _SILENT = frozenset(
     (
-        *(
-            "cd",
-            "export",
-            "unset",
-            "set",
-            "source",
-            ".",
-            "module",
-            "ml",
-            "make",
-            "cmake",
-            "ls",
-            "mkdir",
-            "cp",
-            "mv",
-        ),
+        *("cd", "export", "unset", "set", "source", ".", "module", "ml", "make", "cmake", "ls", "mkdir", "cp"),
         *("rm", "vi", "vim", "nano", "gcc", "g++", "gfortran", "icc", "ifort", "icx", "mpicc", "mpicxx", "mpif90"),
         *("scp", "rsync", "sbatch", "squeue", "sleep", "pwd", "echo", "ulimit", "wget", "curl", "git", "tar"),
-        *("chmod", "alias", "numactl", "lscpu"),
+        *("mv", "chmod", "alias", "numactl", "lscpu"),
     )
 )
 #: Commands that print the output of another, unknown command.

@@ -1,8 +1,10 @@
-"""Convert tables of TOML files to records, and refuse unknown, missing and wrong keys by name."""
+"""Read TOML files, convert their tables to records, and refuse unknown, missing and wrong keys by name."""
 
 import re
+import tomllib
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import msgspec
@@ -10,6 +12,15 @@ import msgspec
 from assay.model.errors import UsageError, hint
 
 Record = TypeVar("Record", bound=msgspec.Struct)
+
+
+def read(path: Path, what: str, remedy: str) -> dict[str, Any]:
+    """The table in a TOML file; UsageError if it cannot be read. `what` is its kind: `study`."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise UsageError(f"cannot read {what} '{path}'", why=why, remedy=remedy) from error
 
 
 def converted(table: Mapping[str, Any], record: type[Record], what: str, path: object, remedy: str) -> Record:
