@@ -11,12 +11,12 @@ import re
 import shutil
 import socket
 import struct
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from assay.machine import files, pci
+from assay.model import other_programs
 from assay.model.facts import Fact, unavailable
 from assay.model.machine import INFINIBAND, SLINGSHOT, Device
 
@@ -176,18 +176,7 @@ def shaped_rates() -> dict[str, Fact]:
     program = shutil.which("tc", path=os.pathsep.join([os.environ.get("PATH", ""), *_ELSEWHERE]))
     if program is None:
         return {}
-    try:
-        done = subprocess.run(
-            [program, "-j", "qdisc", "show"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_PATIENCE_S,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return {}
-    return parse_shapers(done.stdout) if done.returncode == 0 else {}
+    return parse_shapers(other_programs.output((program, "-j", "qdisc", "show"), _PATIENCE_S))
 
 
 def parse_shapers(shown: str) -> dict[str, Fact]:

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from assay.catalogue import declaration_files
+from assay.model import other_programs
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.toolchain import Mpi, Toolchain
 
@@ -127,11 +128,7 @@ def _cmake() -> str:
 
 
 def _version(cmake: str) -> tuple[int, int]:
-    try:
-        done = subprocess.run([cmake, "--version"], capture_output=True, text=True, check=False, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return (0, 0)
-    match = _VERSION.search(done.stdout)
+    match = _VERSION.search(other_programs.output((cmake, "--version")))
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 

@@ -5,13 +5,13 @@ import platform
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from assay.model import other_programs
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.toolchain import Toolchain
 from assay.toolchain.mpis import get_mpi, strings
@@ -208,13 +208,7 @@ def _none_found() -> str:
 
 @cache
 def _version(path: str) -> str:
-    try:
-        done = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, check=False, timeout=30, env=_plain_language()
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return other_programs.output((path, "--version")).strip()
 
 
 def _default_flags(compiler: str) -> tuple[str, ...]:
@@ -235,19 +229,12 @@ def _check(compiler: str, flags: tuple[str, ...]) -> None:
 def _refusal(compiler: str, flags: tuple[str, ...]) -> str:
     """The compiler's error message for these flags; empty if it accepts them."""
     command = [compiler, *flags, "-x", "c++", "-S", "-o", "-", "-"]
-    try:
-        done = subprocess.run(
-            command, input="", capture_output=True, text=True, check=False, timeout=60, env=_plain_language()
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
+    done = other_programs.outcome(command)
+    if done is None:
+        return "it cannot be started, or does not end"
     if done.returncode == 0:
         return ""
     return (done.stderr.strip().splitlines() or ["it says nothing"])[0]
-
-
-def _plain_language() -> dict[str, str]:
-    return {**os.environ, "LC_ALL": "C"}
 
 
 class Parts(NamedTuple):

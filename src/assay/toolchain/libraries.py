@@ -3,13 +3,13 @@
 import importlib.metadata
 import importlib.util
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from assay.model import other_programs
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.toolchain import Library
 
@@ -111,10 +111,7 @@ def _of_system() -> Iterator[Library]:
 @cache
 def _of_loader() -> frozenset[str]:
     """Names of libraries on the path of the loader."""
-    try:
-        listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
-    except OSError:
-        return frozenset()
+    listed = other_programs.output(("/sbin/ldconfig", "-p"))
     return frozenset(line.split()[0] for line in listed.splitlines() if line.startswith("\t"))
 
 
@@ -122,8 +119,6 @@ def _of_loader() -> frozenset[str]:
 #: (native/harness/blas.cpp tries the same).
 NAMINGS = (("", ""), ("scipy_", ""), ("", "64_"), ("scipy_", "64_"), ("", "_64"), ("", "_64_"))
 _ELF = b"\x7fELF"
-#: Time limit for loading a library.
-_PATIENCE_S = 60.0
 #: Arguments: the file, then for each naming the required functions, and the optional ones. It prints the missing
 #: required functions under the best naming, and the indices of the missing optional ones.
 _PROBE = """
@@ -164,18 +159,10 @@ def require_loadable(role: str, file: str, functions: Sequence[str], others: Seq
         for before, after in NAMINGS
         for part in (functions, others)
     ]
-    try:
-        probe = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _PROBE, file, *names],
-            env=os.environ | {"OMP_NUM_THREADS": "1"},  # one thread is enough here
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        why = f"it is not loaded after {_PATIENCE_S:.0f} s"
-        raise UnfitEnvironmentError(f"'{file}' cannot be loaded", why=why, remedy=remedy) from error
+    probing = (sys.executable, "-I", "-S", "-c", _PROBE, file, *names)
+    probe = other_programs.outcome(probing, OMP_NUM_THREADS="1")  # one thread is enough here
+    if probe is None:
+        raise UnfitEnvironmentError(f"'{file}' cannot be loaded", why="loading it does not end", remedy=remedy)
     if probe.returncode:
         why = probe.stderr.strip() or f"the process that loads it is ended by signal {-probe.returncode}"
         raise UnfitEnvironmentError(f"'{file}' cannot be loaded", why=why, remedy=remedy)
