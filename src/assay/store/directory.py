@@ -3,7 +3,8 @@
 import gzip
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,7 +24,7 @@ from assay.store.files import (
     lock,
     sync_folder,
     write_atomically,
-    write_error,
+    write_errors,
     write_json,
 )
 from assay.store.folder import beginning, new_run
@@ -56,11 +57,8 @@ class RunDirectory:
         self._known: dict[str, Header] = {}
         self._lock = handle
         self._columns = -1
-        try:
+        with _closing_on_error(handle), write_errors(self.path / "records.jsonl"):
             self._records = os.open(self.path / "records.jsonl", os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            os.close(handle)
-            raise write_error(self.path / "records.jsonl", error) from error
         self._committed = os.fstat(self._records).st_size
 
     @property
@@ -109,17 +107,15 @@ class RunDirectory:
 
     def _append(self, lines: Sequence[bytes]) -> None:
         content = b"".join(line + b"\n" for line in lines)
-        try:
+        with write_errors(self.path / "records.jsonl"):
             self._committed = append_atomically(self._records, self._committed, content)
-        except OSError as error:
-            raise write_error(self.path / "records.jsonl", error) from error
 
     def _append_columns(self, launch: LaunchRecords) -> LaunchRecords | None:
         """Commit a launch as columns; None if it has numbers that columns cannot hold."""
         from assay.store.compact import compacted  # noqa: PLC0415 (numpy, which small runs do not need)
 
         file = self.path / COLUMNS
-        try:
+        with write_errors(file):
             if self._columns < 0:
                 self._columns = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
                 sync_folder(self.path)
@@ -128,8 +124,6 @@ class RunDirectory:
             if made is None:
                 return None
             append_atomically(self._columns, end, made.content)
-        except OSError as error:
-            raise write_error(file, error) from error
         try:
             self.append(made.lines, launch.launch)
         except BaseException:
@@ -152,17 +146,15 @@ class RunDirectory:
 
     def log(self, name: str, content: bytes) -> None:
         """Write `content` to logs/`name`: output of a program other than records."""
-        try:
-            (self.path / "logs" / name).write_bytes(content)
-        except OSError as error:
-            raise write_error(self.path / "logs" / name, error) from error
+        self._write(f"logs/{name}", content)
 
     def keep_output(self, file: str, output: str) -> None:
         """Write the output of a command, compressed, to a file of the directory."""
-        try:
-            (self.path / file).write_bytes(gzip.compress(output.encode(), mtime=0))
-        except OSError as error:
-            raise write_error(self.path / file, error) from error
+        self._write(file, gzip.compress(output.encode(), mtime=0))
+
+    def _write(self, file: str, content: bytes) -> None:
+        with write_errors(self.path / file):
+            (self.path / file).write_bytes(content)
 
     def end(self, ending: Ending) -> None:
         """Write how the run ended."""
@@ -208,12 +200,9 @@ def create(
     path, info = new_run(plan.study, command, folder)
     environment = {name: value for name, value in os.environ.items() if name.startswith(_RECORDED)}
     info = msgspec.structs.replace(info, environment=environment, builds=dict(builds))
-    with beginning(path):
-        try:
-            (path / "logs").mkdir()
-            (path / "machine").mkdir()
-        except OSError as error:
-            raise write_error(path, error) from error
+    with beginning(path), write_errors(path):
+        (path / "logs").mkdir()
+        (path / "machine").mkdir()
         handle = lock(path / "lock")
         write_json(path / "plan.json", plan)
         for host, (machine, xml) in machines.items():
@@ -243,17 +232,20 @@ def reopen(path: Path) -> RunDirectory:
             remedy="assay list",
         )
     handle = lock(path / "lock")
-    try:
+    with _closing_on_error(handle), write_errors(path):
         run, records = read(path)
         _move_uncommitted(path, records)
         (path / "ending.json").unlink(missing_ok=True)
-    except OSError as error:
-        os.close(handle)
-        raise write_error(path, error) from error
+    return RunDirectory(msgspec.structs.replace(run, ending=None, damage=()), handle)
+
+
+@contextmanager
+def _closing_on_error(handle: int) -> Generator[None]:
+    try:
+        yield
     except AssayError:
         os.close(handle)
         raise
-    return RunDirectory(msgspec.structs.replace(run, ending=None, damage=()), handle)
 
 
 def _move_uncommitted(path: Path, read: Records) -> None:

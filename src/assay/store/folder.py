@@ -13,7 +13,7 @@ from assay import __version__, references
 from assay.model.errors import AssayError, UsageError
 from assay.model.folders import runs_folder
 from assay.model.run import RUN_SCHEMA, RunInfo
-from assay.store.files import sync_folder, write_error
+from assay.store.files import sync_folder, write_errors
 from assay.store.packed import is_packed
 
 _STAMP = 15  # 20261120-143000
@@ -60,10 +60,8 @@ def beginning(path: Path) -> Generator[None]:
     Raises:
         UnfitEnvironmentError: the folder cannot be written.
     """
-    try:
+    with write_errors(path):
         path.mkdir(parents=True)
-    except OSError as error:
-        raise write_error(path, error) from error
     try:
         yield
         sync_folder(path.parent)
