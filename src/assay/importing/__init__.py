@@ -111,7 +111,9 @@ def read(tool: str, texts: Sequence[Text], wanted: ImportOptions | None = None) 
     for text in texts:
         found = tables_of(text, tool, wanted.test) or [_without_output(text, tool)]
         skipped += [each for each in found if isinstance(each, Skipped)]
-        tables += sorted((each for each in found if isinstance(each, Table)), key=_first_line)
+        tables += sorted(
+            (each for each in found if isinstance(each, Table)), key=lambda each: each.figures[0].line
+        )
     if wanted.placement:
         tables = [_with_placement(table, wanted.placement) for table in tables]
     numbered = list(_number_repeats(list(_with_factor_levels(tables))))
@@ -131,10 +133,6 @@ def read(tool: str, texts: Sequence[Text], wanted: ImportOptions | None = None) 
         titled=bool(wanted.title),
         skipped=tuple(skipped),
     )
-
-
-def _first_line(table: Table) -> int:
-    return table.figures[0].line
 
 
 def _without_output(text: Text, tool: str) -> Skipped:

@@ -170,7 +170,8 @@ def _heading(text: Text, number: int, line: str, head: _Head) -> None:
         if head.line and title[1] != head.title:  # else two ranks printed the same
             text.refuse(head.line, "no rows follow this heading")
         head.title = title[1]
-        head.test, head.version = _test_of_title(title[1]) or _unknown(title[1]), title[2] or title[3] or ""
+        own = _Test("osu", slug(title[1]), {})  # without a counterpart in Assay
+        head.test, head.version = _test_of_title(title[1]) or own, title[2] or title[3] or ""
         head.line = number
     elif line.lstrip().startswith("#") or (head.test and line.split(maxsplit=1)[0] == "Size"):
         for name, pattern in _FACTS.items():
@@ -302,11 +303,6 @@ def _plain_test(title: str) -> _Test | None:
     if what != "latency" or not operation:
         return None
     return _Test("collective", "own", {"operation": _OPERATIONS.get(operation, slug(operation)), "calls": calls})
-
-
-def _unknown(title: str) -> _Test:
-    """A test without a counterpart in Assay, under its own name."""
-    return _Test("osu", slug(title), {})
 
 
 FORMAT = Format("osu", _MARKS, _read, _PROGRAM)

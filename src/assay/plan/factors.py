@@ -193,12 +193,8 @@ def _word(level: str, having: Sequence[tuple[Benchmark, Axis]]) -> str:
                 remedy=f"--vary {benchmark.name}.{axis.name}={','.join(words[:2])}",
             )
         if not words:
-            return level if _whole(level) else str(parse_size(level))
+            return level if level.removeprefix("-").isdecimal() else str(parse_size(level))
     return level
-
-
-def _whole(level: str) -> bool:
-    return level.removeprefix("-").isdecimal()
 
 
 def _declared(name: str, table: object) -> Factor:

@@ -50,7 +50,8 @@ def compile_programs(
         f"-DCMAKE_CXX_COMPILER={toolchain.compiler}",
         # No build type, which would add flags: the key of the build covers the toolchain's flags only.
         "-DCMAKE_BUILD_TYPE=None",
-        f"-DCMAKE_CXX_FLAGS={_for_rules(toolchain.flags)}",
+        # CMake copies the flags into rules of ninja or make, for a shell.
+        f"-DCMAKE_CXX_FLAGS={shlex.join(toolchain.flags).replace('$', '$$')}",
         "-DCMAKE_EXE_LINKER_FLAGS=",
         "-DASSAY_TESTS=OFF",
         f"-DASSAY_PROGRAMS={';'.join(map(str, declaration_files.further_folders()))}",
@@ -87,11 +88,6 @@ def _of_mpi(mpi: Mpi | None) -> tuple[str, ...]:
 def tools() -> tuple[str, str]:
     """Paths of CMake and of ninja or make; UnfitEnvironmentError names a missing one."""
     return _cmake(), _generator()[1]
-
-
-def _for_rules(flags: Sequence[str]) -> str:
-    """Flags for rules of ninja or make, into which CMake copies them: quoted for the shell."""
-    return shlex.join(flags).replace("$", "$$")
 
 
 def has_openmp(tree: Path) -> bool:
