@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
+from assay.model.folders import builds_folder
 from assay.model.toolchain import Toolchain
 from assay.toolchain import cmake, sources
 from assay.toolchain.building import cached_build
-from assay.toolchain.cache import builds_folder
 
 Change = tuple[str, str]
 

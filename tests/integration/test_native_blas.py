@@ -19,7 +19,7 @@ from assay.model.plan import Plan
 from assay.model.record import End, Header, Verdict, decode_program_record
 from assay.model.toolchain import Build, Library
 from assay.toolchain import sources
-from assay.toolchain.loading import NAMINGS
+from assay.toolchain.libraries import NAMINGS
 from assay.topics.linear_algebra.benchmarks.mxp import benchmark
 
 pytestmark = pytest.mark.native

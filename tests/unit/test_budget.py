@@ -12,10 +12,9 @@ from tests.simulation import EPYC_7601, TWO_CORES, begin, carry_on, described, p
 
 from assay import store
 from assay.launch.command import Command, Outcome
-from assay.model.plan import Measure, Plan, PlannedLaunch, Study
+from assay.model.plan import Measure, Plan, PlannedLaunch, Study, probe_s
 from assay.model.record import Series
 from assay.model.run import Run
-from assay.model.sampling_time import probe_s
 from assay.plan import Options
 from assay.plan.networks import network_factor
 from assay.run.budget import CostHistory, Overhead

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.cli.support.plan_cost import order_and_cost
+from assay.cli.support.plan_page import order_and_cost
 from assay.model.core_rate import core_rate
 from assay.model.facts import Fact
 from assay.model.machine import Machine

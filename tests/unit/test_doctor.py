@@ -8,10 +8,9 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from assay.cli.doctor import show_checks
+from assay.cli.support.here import show_checks
 from assay.machine.doctor import RULES, examine
-from assay.model.check import Check
-from assay.model.facts import Fact, unavailable
+from assay.model.facts import Check, Fact, unavailable
 from assay.model.machine import Device, Machine
 
 MakeMachine = Callable[..., Machine]

@@ -19,8 +19,8 @@ from assay.launch.starter import Starter
 from assay.machine import node
 from assay.machine.cluster import NodeReply, Requirements, clock_offset_s, examine
 from assay.machine.node import Interface, Node
-from assay.model.check import Check, Checks
 from assay.model.errors import UnfitEnvironmentError
+from assay.model.facts import Check, Checks
 
 WANTED = Requirements(
     assay="assay, version 1",

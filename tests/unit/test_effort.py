@@ -8,7 +8,7 @@ from tests.simulation import begin, carry_on, described, plan_for
 
 from assay import store
 from assay.analyse import analyse
-from assay.cli.support.plan_cost import duration, order_and_cost
+from assay.cli.support.plan_page import duration, order_and_cost
 from assay.model.plan import Measure, Study
 from assay.model.result import Analysis
 from assay.model.run import Run

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from assay import store
 from assay.cli import assay
-from assay.model.kernel_options import COMMAND_LINE
+from assay.model.private import COMMAND_LINE
 from assay.model.units import parse_duration
 from assay.store.files import COLUMNS
 

@@ -9,7 +9,8 @@ from tests.simulation import begin, builds_for, carry_on, described, plan_for
 from assay import store
 from assay.analyse import analyse
 from assay.compare.environment import differences
-from assay.machine import devices, firmware
+from assay.machine import devices
+from assay.machine import system as systems
 from assay.machine.given import facts, with_given
 from assay.model.errors import UsageError
 from assay.model.facts import Fact
@@ -57,7 +58,7 @@ def planted(root: Path) -> Machine:
         (root / "sys/class" / device / "device/driver").symlink_to(root / "drivers/mlx5_core")
     found = devices.read(root, firmware={"eth0": Fact("16.35.2000 (MT_0000000008)")})
     machine = described()
-    system = machine.facts["system"] | firmware.ofed(root)
+    system = machine.facts["system"] | systems.ofed(root)
     return msgspec.structs.replace(machine, devices=found, facts=machine.facts | {"system": system})
 
 

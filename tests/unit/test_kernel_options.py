@@ -7,7 +7,7 @@ import pytest
 from assay import store
 from assay.machine import system
 from assay.model.facts import Fact
-from assay.model.kernel_options import COMMAND_LINE, LEFT_OUT, kernel_facts, without_private_words
+from assay.model.private import COMMAND_LINE, LEFT_OUT, kernel_facts, without_private_words
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 SITE = "BOOT_IMAGE=/vmlinuz root=UUID=1234 ip=10.1.2.3::gw:nfs quiet"

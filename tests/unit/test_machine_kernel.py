@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.machine import devices, dmi, files, frequency, kernel, memory, memory_limit, processor, system
+from assay.machine import devices, dmi, files, kernel, memory, processor, system
 from assay.machine.topology import assemble
 from assay.model.facts import Fact, unavailable
 
@@ -139,19 +139,17 @@ IN_A_CONTAINER["sys/fs/cgroup/memory/memory.limit_in_bytes"] = "200000"
 def test_memory_is_the_least_of_all_bounds_and_names_the_one_that_binds(
     tmp_path: Path, tree: dict[str, str], address_space: int | None, size: int, source: str
 ) -> None:
-    bound = None if address_space is None else memory_limit.Bound(address_space, "ulimit -v")
-    assert memory_limit.available_memory(plant(tmp_path, MEMINFO | tree), address_space=bound) == Fact(
-        size, "B", source
-    )
+    bound = None if address_space is None else memory.Bound(address_space, "ulimit -v")
+    assert memory.available_memory(plant(tmp_path, MEMINFO | tree), address_space=bound) == Fact(size, "B", source)
 
 
 def test_memory_that_nothing_tells_is_unavailable_with_the_reason(tmp_path: Path) -> None:
-    assert "meminfo" in memory_limit.available_memory(tmp_path).unavailable
+    assert "meminfo" in memory.available_memory(tmp_path).unavailable
 
 
 def test_a_cgroup_path_cannot_lead_out_of_its_mount(tmp_path: Path) -> None:
     tree = MEMINFO | V2 | {"proc/self/cgroup": "0::/../../../etc", "sys/fs/cgroup/memory.max": "7"}
-    assert memory_limit.available_memory(plant(tmp_path, tree)).value == 7
+    assert memory.available_memory(plant(tmp_path, tree)).value == 7
 
 
 GRAVITON = """processor\t: 0
@@ -207,7 +205,7 @@ def test_governors_that_differ_are_all_told_and_no_turbo_means_no_boost(tmp_path
     at = f"{CPU}/cpufreq"
     tree = {f"{at}/policy0/scaling_governor": "powersave", f"{at}/policy1/scaling_governor": "performance"}
     tree |= {f"{at}/policy{i}/scaling_driver": "intel_pstate" for i in (0, 1)}
-    facts = frequency.facts(plant(tmp_path, tree | {f"{CPU}/intel_pstate/no_turbo": "1"}))
+    facts = processor.scaling_facts(plant(tmp_path, tree | {f"{CPU}/intel_pstate/no_turbo": "1"}))
     assert facts["governor"].value == ["performance", "powersave"]
     assert facts["driver"].value == "intel_pstate"
     assert facts["boost"].value is False
@@ -216,7 +214,11 @@ def test_governors_that_differ_are_all_told_and_no_turbo_means_no_boost(tmp_path
 def test_every_fact_of_a_tree_without_anything_is_unavailable_with_a_reason(tmp_path: Path) -> None:
     root = tmp_path / "nothing"
     topology = assemble(kernel.parts(root))
-    sections = [frequency.facts(root), memory.facts(root, topology, unavailable("none")), system.mitigations(root)]
+    sections = [
+        processor.scaling_facts(root),
+        memory.facts(root, topology, unavailable("none")),
+        system.mitigations(root),
+    ]
     known = [name for section in sections for name, fact in section.items() if fact.known]
     assert known == []
     reasons = [fact.unavailable for section in sections for fact in section.values()]
@@ -320,7 +322,7 @@ def test_whatever_proc_says_nothing_breaks(tmp_path_factory: pytest.TempPathFact
     topology = assemble(kernel.parts(root))
     assert topology.cores
     processor.facts(root, topology, "any", unavailable("not guessed"))
-    memory.facts(root, topology, memory_limit.available_memory(root))
+    memory.facts(root, topology, memory.available_memory(root))
     system.facts(root)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.machine import devices, shapers
+from assay.machine import devices
 from assay.model.facts import Fact
 
 #: As iproute2 6.1 prints them.
@@ -22,7 +22,7 @@ PLAIN = {"kind": "noqueue", "handle": "0:", "dev": "lo", "root": True, "refcnt":
 
 
 def test_each_kind_of_shaper_tells_bits_per_second_and_its_source() -> None:
-    found = shapers.parse(json.dumps([PLAIN, TBF, NETEM, CAKE]))
+    found = devices.parse_shapers(json.dumps([PLAIN, TBF, NETEM, CAKE]))
     assert found == {
         "gbe0": Fact(1_000_000_000, "bit/s", "tc qdisc show dev gbe0 (tbf)"),
         "eth1": Fact(100_000_000, "bit/s", "tc qdisc show dev eth1 (netem)"),
@@ -45,13 +45,13 @@ def test_each_kind_of_shaper_tells_bits_per_second_and_its_source() -> None:
     ],
 )
 def test_what_tells_no_rate_of_a_whole_interface_is_none(shown: str) -> None:
-    assert shapers.parse(shown) == {}
+    assert devices.parse_shapers(shown) == {}
 
 
 def test_a_missing_tc_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(shapers, "_ELSEWHERE", ())
-    assert shapers.live() == {}
+    monkeypatch.setattr(devices, "_ELSEWHERE", ())
+    assert devices.shaped_rates() == {}
 
 
 def test_an_interface_has_the_rate_that_it_is_held_to(tmp_path: Path) -> None:

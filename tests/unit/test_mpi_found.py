@@ -9,7 +9,7 @@ import pytest
 from assay import toolchain
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.toolchain import Mpi
-from assay.toolchain import compilers, mpis, names
+from assay.toolchain import compilers, mpis
 
 #: What wrappers say: of Open MPI to --showme:version, of the others to -v.
 OPEN_MPI = {
@@ -262,8 +262,8 @@ def test_a_wrong_declaration_is_refused_by_name(bin_folder: Path, table: object,
     ],
 )
 def test_a_name_is_its_parts_and_back(name: str, parts: tuple[object, ...]) -> None:
-    assert names.split_name(name) == parts
-    assert names.join_name(names.split_name(name)) == name
+    assert compilers.split_name(name) == parts
+    assert compilers.join_name(compilers.split_name(name)) == name
 
 
 def test_a_toolchain_takes_an_mpi_unless_it_names_one() -> None:

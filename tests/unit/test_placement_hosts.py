@@ -13,8 +13,8 @@ from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.facts import Fact, unavailable
 from assay.model.machine import Device, Machine, is_port
 from assay.model.plan import Case, Measure, Plan, Study
-from assay.plan import Options, cards, hosts, make, parse_networks, resolve_networks
-from assay.plan.cards import Card
+from assay.plan import Options, hosts, make, networks, parse_networks, resolve_networks
+from assay.plan.networks import Card
 from assay.plan.placement import AbsentPlacementError
 
 
@@ -77,8 +77,8 @@ def test_near_and_far_are_told_by_the_card_and_the_firmware() -> None:
 def test_a_card_that_tells_no_node_is_given_one() -> None:
     machine = described(EPYC_7601)
     with pytest.raises(AbsentPlacementError):
-        cards.resolve("all:near-nic", machine, Card())
-    assert cards.resolve("all:near-nic", machine, Card(user_node=5)) == "all:numa:5"
+        networks.resolve("all:near-nic", machine, Card())
+    assert networks.resolve("all:near-nic", machine, Card(user_node=5)) == "all:numa:5"
 
 
 def test_the_node_of_a_card_is_found_as_the_machine_tells_it(tmp_path: Path) -> None:
@@ -142,20 +142,20 @@ def test_networks_whose_cards_are_apart_stand_side_by_side_in_each_block() -> No
 def test_a_user_says_where_the_card_of_each_network_is() -> None:
     machine = msgspec.structs.replace(two_cards(), devices=())
     options: dict[str, Any] = {"machine": machine, "hosts": ("n1", "n2"), "networks": NETWORKS}
-    plan = planned("pair:other-node", "one-core:far-nic@2", nic_nodes=cards.parse_nodes("ib=6"), **options)
+    plan = planned("pair:other-node", "one-core:far-nic@2", nic_nodes=networks.parse_nodes("ib=6"), **options)
     found = numa_nodes(plan)
     assert (found["pair:other-node", "ib"], found["pair:other-node", "gbe"]) == (6, 0)
     (left,) = plan.left_out
     assert left.request == "pt2pt at one-core:far-nic@2, network=gbe"
     assert "--nic-node" in left.reason
     with pytest.raises(UsageError, match="'fe'"):
-        planned("pair:other-node", nic_nodes=cards.parse_nodes("fe=1"), **options)
+        planned("pair:other-node", nic_nodes=networks.parse_nodes("fe=1"), **options)
 
 
 @pytest.mark.parametrize("text", ["", "x", "ib=", "=1", "-1", "ib=1,ib=2", "1,2", "999999"])
 def test_what_is_no_node_of_a_card_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is not a NUMA node"):
-        cards.parse_nodes(text)
+        networks.parse_nodes(text)
 
 
 def test_near_and_far_get_every_size_of_each_pattern_over_each_network() -> None:

@@ -18,8 +18,8 @@ from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.noise import Stops
 from assay.catalogue import benchmarks
 from assay.cli import assay
-from assay.cli.support.plan_cost import order_and_cost
-from assay.model.declarations import INDEPENDENT
+from assay.cli.support.plan_page import order_and_cost
+from assay.model.benchmark import INDEPENDENT
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.plan import Plan, Study
 from assay.model.quantity import Quantity, exact

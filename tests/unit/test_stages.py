@@ -7,12 +7,13 @@ import pytest
 from tests.simulation import begin, described, plan_for, simulated_run, starter_for
 
 from assay import store
+from assay.cli.support import measuring
 from assay.cli.support.measuring import OpenRun, measure_all
 from assay.launch.command import Site
 from assay.model.errors import InterruptedRunError
 from assay.model.plan import Measure, Plan, Study
 from assay.model.run import Run
-from assay.plan import Options, stages
+from assay.plan import Options
 from assay.plan.refinement import WantedSize, with_sizes
 from assay.plan.stages import Stage
 from assay.run.ledger import begun
@@ -32,8 +33,8 @@ SWITCHING = Law(
 def measured(monkeypatch: pytest.MonkeyPatch, run: Run, machine: str, law: Law, seed: int = 1) -> Run:
     """The run as `measure_all` leaves it on a simulated machine."""
     simulated = SimulatedMachine(described(machine).topology, law, run.plan.hosts, seed)
-    monkeypatch.setattr("assay.run.process.Processes", lambda: simulated)
-    monkeypatch.setattr("assay.launch.starter.Starter", lambda _site: starter_for(run.plan))
+    monkeypatch.setattr("assay.cli.support.measuring.Processes", lambda: simulated)
+    monkeypatch.setattr("assay.cli.support.measuring.Starter", lambda _site: starter_for(run.plan))
     with OpenRun(run, Site("simulated")) as opened:
         measure_all(opened)
     return store.load(Path(run.path))
@@ -99,7 +100,7 @@ def test_a_further_stage_is_one_function_and_ends_when_it_makes_no_launch(
         (case, *_) = [each for each in run.plan.studied if each.params["bytes"] == 64]
         return with_sizes(run.plan, [WantedSize(case.id, "bytes", 3000, 1.0)], None)
 
-    monkeypatch.setattr(stages, "STAGES", (Stage(needed, "sizes that are needed"),))
+    monkeypatch.setattr(measuring, "STAGES", (Stage(needed, "sizes that are needed"),))
     measure = Measure("pt2pt", ("all",), axes={"pattern": "latency", "bytes": (64, 4096)})
     plan = plan_for(MACHINE, Study("S", "Q?", (measure,), launches=3))
     run = measured(monkeypatch, begun_run(tmp_path, plan, MACHINE), MACHINE, Law())

@@ -16,7 +16,7 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.cli import assay
-from assay.cli.submit import _seconds
+from assay.cli.support.submitting import _seconds
 from assay.launch import batch
 from assay.model.errors import AssayError, MeasurementError, PartialRunError, UnfitEnvironmentError, UsageError
 from assay.model.job import Submitted

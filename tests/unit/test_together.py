@@ -9,7 +9,7 @@ from assay.cli.support import together
 from assay.cli.support.together import Between, try_launches
 from assay.launch.command import Command, Executor, Site
 from assay.launch.starter import Starter
-from assay.machine.verdicts import Verdict
+from assay.model.facts import Verdict
 from assay.model.toolchain import Build, Toolchain
 from assay.run.trial import LONG, SHORT, Patience, Trial
 

@@ -10,7 +10,7 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.cli.plan import _show
+from assay.cli.support.plan_page import show
 from assay.model.plan import Measure, Study
 from assay.model.record import Header
 from assay.model.run import Run
@@ -93,7 +93,7 @@ def test_a_plan_shows_the_cpus_of_each_node_where_they_differ(path: Path) -> Non
     plan = store.load(path).plan
     for every in (False, True):
         console = Console(width=120, file=io.StringIO())
-        _show(plan, console, every=every)
+        show(plan, console, every=every)
         assert isinstance(console.file, io.StringIO)
         lines = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
         if every:

@@ -11,9 +11,8 @@ from assay.analyse.comparisons import Pair
 from assay.analyse.curves import RunEstimates
 from assay.analyse.trials import Trial
 from assay.model import roles
-from assay.model.effort import Effort
 from assay.model.law import Prediction
-from assay.model.noise import Noise
+from assay.model.noise import Effort, Noise
 from assay.model.plan import Experiment
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Comparison, Estimate, Finding, Outcome, Severity

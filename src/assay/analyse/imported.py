@@ -6,7 +6,7 @@ import msgspec
 
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import LaunchMedian, Measured
-from assay.model import measurands
+from assay.model import printed_measurands
 from assay.model.declaration import Declaration, keep, undeclared
 from assay.model.imported import Imported, Printed, Table, case_of
 from assay.model.placed import Placed
@@ -83,7 +83,7 @@ def _estimates(table: Table, declared: Declaration) -> Iterator[Estimate]:
             metric=figure.metric,
             unit=figure.unit,
             better="lower" if figure.better == "lower" else "higher",
-            measurand=measurands.of_figure(table, figure, declared),
+            measurand=printed_measurands.of_figure(table, figure, declared),
             params=case.params,
             placement=placed,
             factors=table.factors,

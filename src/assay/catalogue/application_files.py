@@ -1,6 +1,5 @@
 """Find and read declarations of applications: in topics, in the user's folder, and in files that a user names."""
 
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -44,12 +43,7 @@ def read(path: Path) -> Application:
     Raises:
         UsageError: it cannot be read; a key is unknown; a pattern or a placeholder is wrong.
     """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-        raise UsageError(f"cannot read '{path}'", why=why, remedy="assay list applications") from error
-    return of_table(table, path)
+    return of_table(strict.read(path, "application", "assay list applications"), path)
 
 
 def of_table(table: dict[str, Any], path: Path) -> Application:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.doctor import show_checks
 from assay.cli.support import output, settings
-from assay.cli.support.nodes import require_fit
+from assay.model.errors import UnfitEnvironmentError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,6 +57,7 @@ def command(words: tuple[str, ...], name: str, *, as_json: bool) -> None:
     Exit codes: 0 nothing is wrong; 4 the line does not start what it should.
     """
     from assay import toolchain
+    from assay.cli.support.here import require_fit, show_checks
     from assay.launch.command import Command
     from assay.machine import ranks
     from assay.model.ranks_seen import PROGRAM, read_ranks
@@ -92,7 +92,6 @@ def _line(words: tuple[str, ...], name: str) -> LaunchLine:
     """
     from assay.importing.command import parse_command
     from assay.machine.ranks import LaunchLine
-    from assay.model.errors import UsageError
 
     if not shutil.which(words[0]):
         raise UsageError(f"there is no program '{words[0]}'", remedy="assay audit -- srun -n4 ./app")
@@ -137,7 +136,6 @@ def _kind(program: str) -> str:
 
 def _require_ranks(seen: RanksSeen, outcome: Outcome, line: LaunchLine) -> None:
     """UnfitEnvironmentError with the error message if no rank has reported."""
-    from assay.model.errors import UnfitEnvironmentError
     from assay.model.launch_errors import pick_cause
     from assay.run.causes import NO_PMI, cause_of
     from assay.run.records import describe_exit, program_message

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.support import output
+from assay.cli.support import output, settings
+from assay.model.errors import MeasurementError, UnfitEnvironmentError, UsageError
 
 if TYPE_CHECKING:
     from assay.importing.application import Reading
     from assay.model.application import Application
     from assay.model.toolchain import Build
-
-_MOST_BYTES = 64 * 2**20
 
 
 @click.command()
@@ -46,10 +45,9 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
     """
     import msgspec
 
-    from assay import toolchain
+    from assay import importing, toolchain
     from assay.catalogue import application_files
     from assay.importing import application as reading
-    from assay.model.errors import MeasurementError, UnfitEnvironmentError
     from assay.model.units import count_of
     from assay.toolchain import conformity
 
@@ -67,7 +65,8 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
         if why:
             raise UnfitEnvironmentError(f"'{declared.name}' cannot run here", why=why, remedy="assay build --help")
         return
-    text = _read(kept)
+    content = importing.read_file(str(kept), "assay check --help")
+    text = importing.unpacked(str(kept), content).decode(errors="replace")
     found = reading.read(declared, text, _values(declared, values))
     if as_json:
         output.print_json({"schema": 1, "application": declared.name, "reading": msgspec.to_builtins(found)})
@@ -88,8 +87,6 @@ def _check_package(package: str, *, as_json: bool) -> None:
     import msgspec
 
     from assay import toolchain
-    from assay.cli.support import settings
-    from assay.model.errors import MeasurementError
     from assay.toolchain import conformity
 
     def built(programs: frozenset[str], *, by_mpi: bool) -> Build:
@@ -113,27 +110,9 @@ def _check_package(package: str, *, as_json: bool) -> None:
         )
 
 
-def _read(path: Path) -> str:
-    """Read an output, compressed or not."""
-    import gzip
-
-    from assay.model.errors import UsageError
-
-    try:
-        content = path.read_bytes()
-        if content.startswith(b"\x1f\x8b"):
-            content = gzip.decompress(content)
-    except (OSError, EOFError) as error:
-        raise UsageError(f"cannot read '{path}'", why=str(error), remedy="assay check --help") from error
-    if len(content) > _MOST_BYTES:
-        raise UsageError(f"'{path}' is larger than 64 MiB", why="the output of a benchmark is not")
-    return content.decode(errors="replace")
-
-
 def _values(declared: Application, given: tuple[str, ...]) -> dict[str, str]:
     """The value of each placeholder; ranks and threads only if they are given."""
     from assay.model.application import PLACED
-    from assay.model.errors import UsageError
 
     values = {
         name: str(axis.values[0] if axis.default is None else axis.default)

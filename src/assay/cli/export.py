@@ -14,7 +14,7 @@ from assay.cli.support import opened, output
 from assay.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from assay.model.exports import Export, Parts
+    from assay.model.answers import Export, Parts
 
 _FORMS = ("png", "svg", "pdf")
 #: Format of figures and samples -> its module.

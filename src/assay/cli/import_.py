@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
 import click
 
-from assay.cli.support import output
+from assay.cli.support import opened, output
 
-if TYPE_CHECKING:
-    from assay.importing import Text
-
-_STDIN = "-"
 #: Number of unreadable places that are listed one by one.
 _SHOWN = 10
 
@@ -30,7 +27,7 @@ _SHOWN = 10
     "--test", default="", metavar="PROGRAM", help="Program that printed rows without a heading: osu_bw, NPtcp."
 )
 @click.option("--strict", is_flag=True, help="Import nothing if a place in the files cannot be read.")
-@click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
+@opened.runs_option
 @output.json_option
 def command(  # noqa: PLR0913 (one parameter an option)
     files: tuple[str, ...],
@@ -55,17 +52,15 @@ def command(  # noqa: PLR0913 (one parameter an option)
     What cannot be read is listed and the rest is imported; with --strict, or if nothing can be read, nothing is
     imported (exit 2).
     """
-    import sys
-    from pathlib import Path
-
     import msgspec
 
     from assay import importing, store
     from assay.model.units import count_of
 
     tool = files[0] if files[0] in importing.FORMATS and len(files) > 1 else ""
+    texts = [importing.Text.read(name, "assay import --help") for name in files[bool(tool) :]]
     wanted = importing.ImportOptions(title=title, machine=machine, test=test, placement=placement, strict=strict)
-    imported = importing.read(tool, [_read(name) for name in files[bool(tool) :]], wanted)
+    imported = importing.read(tool, texts, wanted)
     kept = store.save_import(imported, sys.argv, Path(runs) if runs else None)
     figures = sum(len(table.figures) for table in imported.tables)
     if as_json:
@@ -81,25 +76,3 @@ def command(  # noqa: PLR0913 (one parameter an option)
     if len(imported.skipped) > _SHOWN:
         output.say(f"not read: {len(imported.skipped) - _SHOWN} more places; all of them: --json")
     output.say(f"{counted}; next: assay show {name}; assay report {name}")
-
-
-def _read(name: str) -> Text:
-    """Read a file, or standard input."""
-    import sys
-    from pathlib import Path
-
-    from assay.importing import MOST_BYTES, Text
-    from assay.model.errors import UsageError
-
-    if name == _STDIN:
-        content, name = sys.stdin.buffer.read(MOST_BYTES + 1), "standard input"
-    else:
-        try:
-            with Path(name).open("rb") as file:
-                content = file.read(MOST_BYTES + 1)
-        except (OSError, ValueError) as error:
-            why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-            raise UsageError(f"cannot read '{name}'", why=why, remedy="assay import --help") from error
-    if len(content) > MOST_BYTES:
-        raise UsageError(f"'{name}' is larger than 64 MiB", why="the output of a benchmark is not")
-    return Text.of(name, content)

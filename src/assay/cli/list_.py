@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from assay.cli.support import answers, opened, output, settings
 
-_WHAT = (
-    "runs",
-    "studies",
-    "benchmarks",
-    "applications",
-    "references",
-    "placements",
-    "toolchains",
-    "mpis",
-    "blas",
-    "views",
-)
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
 _NOTHING = {
     "mpis": "here; next: module load openmpi, or pip install 'assay[mpi]'",
     "blas": "here; next: module load openblas, or pip install 'assay[blas]'",
@@ -28,46 +19,7 @@ _NOTHING = {
 _MINUTE = 16  # 2026-11-20T14:30
 
 
-@click.command()
-@click.argument("what", type=click.Choice(_WHAT), default="runs")
-@click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def command(what: str, runs: str | None, *, as_json: bool) -> None:
-    """List runs, studies, benchmarks, applications or what is installed.
-
-    The newest run comes last. References are published systems that come with Assay; placements are the words
-    by which a study places a benchmark; views are pages over all runs, for `assay show`.
-    """
-    from assay.cli.support import output
-
-    rows = {
-        "runs": lambda: _runs(runs),
-        "studies": _studies,
-        "benchmarks": _benchmarks,
-        "applications": _applications,
-        "references": _references,
-        "placements": _placements,
-        "toolchains": _toolchains,
-        "mpis": _mpis,
-        "blas": _blas,
-        "views": _views,
-    }
-    listed = rows[what]()
-    mpis = _mpis() if what == "toolchains" else []
-    if as_json:
-        output.print_json({"schema": 1, what: listed} | ({"mpis": mpis} if what == "toolchains" else {}))
-        return
-    if not listed:
-        output.say(f"no {what} {_NOTHING.get(what, 'yet; next: assay run quick')}")
-    _print(listed, but="title" if what == "studies" else "")  # the names repeat the titles
-    if mpis:
-        output.echo("\neach of them with each MPI, as gcc/mpich:")
-        _print(mpis)
-
-
 def _runs(folder: str | None) -> list[dict[str, object]]:
-    from pathlib import Path
-
     from assay import store
 
     listed = store.listing(Path(folder) if folder else None)
@@ -85,8 +37,6 @@ def _runs(folder: str | None) -> list[dict[str, object]]:
 
 
 def _views() -> list[dict[str, object]]:
-    from assay.cli.support import answers
-
     return [{"name": name, "title": view.title} for name, view in answers.views().items()]
 
 
@@ -147,7 +97,6 @@ def _placements() -> list[dict[str, object]]:
 
 def _toolchains() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.cli.support import settings
 
     declared = settings.table("toolchain")
     mpis = settings.table("mpi")
@@ -160,7 +109,6 @@ def _toolchains() -> list[dict[str, object]]:
 
 def _mpis() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.cli.support import settings
 
     return [
         {"name": one.name, "kind": one.kind, "compiler": one.compiler, "launcher": one.launcher}
@@ -170,24 +118,54 @@ def _mpis() -> list[dict[str, object]]:
 
 def _blas() -> list[dict[str, object]]:
     from assay import toolchain
-    from assay.cli.support import settings
 
     found = toolchain.find_libraries("blas", settings.table("blas"))
     return [{"name": one.name, "file": one.file, "source": one.source} for one in found]
 
 
 def _print(rows: Sequence[dict[str, object]], but: str = "") -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    from assay.cli.support import output
-
     if not rows:
         return
-    table = Table(box=SIMPLE_HEAD, show_edge=False)
     names = [name for name in rows[0] if name != but]
-    for name in names:
-        table.add_column(name, overflow="fold", no_wrap=name in {"id", "name"})
+    table = output.table(*names, unwrapped=("id", "name"))
     for row in rows:
         table.add_row(*(str(row[name]) for name in names))
     output.console().print(table)
+
+
+#: What can be listed -> its rows, from the folder of runs that a user names.
+_LISTED: Mapping[str, Callable[[str | None], list[dict[str, object]]]] = {
+    "runs": _runs,
+    "studies": lambda _: _studies(),
+    "benchmarks": lambda _: _benchmarks(),
+    "applications": lambda _: _applications(),
+    "references": lambda _: _references(),
+    "placements": lambda _: _placements(),
+    "toolchains": lambda _: _toolchains(),
+    "mpis": lambda _: _mpis(),
+    "blas": lambda _: _blas(),
+    "views": lambda _: _views(),
+}
+
+
+@click.command()
+@click.argument("what", type=click.Choice(list(_LISTED)), default="runs")
+@opened.runs_option
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def command(what: str, runs: str | None, *, as_json: bool) -> None:
+    """List runs, studies, benchmarks, applications or what is installed.
+
+    The newest run comes last. References are published systems that come with Assay; placements are the words
+    by which a study places a benchmark; views are pages over all runs, for `assay show`.
+    """
+    listed = _LISTED[what](runs)
+    mpis = _mpis() if what == "toolchains" else []
+    if as_json:
+        output.print_json({"schema": 1, what: listed} | ({"mpis": mpis} if what == "toolchains" else {}))
+        return
+    if not listed:
+        output.say(f"no {what} {_NOTHING.get(what, 'yet; next: assay run quick')}")
+    _print(listed, but="title" if what == "studies" else "")  # the names repeat the titles
+    if mpis:
+        output.echo("\neach of them with each MPI, as gcc/mpich:")
+        _print(mpis)

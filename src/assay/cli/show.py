@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.catalogue import topics
-from assay.cli.support import answers, opened, output, printed
+from assay.cli.support import answers, opened, output
+from assay.model.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,6 +43,7 @@ def command(run: str, limits: tuple[str, ...], form: str, *, as_json: bool) -> N
         _print_tables(form, *opened.load(run, limits), run)
         return
     from assay import store
+    from assay.cli.support import printed
 
     path = store.find(run)
 
@@ -73,8 +75,6 @@ def page(run: Run, analysis: Analysis, console: Console) -> str:
 
 def _print_tables(form: str, found: Run, analysis: Analysis, name: str) -> None:
     """Print tables in the format of another program."""
-    from assay.model.errors import UsageError
-
     printer = topics.modules("formats")[form]
     lines = list(printer.tables(analysis, found))
     if not lines:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import shlex
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.support import output
+from assay.cli.support import opened, output
+from assay.model.errors import (
+    AssayError,
+    InterruptedRunError,
+    MeasurementError,
+    PartialRunError,
+    UnfitEnvironmentError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +41,7 @@ _STYLES = {"running": "cyan", "complete": "green", "failed": "red", "cancelled":
 @click.command()
 @click.argument("reference", metavar="[JOB|RUN]", required=False)
 @click.option("--watch", is_flag=True, help="Update until every job has ended.")
-@click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
+@opened.runs_option
 @output.json_option
 def command(reference: str | None, runs: str | None, *, watch: bool, as_json: bool) -> None:
     """Show the state of submitted jobs and the progress of their runs.
@@ -41,9 +50,7 @@ def command(reference: str | None, runs: str | None, *, watch: bool, as_json: bo
 
     Exit codes, if JOB or RUN is named: 0 queued, running or complete; 1 failed; 5 cancelled or out of time.
     """
-    from assay.cli.run import folder_of
-
-    folder = folder_of(runs)
+    folder = opened.folder_of(runs)
     chosen = _chosen(reference, folder)
     found = _watched(chosen, folder, quiet=as_json) if watch else _look(chosen, folder)
     if as_json:
@@ -62,7 +69,6 @@ def _chosen(reference: str | None, folder: Path) -> tuple[Submitted, ...]:
     Raises:
         UsageError: there are none.
     """
-    from assay.model.errors import UsageError
     from assay.store.jobs import jobs, runs_of
 
     submitted = jobs(folder)
@@ -86,7 +92,6 @@ def _chosen(reference: str | None, folder: Path) -> tuple[Submitted, ...]:
 def _look(chosen: Sequence[Submitted], folder: Path) -> tuple[JobStatus, ...]:
     """The current status of each job."""
     from assay import store
-    from assay.model.errors import AssayError
     from assay.store.jobs import runs_of
 
     # The schedulers are asked before the records are read: those of a job that has ended are then whole.
@@ -106,7 +111,6 @@ def _ask(job: Submitted) -> tuple[Status | None, str]:
     """The status of a job from the scheduler, or why there is none."""
     from assay.launch import batch
     from assay.launch.command import Command
-    from assay.model.errors import UnfitEnvironmentError
     from assay.run.process import Processes
 
     scheduler = batch.get(job.scheduler)
@@ -133,7 +137,6 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
         why: error of the scheduler in that case.
         run: run of the job; None if it has not begun.
     """
-    from assay.model.errors import InterruptedRunError
     from assay.model.job import JobStatus
     from assay.run.ledger import remaining_work
 
@@ -174,8 +177,6 @@ def _left_s(run: Run, missing: RemainingWork | None) -> float:
 
 def _watched(chosen: Sequence[Submitted], folder: Path, *, quiet: bool) -> tuple[JobStatus, ...]:
     """Repeat until all jobs have ended: a table that is updated in a terminal, else a line for each change."""
-    from contextlib import nullcontext
-
     from rich.live import Live
 
     console = output.console()
@@ -207,13 +208,9 @@ def _print_changes(found: Sequence[JobStatus], printed: dict[str, str]) -> None:
 
 
 def _table(found: Sequence[JobStatus]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, show_edge=False)
-    for name in ("job", "state", "study", "run", "launches", "why"):
-        table.add_column(name, overflow="fold", no_wrap=name in {"job", "run"})
+    table = output.table("job", "state", "study", "run", "launches", "why", unwrapped=("job", "run"))
     for one in found:
         state = Text(one.state, _STYLES.get(one.state, ""))
         cells = (one.study, one.run or "", _progress(one), one.reason)
@@ -233,8 +230,6 @@ def _progress(one: JobStatus) -> str:
 
 def _judge(one: JobStatus, job: Submitted) -> None:
     """Raise the error for the exit code."""
-    from assay.model.errors import MeasurementError, PartialRunError
-
     if one.state == "failed":
         raise MeasurementError(
             f"job {one.job} failed",

@@ -25,10 +25,9 @@ from assay.importing import (
     structured,
     suites,
 )
-from assay.importing.cleaning import MOST_BYTES
 from assay.importing.lines import LONGEST, Format, Lines
-from assay.importing.text import Text
-from assay.model import measurands
+from assay.importing.text import Text, read_file, unpacked
+from assay.model import printed_measurands
 from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
@@ -112,7 +111,9 @@ def read(tool: str, texts: Sequence[Text], wanted: ImportOptions | None = None) 
     for text in texts:
         found = tables_of(text, tool, wanted.test) or [_without_output(text, tool)]
         skipped += [each for each in found if isinstance(each, Skipped)]
-        tables += sorted((each for each in found if isinstance(each, Table)), key=_first_line)
+        tables += sorted(
+            (each for each in found if isinstance(each, Table)), key=lambda each: each.figures[0].line
+        )
     if wanted.placement:
         tables = [_with_placement(table, wanted.placement) for table in tables]
     numbered = list(_number_repeats(list(_with_factor_levels(tables))))
@@ -132,10 +133,6 @@ def read(tool: str, texts: Sequence[Text], wanted: ImportOptions | None = None) 
         titled=bool(wanted.title),
         skipped=tuple(skipped),
     )
-
-
-def _first_line(table: Table) -> int:
-    return table.figures[0].line
 
 
 def _without_output(text: Text, tool: str) -> Skipped:
@@ -215,7 +212,7 @@ def _told_apart(tables: Sequence[Table]) -> Iterator[Table]:
 def _common(table: Table) -> dict[str, str]:
     """The parts of the measurand that all figures of a table share."""
     first = table.figures[0]
-    parts = measurands.of_figure(table, first, benchmarks.of(table.benchmark)).parts
+    parts = printed_measurands.of_figure(table, first, benchmarks.of(table.benchmark)).parts
     return {name: value for name, value in parts.items() if name not in {*_QUANTITY, *first.params}}
 
 
@@ -227,4 +224,4 @@ def _cases(table: Table) -> set[str]:
     return {f"{case_of(table, each).id}/{each.kernel}/{each.metric}" for each in table.figures}
 
 
-__all__ = ["FORMATS", "MOST_BYTES", "ImportOptions", "Text", "found_in", "read", "tables_of"]
+__all__ = ["FORMATS", "ImportOptions", "Text", "found_in", "read", "read_file", "tables_of", "unpacked"]

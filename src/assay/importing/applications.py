@@ -102,15 +102,7 @@ def _wrf(
             figure(text, steps.first, Column(kernel, "time", "s", f"the sum of {count}"), f"{total:.6g}", about)
         )
     first, last = min(each.first for each in held.values()), max(each.last for each in held.values())
-    table = Table(
-        source=text.name,
-        where=lines(first, last),
-        tool="WRF",
-        benchmark="wrf",
-        figures=tuple(figures),
-        params=params,
-    )
-    return started.annotate(table)
+    return text.table(started, "WRF", "wrf", figures, where=lines(first, last), params=params)
 
 
 FORMATS = (GROMACS.format(), Format("wrf", _WRF_MARKS, _read_wrf, re.compile(r"wrf")))

@@ -1,9 +1,10 @@
 """Comma-separated values with a heading: for any other tool, and the output of `assay export`."""
 
 import csv
-import json
 import re
 from collections.abc import Iterator, Mapping
+
+import msgspec
 
 from assay.importing.lines import Format, Lines
 from assay.importing.text import UNITS, RefusedError, Text, lines
@@ -121,12 +122,9 @@ def _object(text: Text, line: int, cell: str) -> dict[str, ParamValue]:
         pairs = (word.partition("=") for word in cell.split())
         return {name: _value(value) for name, equals, value in pairs if equals}
     try:
-        found = json.loads(cell)
-    except (ValueError, RecursionError):
-        text.refuse(line, "params or factors are no JSON object")
-    if not isinstance(found, dict) or not all(isinstance(value, int | float | str) for value in found.values()):
+        return msgspec.json.decode(cell, type=dict[str, ParamValue])
+    except msgspec.DecodeError:
         text.refuse(line, "params or factors are no JSON object of words and numbers")
-    return found
 
 
 def _value(cell: str) -> ParamValue:

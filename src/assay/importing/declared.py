@@ -11,7 +11,7 @@ import msgspec
 
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
-from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whole, lines, slug
+from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whole, slug
 from assay.model.declaration import ParamValue
 from assay.model.imported import Figure, Table
 
@@ -259,15 +259,12 @@ def _table(form: Declared, text: Text, held: _Open, started: CommandLine) -> Tab
     words = " ".join(started.options) if program else ""
     facts |= {name: found[1] for name, option in form.options.items() if (found := option.search(words))}
     facts |= {name: word for name, word in held.facts.items() if name not in _ABOUT and name[0] != "_"}
-    return started.annotate(
-        Table(
-            source=text.name,
-            where=lines(held.figures[0].line, held.last),
-            tool=form.tool,
-            benchmark=form.benchmark,
-            figures=tuple(held.figures),
-            version=held.facts.get("version", ""),
-            params={name: _value(word) for name, word in facts.items()} | held.counts,
-            failed=held.failed,
-        )
+    return text.table(
+        started,
+        form.tool,
+        form.benchmark,
+        held.figures,
+        version=held.facts.get("version", ""),
+        params={name: _value(word) for name, word in facts.items()} | held.counts,
+        failed=held.failed,
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from assay.importing.lines import Format, Lines
-from assay.importing.text import Column, figure, lines
+from assay.importing.text import Column, figure
 from assay.model.imported import UNSTATED, Table
 
 _RATE = re.compile(r"\bMFLOPS(?:\s+measured)?\s*[:=]\s*(\d[\d.]*(?:e[+-]?\d+)?)", re.IGNORECASE | re.ASCII)
@@ -36,16 +36,9 @@ def _read(source: Lines) -> Iterator[Table]:
             known.add(rate[1])
             if held:
                 yield held
-            held = source.command.annotate(
-                Table(
-                    source=text.name,
-                    where=lines(number, number),
-                    tool="Himeno benchmark",
-                    benchmark="himeno",
-                    figures=(figure(text, number, Column("jacobi", "rate", "MFLOPS"), rate[1], {}),),
-                    params={"size": size or UNSTATED},
-                )
-            )
+            measured = figure(text, number, Column("jacobi", "rate", "MFLOPS"), rate[1], {})
+            about = {"size": size or UNSTATED}
+            held = text.table(source.command, "Himeno benchmark", "himeno", (measured,), params={**about})
             if "measured" in line.lower():
                 yield held
                 held = None

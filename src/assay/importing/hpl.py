@@ -7,7 +7,7 @@ import msgspec
 
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
-from assay.importing.text import Column, Text, figure, lines
+from assay.importing.text import Column, Text, figure
 from assay.model.imported import Table
 
 _HEADING = re.compile(r"\s*T/V\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops\s*(?:\(\s*per GPU\)\s*)?")
@@ -54,20 +54,9 @@ def _table(text: Text, line: int, row: re.Match[str], started: CommandLine, vers
     if len(words) != _WORDS:
         text.refuse(line, f"{len(words)} numbers in a row, not N, NB, P, Q, time and Gflops")
     sizes = {name: text.whole(line, word) for name, word in zip(("n", "nb", "p", "q"), words, strict=False)}
-    return started.annotate(
-        Table(
-            source=text.name,
-            where=lines(line, line),
-            tool="HPL",
-            benchmark="hpl",
-            figures=(
-                figure(text, line, Column("rate", "rate", "GFLOPS"), words[5], {}),
-                figure(text, line, Column("time", "time", "s"), words[4], {}),
-            ),
-            version=version,
-            params={**sizes, "variant": row[1]},
-        )
-    )
+    rate = figure(text, line, Column("rate", "rate", "GFLOPS"), words[5], {})
+    time = figure(text, line, Column("time", "time", "s"), words[4], {})
+    return text.table(started, "HPL", "hpl", (rate, time), version=version, params={**sizes, "variant": row[1]})
 
 
 FORMAT = Format(

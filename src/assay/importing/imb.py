@@ -7,7 +7,7 @@ import msgspec
 
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
-from assay.importing.text import Column, Text, figure, is_number, lines, slug
+from assay.importing.text import Column, Text, figure, is_number, slug
 from assay.model.declaration import ParamValue
 from assay.model.imported import UNSTATED, Figure, Table
 
@@ -147,17 +147,7 @@ def _table(
         params.pop("ranks")  # the placement has the number
     elif at_work and "ranks" in params:  # it is unknown which of the started ranks were used
         started = msgspec.structs.replace(started, placement=UNSTATED, hosts=())
-    return started.annotate(
-        Table(
-            source=text.name,
-            where=lines(rows[0][0], rows[-1][0]),
-            tool="Intel MPI Benchmarks",
-            benchmark=benchmark,
-            figures=tuple(figures),
-            version=version,
-            params=params,
-        )
-    )
+    return text.table(started, "Intel MPI Benchmarks", benchmark, figures, version=version, params=params)
 
 
 def _ranks(placement: str) -> int:

@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from assay.importing.command import CommandLine
-from assay.importing.prompts import Command, commands_of
+from assay.importing.command import Command, CommandLine, commands_of
 from assay.importing.text import RefusedError, Text, is_number, lines
 from assay.model.imported import Skipped, Table
 

@@ -7,7 +7,7 @@ import msgspec
 
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
-from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whole, lines
+from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whole
 from assay.model.declaration import ParamValue
 from assay.model.imported import UNSTATED, Figure, Table
 
@@ -104,16 +104,7 @@ def _table(text: Text, rows: list[_Row], started: CommandLine) -> Table:
     benchmark, kernel = _MODULES[started.program]
     figures = [each for row in rows for each in _figures(text, row, benchmark, kernel)]
     cold = bool({"-I", "--nocache"} & set(started.options))
-    return started.annotate(
-        Table(
-            source=text.name,
-            where=lines(rows[0].line, rows[-1].line),
-            tool="NetPIPE",
-            benchmark=benchmark,
-            figures=tuple(figures),
-            params={"buffers": "cold"} if cold else {},
-        )
-    )
+    return text.table(started, "NetPIPE", benchmark, figures, params={"buffers": "cold"} if cold else {})
 
 
 def _figures(text: Text, row: _Row, benchmark: str, kernel: str) -> Iterator[Figure]:

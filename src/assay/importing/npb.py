@@ -76,20 +76,19 @@ def _table(text: Text, result: _Result, started: CommandLine) -> Table:
         if name in result.fields:
             params[param] = text.whole(*result.fields[name])
     time, rate = result.fields["Time in seconds"], result.fields["Mop/s total"]
-    return started.annotate(
-        Table(
-            source=text.name,
-            where=lines(result.line, max(line for line, _ in result.fields.values())),
-            tool="NPB",
-            benchmark="nas" if result.program in _OWN else "npb",
-            figures=(
-                figure(text, rate[0], Column("rate", "rate", "Mop/s"), rate[1], {}),
-                figure(text, time[0], Column("time", "time", "s"), time[1], {}),
-            ),
-            version=result.fields.get("Version", (0, ""))[1],
-            params=params,
-            failed=_problem(result),
-        )
+    figures = (
+        figure(text, rate[0], Column("rate", "rate", "Mop/s"), rate[1], {}),
+        figure(text, time[0], Column("time", "time", "s"), time[1], {}),
+    )
+    return text.table(
+        started,
+        "NPB",
+        "nas" if result.program in _OWN else "npb",
+        figures,
+        where=lines(result.line, max(line for line, _ in result.fields.values())),
+        version=result.fields.get("Version", (0, ""))[1],
+        params=params,
+        failed=_problem(result),
     )
 
 

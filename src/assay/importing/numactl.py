@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
 from assay.importing.text import Column, Text, figure, lines
 from assay.model.imported import Figure, Table
@@ -64,13 +65,8 @@ def _table(text: Text, begun: _Node) -> Table:
         text.refuse(begun.last, f"no distances of node {begun.missing[0]} follow")
     if not begun.figures:
         text.refuse(begun.first, "neither sizes nor distances follow")
-    return Table(
-        source=text.name,
-        where=lines(begun.first, begun.last),
-        tool="numactl",
-        benchmark="numactl",
-        figures=tuple(begun.figures),
-    )
+    where = lines(begun.first, begun.last)
+    return text.table(CommandLine(), "numactl", "numactl", begun.figures, where=where)
 
 
 def _distances(text: Text, line: int, row: re.Match[str], columns: list[str]) -> Iterator[Figure]:

@@ -7,7 +7,7 @@ import msgspec
 
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
-from assay.importing.text import Column, Text, figure, is_number, is_whole, lines, slug
+from assay.importing.text import Column, Text, figure, is_number, is_whole, slug
 from assay.model.declaration import ParamValue
 from assay.model.imported import Figure, Table
 
@@ -170,7 +170,8 @@ def _heading(text: Text, number: int, line: str, head: _Head) -> None:
         if head.line and title[1] != head.title:  # else two ranks printed the same
             text.refuse(head.line, "no rows follow this heading")
         head.title = title[1]
-        head.test, head.version = _test_of_title(title[1]) or _unknown(title[1]), title[2] or title[3] or ""
+        own = _Test("osu", slug(title[1]), {})  # without a counterpart in Assay
+        head.test, head.version = _test_of_title(title[1]) or own, title[2] or title[3] or ""
         head.line = number
     elif line.lstrip().startswith("#") or (head.test and line.split(maxsplit=1)[0] == "Size"):
         for name, pattern in _FACTS.items():
@@ -221,17 +222,14 @@ def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: 
                 failed = failed or (f"validation failed in line {line}" if word.lower().startswith("f") else "")
             elif unit != "Iterations":
                 figures.append(figure(text, line, _column(test, name, unit), word, size))
-    return started.annotate(
-        Table(
-            source=text.name,
-            where=lines(rows[0][0], rows[-1][0]),
-            tool="OSU Micro-Benchmarks",
-            benchmark=test.benchmark,
-            figures=tuple(figures),
-            version=head.version,
-            params=_params(test, head, started),
-            failed=failed,
-        )
+    return text.table(
+        started,
+        "OSU Micro-Benchmarks",
+        test.benchmark,
+        figures,
+        version=head.version,
+        params=_params(test, head, started),
+        failed=failed,
     )
 
 
@@ -305,11 +303,6 @@ def _plain_test(title: str) -> _Test | None:
     if what != "latency" or not operation:
         return None
     return _Test("collective", "own", {"operation": _OPERATIONS.get(operation, slug(operation)), "calls": calls})
-
-
-def _unknown(title: str) -> _Test:
-    """A test without a counterpart in Assay, under its own name."""
-    return _Test("osu", slug(title), {})
 
 
 FORMAT = Format("osu", _MARKS, _read, _PROGRAM)

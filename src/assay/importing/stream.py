@@ -8,7 +8,7 @@ import msgspec
 
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
-from assay.importing.text import Column, Text, figure, is_number, lines
+from assay.importing.text import Column, Text, figure, is_number
 from assay.model.imported import Figure, Table
 
 if TYPE_CHECKING:
@@ -86,22 +86,18 @@ def _figures(text: Text, line: int, rate: Column, words: list[str]) -> Iterator[
 
 def _table(text: Text, rows: _Rows, started: CommandLine) -> Table:
     missing = [kernel for kernel in _KERNELS if kernel not in rows.seen]
-    first, last = min(rows.seen.values()), max(rows.seen.values())
     if missing:
-        text.refuse(last, f"no row of {', '.join(missing)} belongs to this table")
+        text.refuse(max(rows.seen.values()), f"no row of {', '.join(missing)} belongs to this table")
     params: dict[str, ParamValue] = {name: int(rows.facts[name]) for name in _COUNTED if name in rows.facts}
     params |= {"device": rows.facts["device"]} if "device" in rows.facts else {}
-    return started.annotate(
-        Table(
-            source=text.name,
-            where=lines(first, last),
-            tool="STREAM",
-            benchmark="stream",
-            figures=tuple(rows.figures),
-            version=rows.facts.get("version", ""),
-            params=params,
-            failed=rows.failed,
-        )
+    return text.table(
+        started,
+        "STREAM",
+        "stream",
+        rows.figures,
+        version=rows.facts.get("version", ""),
+        params=params,
+        failed=rows.failed,
     )
 
 

@@ -2,18 +2,14 @@
 
 from assay.launch.command import Command, Layout, Site
 from assay.launch.networks import step_variables, uses_prrte
-from assay.launch.remote import GRACE_S, forwarded_environment, is_own_launcher
+from assay.launch.remote import GRACE_S, StepLauncher, forwarded_environment
 
 
-class Flux:
+class Flux(StepLauncher):
     """Starts programs by Flux's own daemons; no ssh is needed."""
 
     name = "flux"
-    preference = 25
-
-    def fits(self, layout: Layout, site: Site) -> bool:
-        """Inside Flux, if the user names it or the MPI has no launcher; hosts must have equal numbers of ranks."""
-        return is_own_launcher(self.name, "flux", layout, site)
+    scheduler = "flux"
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """A job on the layout's hosts; ranks bind themselves. Flux orders the hosts itself."""

@@ -2,18 +2,14 @@
 
 from assay.launch.command import Command, Layout, Site
 from assay.launch.networks import step_variables
-from assay.launch.remote import GRACE_S, forwarded_environment, is_own_launcher
+from assay.launch.remote import GRACE_S, StepLauncher, forwarded_environment
 
 
-class Jsrun:
+class Jsrun(StepLauncher):
     """Starts programs inside LSF by JSM's daemons; no ssh is needed."""
 
     name = "jsrun"
-    preference = 25
-
-    def fits(self, layout: Layout, site: Site) -> bool:
-        """Inside LSF, if the user names it or the MPI has no launcher; hosts must have equal numbers of ranks."""
-        return is_own_launcher(self.name, "lsf", layout, site)
+    scheduler = "lsf"
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """A resource set on each host with all of its ranks, which bind themselves; hosts are in LSF's order."""

@@ -2,19 +2,13 @@
 
 from assay.launch import hydra, networks
 from assay.launch.command import Command, Layout, Site
-from assay.launch.remote import GRACE_S, forwarded_environment
+from assay.launch.remote import GRACE_S, MpiLauncher, forwarded_environment
 
 
-class Mpich:
+class Mpich(MpiLauncher):
     """Starts the programs of an MPICH with the mpiexec that belongs to it."""
 
     name = "mpich"
-    preference = 20
-
-    def fits(self, layout: Layout, site: Site) -> bool:
-        """A program of this MPI, on any hosts."""
-        del site
-        return layout.mpi is not None and layout.mpi.kind == "mpich" and bool(layout.mpi.launcher)
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """The mpiexec of the MPI: the hosts in order, with their numbers of ranks, each bound to its cpus."""

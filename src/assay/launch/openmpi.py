@@ -7,19 +7,13 @@ and the programs bind themselves before they touch memory.
 
 from assay.launch.command import Command, Layout, Site
 from assay.launch.networks import control_interface, mca_parameters, network_variables, uses_prrte
-from assay.launch.remote import GRACE_S, forwarded_environment, ssh_options, uses_remote_hosts
+from assay.launch.remote import GRACE_S, MpiLauncher, forwarded_environment, ssh_options, uses_remote_hosts
 
 
-class OpenMpi:
+class OpenMpi(MpiLauncher):
     """Starts the programs of an Open MPI with the mpiexec that belongs to it."""
 
     name = "openmpi"
-    preference = 20
-
-    def fits(self, layout: Layout, site: Site) -> bool:
-        """A program of this MPI, on any hosts."""
-        del site
-        return layout.mpi is not None and layout.mpi.kind == "openmpi" and bool(layout.mpi.launcher)
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """The mpiexec of the MPI: the hosts in order, with their numbers of ranks."""

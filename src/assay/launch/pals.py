@@ -2,18 +2,14 @@
 
 from assay.launch.command import Command, Layout, Site
 from assay.launch.networks import step_variables
-from assay.launch.remote import GRACE_S, forwarded_environment, is_own_launcher
+from assay.launch.remote import GRACE_S, StepLauncher, forwarded_environment
 
 
-class Pals:
+class Pals(StepLauncher):
     """Starts programs inside PBS by PALS's daemons; no ssh is needed."""
 
     name = "pals"
-    preference = 25
-
-    def fits(self, layout: Layout, site: Site) -> bool:
-        """Inside PBS, if the user names it or the MPI has no launcher; hosts must have equal numbers of ranks."""
-        return is_own_launcher(self.name, "pbs", layout, site)
+    scheduler = "pbs"
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """The hosts in order, with the same number of ranks on each; ranks bind themselves."""

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Sequence
 
 from assay.launch.command import Layout, Site
+from assay.model.toolchain import MpiKind
 
 #: Seconds between SIGTERM and SIGKILL. Open MPI 4 needs 3 s to end ranks on other hosts that ignore signals.
 GRACE_S = 10.0
@@ -50,11 +51,29 @@ def _ssh_config(site: Site) -> tuple[str, ...]:
     return ("--ssh-config", site.ssh_config) if site.ssh_config else ()
 
 
-def is_own_launcher(name: str, scheduler: str, layout: Layout, site: Site) -> bool:
-    """Whether a scheduler's launcher fits: the user names it or the MPI has none; hosts have equal ranks."""
-    if site.scheduler != scheduler or layout.mpi is None or len(set(layout.counts)) > 1:
-        return False
-    return site.launcher == name or not layout.mpi.launcher
+class MpiLauncher:
+    """The launcher that belongs to an MPI, on any hosts."""
+
+    name: MpiKind
+    preference = 20
+
+    def fits(self, layout: Layout, site: Site) -> bool:  # noqa: ARG002 (wherever Assay runs)
+        """A program of this MPI, on any hosts."""
+        return layout.mpi is not None and layout.mpi.kind == self.name and bool(layout.mpi.launcher)
+
+
+class StepLauncher:
+    """A scheduler's launcher, whose daemons start the ranks; they bind themselves, and no ssh is needed."""
+
+    name: str
+    scheduler: str
+    preference = 25
+
+    def fits(self, layout: Layout, site: Site) -> bool:
+        """In its scheduler, if the user names it or the MPI has no launcher; hosts must have equal ranks."""
+        if site.scheduler != self.scheduler or layout.mpi is None or len(set(layout.counts)) > 1:
+            return False
+        return site.launcher == self.name or not layout.mpi.launcher
 
 
 def uses_remote_hosts(layout: Layout, site: Site) -> bool:

@@ -21,16 +21,12 @@ def discover() -> tuple[Machine, str]:
     from assay.machine import (
         accelerators,
         devices,
-        firmware,
-        frequency,
         hwloc,
         hwloc_xml,
         kernel,
         memory,
-        memory_limit,
         opencl,
         processor,
-        shapers,
         system,
     )
     from assay.machine.topology import assemble
@@ -41,7 +37,7 @@ def discover() -> tuple[Machine, str]:
     exported = hwloc_xml.parse(document, "hwloc") if document else None
     parts = _limited_to_process(exported.parts if exported else kernel.parts(root), root)
     topology = memory.counted(root, assemble(parts))
-    allowed = memory_limit.available_memory(root, address_space=memory_limit.address_space())
+    allowed = memory.available_memory(root, address_space=memory.address_space())
     host = os.uname()
     machine = Machine(
         schema=MACHINE_SCHEMA,
@@ -51,15 +47,15 @@ def discover() -> tuple[Machine, str]:
         memory=allowed,
         facts={
             "processor": processor.facts(root, topology, host.machine, processor.guess()),
-            "frequency": frequency.facts(root),
+            "frequency": processor.scaling_facts(root),
             "memory": memory.facts(root, topology, allowed),
             "system": system.facts(root)
-            | firmware.ofed(root)
+            | system.ofed(root)
             | {"hwloc": hwloc.version(exported.system.get("hwlocVersion", "2") if exported else "")},
             "mitigations": system.mitigations(root),
         },
         devices=(
-            *devices.read(root, shapers.live(), firmware.live()),
+            *devices.read(root, devices.shaped_rates(), devices.firmware_versions(root)),
             *accelerators.read(
                 root,
                 exported.devices if exported else (),

@@ -2,12 +2,12 @@
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from assay.machine import files, opencl, pci
 from assay.machine.hwloc_xml import Device as HwlocDevice
+from assay.model import other_programs
 from assay.model.facts import Fact, unavailable
 from assay.model.machine import Device
 
@@ -54,11 +54,8 @@ def list_partitions(root: Path) -> str:
     if not any((root / _NVIDIA / "capabilities").glob("gpu*/mig/gi*")):
         return ""
     command = ["nvidia-smi", "-L"]  # of the driver, wherever it is installed
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout
+    done = other_programs.outcome(command, _PATIENCE_S)
+    return done.stdout if done else ""
 
 
 def _cards(root: Path, seen: Sequence[HwlocDevice]) -> Iterator[Device]:

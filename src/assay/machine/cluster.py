@@ -7,8 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.machine.node import Node
-from assay.machine.verdicts import Verdict
-from assay.model.check import Check
+from assay.model.facts import Check, Verdict
 from assay.model.machine import device_of
 from assay.model.units import format_size
 
@@ -18,6 +17,7 @@ _LEAST_SHM, _ENOUGH_SHM = 2**24, 2**26
 #: Placeholder in remedies for the nodes in question; `{host}` is the first of them.
 HOSTS = "{hosts}"
 _SHOWN = 3
+_REACHED = "what runs there is started from here"
 #: Prefixes of UCX's transports for RDMA adapters.
 _RDMA = ("rc", "dc", "ud")
 
@@ -90,17 +90,12 @@ def examine(
     found: dict[str, tuple[Check, ...]] = {}
     for host, answer in answers.items():
         if answer.node is None:
-            verdict = Verdict("problem", answer.why, reach)
-            found[host] = (_check("reached", "what runs there is started from here", verdict),)
+            found[host] = (Verdict("problem", answer.why, reach).check("reached", _REACHED),)
         else:
             seen = _Compared(host, answer.node, answer.asked_s, first, nodes, wanted)
-            reached = _check("reached", "what runs there is started from here", Verdict("ok", "answers"))
-            found[host] = (reached, *(_check(name, why, judge(seen)) for name, why, judge in _RULES))
+            reached = Verdict("ok", "answers").check("reached", _REACHED)
+            found[host] = (reached, *(judge(seen).check(name, why) for name, why, judge in _RULES))
     return found
-
-
-def _check(name: str, why: str, verdict: Verdict) -> Check:
-    return Check(name, verdict.state, verdict.found, why, verdict.remedy)
 
 
 def clock_offset_s(reported: tuple[float, float], asked: tuple[float, float]) -> float:

@@ -1,10 +1,22 @@
-"""Network interfaces and InfiniBand ports, each with its memory node."""
+"""Network interfaces and InfiniBand ports, each with its memory node.
 
+What /sys does not tell of an interface: its firmware, by an ioctl of ethtool; and the traffic shapers that limit
+its rate below that of the wire, by `tc`.
+"""
+
+import fcntl
+import json
+import os
 import re
+import shutil
+import socket
+import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from assay.machine import files, pci
+from assay.model import other_programs
 from assay.model.facts import Fact, unavailable
 from assay.model.machine import INFINIBAND, SLINGSHOT, Device
 
@@ -117,3 +129,72 @@ def _versions(root: Path, path: Path) -> dict[str, Fact]:
 def _firmware(root: Path, adapter: str) -> dict[str, Fact]:
     found = files.fact(root, f"sys/class/infiniband/{adapter}/fw_ver", str)
     return {"firmware": found} if found.known else {}
+
+
+_SIOCETHTOOL, _GDRVINFO = 0x8946, 3
+#: struct ethtool_drvinfo of linux/ethtool.h: cmd, driver, version, firmware, and further fields.
+_DRVINFO = struct.Struct("I32s32s32s96x")
+#: struct ifreq of linux/if.h: the name of an interface, and a pointer.
+_IFREQ = struct.Struct("16sP16x")
+
+
+def firmware_versions(root: Path) -> dict[str, Fact]:
+    """Interface -> version of its card's firmware, if the driver reports one."""
+    found: dict[str, Fact] = {}
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as connection:
+            for path in files.entries(root / "sys/class/net"):
+                if version := _reported_firmware(connection, path.name):
+                    found[path.name] = Fact(version, source="ETHTOOL_GDRVINFO")
+    except OSError:
+        pass
+    return found
+
+
+def _reported_firmware(connection: socket.socket, interface: str) -> str:
+    from ctypes import addressof, create_string_buffer  # noqa: PLC0415 (2 ms, seldom needed)
+
+    buffer = create_string_buffer(_DRVINFO.pack(_GDRVINFO, b"", b"", b""), _DRVINFO.size)
+    try:
+        fcntl.ioctl(connection, _SIOCETHTOOL, _IFREQ.pack(interface.encode(), addressof(buffer)))
+    except OSError:
+        return ""
+    text: str = _DRVINFO.unpack(buffer.raw)[3].split(b"\0")[0].decode(errors="replace").strip()
+    return "" if text.upper() in {"", "N/A"} else text
+
+
+#: Folders of system programs that a user's PATH may lack.
+_ELSEWHERE = ("/usr/sbin", "/sbin")
+_PATIENCE_S = 5.0
+_BITS = 8
+#: Queueing disciplines that limit the sending rate -> option with the rate, in B/s.
+_RATES = {"tbf": "rate", "netem": "rate", "cake": "bandwidth"}
+
+
+def shaped_rates() -> dict[str, Fact]:
+    """Interface -> limit of its sending rate; empty if there is no shaper, or `tc` is missing."""
+    program = shutil.which("tc", path=os.pathsep.join([os.environ.get("PATH", ""), *_ELSEWHERE]))
+    if program is None:
+        return {}
+    return parse_shapers(other_programs.output((program, "-j", "qdisc", "show"), _PATIENCE_S))
+
+
+def parse_shapers(shown: str) -> dict[str, Fact]:
+    """The same from the output of `tc -j qdisc show`; empty if that cannot be parsed."""
+    try:
+        disciplines = json.loads(shown)
+    except ValueError:
+        return {}
+    return dict(_shaped(disciplines)) if isinstance(disciplines, list) else {}
+
+
+def _shaped(disciplines: list[Any]) -> Iterator[tuple[str, Fact]]:
+    """The limits of root disciplines only: others may limit a part of the traffic."""
+    for each in disciplines:
+        if not isinstance(each, dict) or not each.get("root"):
+            continue
+        kind, name, options = each.get("kind"), each.get("dev"), each.get("options")
+        rate = options.get(_RATES.get(str(kind), "")) if isinstance(options, Mapping) else None
+        rate = rate.get("rate") if isinstance(rate, Mapping) else rate  # netem nests it one level deeper
+        if isinstance(name, str) and isinstance(rate, int) and rate > 0:
+            yield name, Fact(rate * _BITS, "bit/s", f"tc qdisc show dev {name} ({kind})")

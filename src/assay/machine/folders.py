@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+from assay.machine import files
 from assay.model.resource import GivenFolder
 
 _OCTAL = re.compile(r"\\(\d{3})")
@@ -26,7 +27,7 @@ def folder(path: str, root: Path = Path("/")) -> tuple[GivenFolder, str]:
     return (
         GivenFolder(
             str(there),
-            _file_system(there, root / "proc/self/mountinfo"),
+            file_system(there, root),
             sizes.f_blocks * sizes.f_frsize,
             sizes.f_bavail * sizes.f_frsize,
         ),
@@ -34,10 +35,11 @@ def folder(path: str, root: Path = Path("/")) -> tuple[GivenFolder, str]:
     )
 
 
-def _file_system(path: Path, mounts: Path) -> str:
-    """Type of the deepest mount that holds the path, the last of equal ones; empty if unknown."""
+def file_system(path: Path, root: Path = Path("/")) -> str:
+    """Type of the deepest mount that holds a resolved path, the last of equal ones; empty if unknown."""
+    mounts = files.text(root / "proc/self/mountinfo") or ""
     deepest, found = 0, ""
-    for line in mounts.read_text().splitlines() if mounts.exists() else ():
+    for line in mounts.splitlines():
         fields, _, mounted = line.partition(" - ")
         point = Path(_OCTAL.sub(lambda code: chr(int(code[1], 8)), fields.split()[4]))
         if path.is_relative_to(point) and len(point.parts) >= deepest:

@@ -34,7 +34,7 @@ _LEFT_OUT = {"Address", "NodeGUID", "SysImageGUID", "PCIVendor", "PCIDevice", *_
 
 def facts(exported: Exported, topology: Topology, memory: Fact, source: str) -> dict[str, dict[str, Fact]]:
     """The sections of a live machine, as far as `source` (name of a file or description) has the facts."""
-    silent = unavailable(f"{source} does not tell")
+    silent = _stated("", source)
     return {
         "processor": {
             **_named(exported.processor, _PROCESSOR, source),
@@ -49,11 +49,14 @@ def facts(exported: Exported, topology: Topology, memory: Fact, source: str) -> 
     }
 
 
+def _stated(word: str, source: str) -> Fact:
+    """The word as a fact; empty ones are unavailable."""
+    return Fact(word, source=source) if word else unavailable(f"{source} does not tell")
+
+
 def _named(infos: Mapping[str, str], names: Mapping[str, str], source: str) -> dict[str, Fact]:
     return {
-        name: Fact(infos[info], source=f"{source} ({info})")
-        if infos.get(info)
-        else unavailable(f"{source} does not tell")
+        name: _stated(infos[info], f"{source} ({info})") if infos.get(info) else _stated("", source)
         for name, info in names.items()
     }
 
@@ -61,9 +64,7 @@ def _named(infos: Mapping[str, str], names: Mapping[str, str], source: str) -> d
 def _highest(exported: Exported, info: str, source: str) -> Fact:
     """The highest value over all kinds of cpu."""
     values = [int(kind[info]) for kind in exported.kinds if kind.get(info, "").isdecimal()]
-    return (
-        Fact(max(values) * 10**6, "Hz", f"{source} ({info})") if values else unavailable(f"{source} does not tell")
-    )
+    return Fact(max(values) * 10**6, "Hz", f"{source} ({info})") if values else _stated("", source)
 
 
 def devices(exported: Exported, topology: Topology, source: str) -> tuple[Device, ...]:
@@ -91,12 +92,10 @@ def _card(card: HwlocDevice, own: Sequence[HwlocDevice], topology: Topology, sou
     computing = sorted(device.name for device in own if device.computes)
     stated = _device(card, card, topology, source)
     facts = {
-        "class": Fact(ACCELERATORS[kind], source=source)
-        if kind in ACCELERATORS
-        else unavailable(f"{source} does not tell"),
+        "class": _stated(ACCELERATORS.get(kind, ""), source),
         "model": stated.facts["model"],
-        "PCI id": Fact(numbers.strip("[]"), source=source) if numbers else unavailable(f"{source} does not tell"),
-        "driver": unavailable(f"{source} does not tell"),
+        "PCI id": _stated(numbers.strip("[]"), source),
+        "driver": _stated("", source),
         **({"UUID": Fact(uuid, source=source)} if uuid else {}),
         **({"computes with": Fact(", ".join(computing), source=source)} if computing else {}),
         **{name: Fact(value, source=source) for name, value in infos.items() if name not in _LEFT_OUT},
@@ -114,7 +113,7 @@ def _device(device: HwlocDevice, card: HwlocDevice | None, topology: Topology, s
         device.name,
         "network" if device.kind == "network" else "infiniband" if device.kind == "infiniband" else "accelerator",
         {
-            "model": Fact(words, source=source) if words else unavailable(f"{source} does not tell"),
+            "model": _stated(words, source),
             **infos,
             **({"computes with": Fact(device.name, source=source)} if device.computes else {}),
             "PCI address": Fact(device.pci, source=source)

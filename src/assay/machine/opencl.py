@@ -6,12 +6,13 @@ Run as a module it prints them as JSON.
 import ctypes
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+
+from assay.model import other_programs
 
 NAME, SOURCE = "OpenCL", "clGetDeviceInfo"
 _LIBRARY = "libOpenCL.so.1"
@@ -55,17 +56,11 @@ def found(root: Path = Path("/")) -> tuple[OpenClDevice, ...]:
     folder = Path(os.environ.get("OCL_ICD_VENDORS", root / "etc/OpenCL/vendors"))
     if not any(folder.glob("*.icd")) and folder.suffix != ".icd":
         return ()
+    python_path = os.pathsep.join(filter(None, sys.path))
+    listed = other_programs.output((sys.executable, "-m", __name__), _PATIENCE_S, PYTHONPATH=python_path)
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", __name__],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PATIENCE_S,
-            check=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
-        return msgspec.json.decode(done.stdout, type=tuple[OpenClDevice, ...])
-    except (OSError, subprocess.SubprocessError, msgspec.DecodeError):
+        return msgspec.json.decode(listed, type=tuple[OpenClDevice, ...])
+    except msgspec.DecodeError:
         return ()
 
 

@@ -10,8 +10,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from assay.machine.verdicts import Verdict
-from assay.model.check import Check
+from assay.model.facts import Check, Verdict
 from assay.model.grouping import grouped
 from assay.model.ranks_seen import RankSeen, RanksSeen
 from assay.model.toolchain import SLURM_PMI, Mpi
@@ -95,8 +94,7 @@ def _name(option: str) -> str:
 
 def examine(seen: RanksSeen, line: LaunchLine) -> tuple[Check, ...]:
     """All checks of the ranks of a launch, in the order of the table."""
-    found = ((name, why, judge(seen, line)) for name, why, judge in _RULES)
-    return tuple(Check(name, verdict.state, verdict.found, why, verdict.remedy) for name, why, verdict in found)
+    return tuple(judge(seen, line).check(name, why) for name, why, judge in _RULES)
 
 
 def _ranks(seen: RanksSeen, line: LaunchLine) -> Verdict:

@@ -3,7 +3,7 @@
 import resource
 from pathlib import Path
 
-from assay.machine import counters, files, memory_limit
+from assay.machine import counters, files, memory
 from assay.machine.counters import STAT, Counters
 from assay.model.facts import Fact, unavailable
 
@@ -67,7 +67,7 @@ def _swap_in_use(root: Path) -> Fact:
 def _cpu_quota(root: Path) -> Fact:
     """The quota of cpu time of the enclosing cgroups, as a number of cpus; 0 if they do not limit it."""
     least: tuple[float, str] | None = None
-    for folder in memory_limit.cgroup_folders(root, "cpu"):
+    for folder in memory.cgroup_folders(root, "cpu"):
         quota, period = _quota(folder)
         if quota is not None and quota > 0 and period > 0:
             name = "/" + str(folder.relative_to(root))

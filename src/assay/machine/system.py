@@ -1,11 +1,12 @@
 """Facts of the system: kernel, firmware, virtualisation, container."""
 
 import os
+import re
 from pathlib import Path
 
-from assay.machine import files, memory_limit
+from assay.machine import files, memory
 from assay.model.facts import Fact, unavailable
-from assay.model.kernel_options import COMMAND_LINE, kernel_facts
+from assay.model.private import COMMAND_LINE, kernel_facts
 
 _DMI = "sys/class/dmi/id"
 _NO_DMI = f"the firmware gives no DMI table (no /{_DMI})"
@@ -24,6 +25,7 @@ _CONTAINERS = (
     (".singularity.d", "Apptainer"),
     ("run/systemd/container", "systemd"),
 )
+_OFED = "usr/bin/ofed_info"
 
 
 def facts(root: Path) -> dict[str, Fact]:
@@ -128,7 +130,7 @@ def _container(root: Path) -> Fact:
 
 def _cgroup(root: Path) -> Fact:
     """Version of the cgroup hierarchy that limits memory, and the path of this process in it."""
-    groups = memory_limit.cgroup_memberships(root)
+    groups = memory.cgroup_memberships(root)
     for controllers, path in groups:
         if "memory" in controllers.split(","):
             return Fact(f"v1 {path}", source="/proc/self/cgroup")
@@ -140,3 +142,10 @@ def _isolated(root: Path) -> Fact:
     name = "sys/devices/system/cpu/isolated"
     content = files.text(root / name)
     return files.fact(root, name, str) if content is None else Fact(content or "none", source=f"/{name}")
+
+
+def ofed(root: Path) -> dict[str, Fact]:
+    """`OFED` with its release, from its own program; empty if it is not installed."""
+    content = files.text(root / _OFED) or ""
+    match = re.search(r"(?:MLNX_)?OFED(?:_LINUX|_internal)?-\d[\w.-]*", content)
+    return {"OFED": Fact(match[0].rstrip(".-"), source=f"/{_OFED}")} if match else {}

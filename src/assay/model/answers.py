@@ -1,4 +1,4 @@
-"""What topics add to the command line: commands, and views over many runs.
+"""What topics add to the command line: commands, views over many runs, and forms in which a run is exported.
 
 A module of a topic's `commands` defines `command`, a command of click: `assay NAME`. It returns an `Answer`, to
 which the command line adds `--json`; an argument `run` completes ids of runs, and click's object, which
@@ -51,3 +51,21 @@ class Site(NamedTuple):
     """
 
     limits: Callable[[], Mapping[str, float]]
+
+
+#: Text, or bytes of a binary form.
+Parts = Iterable[str] | Iterable[bytes]
+
+
+class Export(NamedTuple):
+    """One export format.
+
+    Attributes:
+        words: what the format holds, for the help of the command line.
+        figures: writes the figures.
+        samples: writes the raw samples; None if the format has no such table.
+    """
+
+    words: str
+    figures: "Callable[[Run, Analysis], Parts]"
+    samples: "Callable[[Run], Parts] | None" = None

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from assay.model.core_rate import CoreRate
-from assay.model.declaration import Declaration, Params
-from assay.model.growth import Growth
+from assay.model.declaration import Declaration, Params, ParamValue
 from assay.model.machine import Topology
 from assay.model.placement import Placement
 
@@ -99,6 +98,50 @@ class Operations(msgspec.Struct, frozen=True):
     iteration: Callable[[Params, Placement], float] = lambda _params, _placement: 0.0
 
 
+Value = int | float | str
+Values = Mapping[str, Value]
+
+
+class Message(NamedTuple):
+    """Messages sent one after the other: their number, and bytes of each."""
+
+    number: float
+    bytes: float
+
+
+class Exchange(NamedTuple):
+    """Messages of a rank to its neighbours while all ranks do some work.
+
+    Attributes:
+        work: amount of work, in the unit of the headline rate times s.
+        messages: messages of the rank that sends most.
+    """
+
+    work: float
+    messages: tuple[Message, ...]
+
+
+def _no_exchange(_params: Values, _placement: Placement) -> Exchange | None:
+    return None
+
+
+class Growth(msgspec.Struct, frozen=True):
+    """What predictions of scaling need to know of the messages of a benchmark.
+
+    Attributes:
+        exchange: messages of a case that is predicted; None if they are not counted.
+        overlaps: the operation that its ranks leave to MPI while they compute; empty if there is none.
+    """
+
+    exchange: Callable[[Values, Placement], Exchange | None] = _no_exchange
+    overlaps: str = ""
+
+    @property
+    def counts_messages(self) -> bool:
+        """Whether the messages of the ranks are known."""
+        return self.exchange is not _no_exchange
+
+
 class Benchmark(Declaration, frozen=True, dict=True, kw_only=True):
     """A declaration with the functions that planning it needs.
 
@@ -157,3 +200,22 @@ class Benchmark(Declaration, frozen=True, dict=True, kw_only=True):
         of = self.operations
         operations_s = of.iteration(params, placement) / (of.share * core.flops) if of else 0.0
         return self.iteration_seconds(params) + operations_s
+
+
+#: Prefix of an MPI program that runs as one rank without mpiexec: else Open MPI starts a daemon next to it, and
+#: binds its threads by rules of its own.
+ONE_RANK = ("env", "OMPI_MCA_ess_singleton_isolated=1", "OMPI_MCA_hwloc_base_binding_policy=none")
+
+
+#: An axis, and its level at which ranks pass no messages.
+_COUPLING, INDEPENDENT = "coupling", "independent"
+
+
+def works_together(params: Mapping[str, ParamValue]) -> bool:
+    """Whether the ranks share one problem; else each has its own, and the rate is the sum over the ranks."""
+    return params.get(_COUPLING) != INDEPENDENT
+
+
+def sharing_ranks(params: Mapping[str, ParamValue], placement: Placement) -> int:
+    """How many ranks share one problem."""
+    return len(placement.rank_cpus) if works_together(params) else 1

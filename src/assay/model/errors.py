@@ -1,5 +1,16 @@
 """Errors that a user reads: what went wrong, why, and the next command to type."""
 
+from collections.abc import Iterable
+
+
+def hint(word: str, known: Iterable[str]) -> str:
+    """What a wrong word may have meant, as the cause in an error: `did you mean 'hpl'?`, else all known words."""
+    import difflib  # noqa: PLC0415 (seldom needed)
+
+    words = list(known)
+    near = difflib.get_close_matches(word, words, n=1)
+    return f"did you mean '{near[0]}'?" if near else f"known: {', '.join(words)}"
+
 
 class AssayError(Exception):
     """A failure that a user can act on. It reaches them as three lines and an exit code, never a traceback.

@@ -1,6 +1,7 @@
 """A fact about a machine: a value with its unit and source, or why it is not known."""
 
 from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -48,3 +49,55 @@ class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
 def unavailable(reason: str) -> Fact:
     """A fact that could not be determined, and why."""
     return Fact(unavailable=reason)
+
+
+CHECKS_SCHEMA = 1
+
+State = Literal["ok", "warning", "problem", "unknown"]
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One check.
+
+    Attributes:
+        name: what was looked at.
+        state: `warning` can move or spoil figures; `problem` prevents measuring; `unknown` if the fact is unknown.
+        found: what was found, in words.
+        why: what it means for measurements.
+        remedy: a command or thing to do; empty if there is nothing to change.
+        read: the facts it uses.
+    """
+
+    name: str
+    state: State
+    found: str
+    why: str
+    remedy: str = ""
+    read: tuple[Fact, ...] = ()
+
+
+class Verdict(NamedTuple):
+    """The result of a rule."""
+
+    state: State
+    found: str
+    remedy: str = ""
+
+    def check(self, name: str, why: str, read: tuple[Fact, ...] = ()) -> Check:
+        """The check of what was judged.
+
+        Args:
+            name: what was looked at.
+            why: what it means for measurements.
+            read: the facts it uses.
+        """
+        return Check(name, self.state, self.found, why, self.remedy, read)
+
+
+class Checks(msgspec.Struct, frozen=True):
+    """All checks of a machine."""
+
+    schema: int
+    host: str
+    fit: bool
+    checks: tuple[Check, ...]

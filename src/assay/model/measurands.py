@@ -1,30 +1,23 @@
-"""The measurands of figures: of a case that was measured, and of a figure that a source printed."""
+"""The measurands of the figures of a case that was measured; `printed_measurands` has those of printed figures."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal
 
+import msgspec
+
 from assay.model.declaration import Axis, Declaration, Metric, Params, ParamValue
 from assay.model.families import family, network_named
-from assay.model.imported import RANGE_END, UNSTATED, Figure, Table
+from assay.model.imported import UNSTATED
 from assay.model.machine import Device, Machine, Topology, allowed_cores, device_of
-from assay.model.measurand import (
-    AxisValue,
-    Count,
-    Direction,
-    FactorRole,
-    Layout,
-    Level,
-    Measurand,
-    Places,
-)
+from assay.model.measurand import AxisValue, Direction, FactorRole, Layout, Level, Measurand, Places
 from assay.model.placement import Memory, Placement, Word, parsed
 from assay.model.plan import Case, Plan
 from assay.model.run import Run
 from assay.model.toolchain import Toolchain
 
 #: Factor as plans and sources name it -> its role.
-_ROLES: Mapping[str, FactorRole] = {
+FACTOR_ROLES: Mapping[str, FactorRole] = {
     "network": "network",
     "mpi": "mpi",
     "toolchain": "compiler",
@@ -33,44 +26,31 @@ _ROLES: Mapping[str, FactorRole] = {
     "system": "system",
 }
 #: Factors that are parts of their own, or axes.
-_ELSEWHERE = frozenset(("memory",))
+ELSEWHERE = frozenset(("memory",))
 #: Params of imported figures that are parts of their own, unless the program has such an axis.
 _COUNTS = frozenset(("ranks", "nodes", "threads", "direction"))
 #: Params by which tools state a direction.
-_WAYS: Mapping[tuple[str, ParamValue], Direction] = {
+DIRECTIONS: Mapping[tuple[str, ParamValue], Direction] = {
     ("reverse", "Reverse"): "in",
     ("directions", "Bidirectional"): "both ways",
     ("time-of", "rtt"): "round trip",
     ("time-of", "lat"): "one way",
-    **{("direction", way): way for way in ("one way", "both ways", "round trip", "out", "in")},
+    **{("direction", direction): direction for direction in ("one way", "both ways", "round trip", "out", "in")},
 }
-_SHARES = {"all": "all cores", "half": "half of the cores", "all-threads": "all threads"}
-_RELATIONS = {
-    "same-core": "same core",
-    "same-l3": "same L3",
-    "same-socket": "same socket",
-    "other-l3": "same socket",
-    "other-numa": UNSTATED,
-    "other-socket": "other socket",
-    "other-node": "other node",
-}
+#: Word for a share of the cores -> its name in a layout.
+SHARES = {"all": "all cores", "half": "half of the cores", "all-threads": "all threads"}
 
 
 def of_metric(case: Measurand, declared: Declaration, kernel: str, metric: Metric, params: Params) -> Measurand:
     """The measurand of one metric of a case: `case` is that of `of_case`."""
-    return Measurand(
-        program=case.program,
-        version=case.version,
+    return msgspec.structs.replace(
+        case,
         kernel=kernel,
         metric=metric.name,
         role=metric.role or "",
         unit=metric.unit,
         better=metric.better,
-        direction=_direction(declared, params),
-        axes=case.axes,
-        layout=case.layout,
-        places=case.places,
-        levels=case.levels,
+        direction=direction_of(declared, params),
     )
 
 
@@ -92,13 +72,13 @@ def of_case(run: Run, case: Case, declared: Declaration, *, alone: bool = False)
         version=str(declared.version),
         kernel="",
         metric="",
-        axes=_axes(declared, case.params, case.factors, stated=True),
+        axes=axes_of(declared, case.params, case.factors, stated=True),
         layout=_layout(placement, len(hosts), placement.rank_cpus, machine, declared),
         places=Places(
             part=_part(word, machine),
             relation="other node" if len(hosts) > 1 else _relation(cpus, machine),
             card=_card(run.plan, word, declared) if len(hosts) > 1 else "",
-            memory=_memory(placement.memory),
+            memory=memory_of(placement.memory),
             folder=", ".join(dict.fromkeys(folder.file_system or UNSTATED for folder in placement.folders)),
             device=_device(placement, machine),
         ),
@@ -106,30 +86,7 @@ def of_case(run: Run, case: Case, declared: Declaration, *, alone: bool = False)
     )
 
 
-def of_figure(table: Table, figure: Figure, declared: Declaration) -> Measurand:
-    """The measurand of a printed figure; what its source does not state is `not stated`."""
-    params = table.params | figure.params
-    metric = next((each for each in declared.metrics if each.name == figure.metric), None)
-    word = parsed(table.placement)
-    axes = _axes(declared, params, table.factors, stated=False)
-    stated = next((way for way in map(_WAYS.get, params.items()) if way), None)
-    return Measurand(
-        program=table.benchmark,
-        version=" ".join(filter(None, (table.tool, table.version or f"({UNSTATED})"))),
-        kernel=figure.kernel,
-        metric=figure.metric,
-        role=(metric.role if metric else "") or "",
-        unit=figure.unit,
-        better="lower" if figure.better == "lower" else "higher",
-        direction=stated or _direction(declared, params),
-        axes=axes,
-        layout=_stated_layout(table, params, word, declared),
-        places=_stated_places(table, word, declared),
-        levels=tuple(sorted(_stated_levels(table, declared), key=lambda level: level.factor)),
-    )
-
-
-def _axes(
+def axes_of(
     declared: Declaration, params: Params, factors: Mapping[str, str], *, stated: bool
 ) -> tuple[AxisValue, ...]:
     """Every axis of the program, and every param that it does not declare.
@@ -140,18 +97,18 @@ def _axes(
         factors: levels; those of axes are in `params`, too.
         stated: whether absent axes have their default, else nobody states them.
     """
-    found = []
+    values = []
     for axis in declared.axes:
         if axis.name in params:
-            found.append(_axis(declared, axis, params[axis.name], varied=axis.name in factors))
+            values.append(_axis(declared, axis, params[axis.name], varied=axis.name in factors))
         elif stated and axis.default is not None:
-            found.append(AxisValue(axis.name, axis.default, axis.role or "", axis.unit, "default"))
+            values.append(AxisValue(axis.name, axis.default, axis.role or "", axis.unit, "default"))
         elif not stated and axis.name not in declared.derived:
-            found.append(AxisValue(axis.name, UNSTATED, axis.role or "", axis.unit))
+            values.append(AxisValue(axis.name, UNSTATED, axis.role or "", axis.unit))
     names = {axis.name for axis in declared.axes}
     others = (name for name in params if name not in names and name not in _COUNTS)
-    found += [AxisValue(name, params[name]) for name in others]
-    return tuple(sorted(found, key=lambda axis: axis.name))
+    values += [AxisValue(name, params[name]) for name in others]
+    return tuple(sorted(values, key=lambda axis: axis.name))
 
 
 def _axis(declared: Declaration, axis: Axis, value: ParamValue, *, varied: bool) -> AxisValue:
@@ -163,12 +120,12 @@ def _axis(declared: Declaration, axis: Axis, value: ParamValue, *, varied: bool)
     return AxisValue(axis.name, value, axis.role or "", axis.unit, basis)
 
 
-def _direction(declared: Declaration, params: Params) -> Direction:
+def direction_of(declared: Declaration, params: Params) -> Direction:
     """How bytes pass: by the pattern of messages, or by the operation."""
     for axis in declared.axes:
         value = params.get(axis.name, "")
-        if way := _WAYS.get(("direction", axis.level_roles.get(value, ""))):
-            return way
+        if direction := DIRECTIONS.get(("direction", axis.level_roles.get(value, ""))):
+            return direction
         if pattern := axis.patterns.get(str(value)):
             return "both ways" if pattern.directions > 1 else "one way"
         if axis.patterns:
@@ -196,7 +153,7 @@ def _layout(
 def _share(cpus: Iterable[int], word: Word, machine: Machine | None) -> str:
     """The share of the cores of a node, or of its part; empty if they are neither all nor half."""
     if machine is None:
-        return _SHARES.get(word.share, "")
+        return SHARES.get(word.share, "")
     used = set(cpus)
     cores = [core for core in allowed_cores(machine.topology) if _is_in(core.numa, core.package, core.l3, word)]
     touched = [core for core in cores if used & set(core.cpus)]
@@ -255,7 +212,7 @@ def _card(plan: Plan, word: Word, declared: Declaration) -> str:
         return ""
     places = (folded.places for folded in plan.folded)
     words = (word, *(request for request, into in places if into.text == word.text))
-    groups = {each.group for each in words}
+    groups = {named.group for named in words}
     return "near" if "near-nic" in groups else "far" if "far-nic" in groups else UNSTATED
 
 
@@ -264,7 +221,8 @@ def _device(placement: Placement, machine: Machine | None) -> str:
     return ", ".join(dict.fromkeys(given.kind(known) for rank in placement.devices for given in rank))
 
 
-def _memory(memory: Memory) -> str:
+def memory_of(memory: Memory) -> str:
+    """The memory policy, with its nodes only if it binds to them."""
     return str(memory) if memory.policy == "bind" else memory.policy
 
 
@@ -276,15 +234,14 @@ def _levels(run: Run, case: Case, declared: Declaration) -> Iterator[Level]:
     kinds = {"network": "network", "toolchain": "compiler", "mpi": "mpi", "library": "blas"}
     done: set[str] = set()
     for name, level in case.factors.items():
-        if name in axes or name in _ELSEWHERE:
+        if name in axes or name in ELSEWHERE:
             continue
         factor = varied.get(name)
-        role: FactorRole = kinds.get(factor.kind, "") if factor else _ROLES.get(name, "")  # type: ignore[assignment]
-        kind, rate = _identified(run, role, level, factor.devices if factor else {})
-        others = [other for other in (factor.levels if factor else ()) if other != level]
-        twin = any(
-            _identified(run, role, other, factor.devices if factor else {}) == (kind, rate) for other in others
-        )
+        role: FactorRole = kinds.get(factor.kind, "") if factor else FACTOR_ROLES.get(name, "")  # type: ignore[assignment]
+        levels, devices = (factor.levels, factor.devices) if factor else ((), {})
+        kind, rate = _identified(run, role, level, devices)
+        others = (other for other in levels if other != level)
+        twin = any(_identified(run, role, other, devices) == (kind, rate) for other in others)
         done.add(role)
         yield Level(name, level, role, kind, rate, named=bool(kind) and twin)
     yield from _used(run, case, declared, toolchain, done)
@@ -328,12 +285,12 @@ def _identified(run: Run, role: FactorRole, level: str, devices: Mapping[str, st
 def _network(run: Run, device: str, level: str = "") -> tuple[str, float]:
     """Kind and rate of a network, from the facts of its device, else from its name."""
     machine = next(iter(run.machines.values()), None)
-    found = machine.network_device(device_of(device)) if machine else None
-    if found is None:
+    card = machine.network_device(device_of(device)) if machine else None
+    if card is None:
         return network_named(level or device)
-    layer = found.facts.get("link layer")
-    kind = str(layer.value) if layer and layer.known else "Ethernet" if found.kind == "network" else "InfiniBand"
-    return kind, _rate(found)
+    layer = card.facts.get("link layer")
+    kind = str(layer.value) if layer and layer.known else "Ethernet" if card.kind == "network" else "InfiniBand"
+    return kind, _rate(card)
 
 
 def _rate(device: Device) -> float:
@@ -342,78 +299,3 @@ def _rate(device: Device) -> float:
         if fact and isinstance(fact.value, int | float):
             return float(fact.value) / 8
     return 0.0
-
-
-def _stated_levels(table: Table, declared: Declaration) -> Iterator[Level]:
-    axes = {axis.name for axis in declared.axes}
-    done = set[str]()
-    for name, level in table.factors.items():
-        if name in axes or name in _ELSEWHERE:
-            continue
-        role = _ROLES.get(name, "")
-        kind, rate = network_named(level) if role == "network" else (family(role, level) if role else "", 0.0)
-        done.add(role)
-        yield Level(name, level, role, kind, rate, named=bool(kind) and not rate and level != kind)
-    wanted: list[FactorRole] = ["compiler"]
-    if declared.launcher == "mpi":
-        wanted += ["network"] if parsed(table.placement).nodes or len(table.hosts) > 1 else []
-        wanted += ["mpi"] if declared.two_sided != "TCP" else []
-    wanted += ["blas"] if "blas" in declared.needs else []
-    yield from (Level(role, UNSTATED, role, varied=False) for role in wanted if role not in done)
-
-
-def _stated_layout(table: Table, params: Params, word: Word, declared: Declaration) -> Layout:
-    named = params.get("nodes")
-    nodes: Count = word.nodes or len(table.hosts) or (1 if word.form else UNSTATED)
-    nodes = named if isinstance(named, int) else nodes
-    cpus = _cpus(word)
-    mpi = declared.launcher == "mpi"
-    each: Count = word.width or UNSTATED
-    on_node: Count = UNSTATED
-    if word.form and (declared.is_known or cpus == 1):
-        each = word.width or (1 if mpi or cpus == 1 else cpus or UNSTATED)
-        on_node = (cpus or UNSTATED) if mpi else 1
-    if word.form == "ranks" and len(word.ranks) == 1 and word.ranks[0].isdecimal():
-        on_node = int(word.ranks[0])
-    stated = params.get("ranks", table.ranks or UNSTATED)
-    ranks: Count = stated if isinstance(stated, int) else UNSTATED
-    if isinstance(nodes, int):
-        if isinstance(on_node, int) and ranks == UNSTATED:
-            ranks = on_node * nodes
-        elif isinstance(ranks, int) and on_node == UNSTATED and not ranks % nodes:
-            on_node = ranks // nodes
-    own = params.get("threads") if "threads" not in declared.units else None
-    threads = own if isinstance(own, int) else table.threads or each
-    return Layout(nodes, ranks, on_node, threads, 0, _SHARES.get(word.share, UNSTATED))
-
-
-def _cpus(word: Word) -> int:
-    """Number of cpus of a node that a word names; 0 if it depends on the machine."""
-    if word.share == "one-core" or word.plain == "one-core" or word.text == "pair:other-node":
-        return 1
-    if word.form == "pair":
-        return 2
-    return word.count or 0
-
-
-def _stated_places(table: Table, word: Word, declared: Declaration) -> Places:
-    nodes = word.nodes or len(table.hosts)
-    relation = UNSTATED
-    if nodes > 1:
-        relation = "other node"
-    elif _cpus(word) == 1:
-        relation = "one cpu"
-    elif word.form == "pair":
-        relation = _RELATIONS.get(word.partners, UNSTATED)
-    card = {"near-nic": "near", "far-nic": "far"}.get(word.group, "")
-    if not card and nodes > 1 and declared.between_two:
-        card = UNSTATED
-    part = (
-        f"{word.group} {word.index}" if word.group in {"numa", "socket", "l3"} and word.index is not None else ""
-    )
-    return Places(part, relation, card, _memory(Memory.parsed(table.memory)))
-
-
-def ends_of(figure: Measurand) -> str:
-    """The end of a range that a figure is, `low`; empty for a plain figure."""
-    return next((str(axis.value) for axis in figure.axes if axis.name == RANGE_END), "")

@@ -6,11 +6,10 @@ from typing import Literal
 import msgspec
 
 from assay.model.declaration import Declaration, ParamValue, kept
-from assay.model.effort import Effort
 from assay.model.imported import Printed
 from assay.model.law import Model, Prediction
 from assay.model.measurand import Measurand
-from assay.model.noise import Noise
+from assay.model.noise import Effort, Noise
 from assay.model.placed import Placed
 from assay.model.plan import Experiment
 from assay.model.profile import Profile

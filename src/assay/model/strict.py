@@ -1,16 +1,26 @@
-"""Convert tables of TOML files to records, and refuse unknown, missing and wrong keys by name."""
+"""Read TOML files, convert their tables to records, and refuse unknown, missing and wrong keys by name."""
 
-import difflib
 import re
+import tomllib
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 
-from assay.model.errors import UsageError
+from assay.model.errors import UsageError, hint
 
 Record = TypeVar("Record", bound=msgspec.Struct)
+
+
+def read(path: Path, what: str, remedy: str) -> dict[str, Any]:
+    """The table in a TOML file; UsageError if it cannot be read. `what` is its kind: `study`."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise UsageError(f"cannot read {what} '{path}'", why=why, remedy=remedy) from error
 
 
 def converted(table: Mapping[str, Any], record: type[Record], what: str, path: object, remedy: str) -> Record:
@@ -45,7 +55,8 @@ def _refuse_unknown(value: object, kind: Any, path: object, where: str) -> None:
     known = _fields(kind) if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else {}
     for key, each in value.items():
         if known and key not in known:
-            raise _unknown(f"{where}{key}", key, kind.__struct_fields__, path)
+            why = hint(key, kind.__struct_fields__)
+            raise UsageError(f"unknown key '{where}{key}' in {path}", why=why, remedy=f"$EDITOR {path}")
         of_any = inner[-1] if inner else object
         _refuse_unknown(each, known.get(key, of_any), path, f"{where}{key}.")
 
@@ -54,9 +65,3 @@ def _refuse_unknown(value: object, kind: Any, path: object, where: str) -> None:
 def _fields(record: type[msgspec.Struct]) -> dict[str, Any]:
     """Name -> type: to evaluate the annotations takes longer than all the rest."""
     return get_type_hints(record)
-
-
-def _unknown(name: str, key: str, known: tuple[str, ...], path: object) -> UsageError:
-    near = difflib.get_close_matches(key, known, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
-    return UsageError(f"unknown key '{name}' in {path}", why=hint, remedy=f"$EDITOR {path}")

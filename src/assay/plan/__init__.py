@@ -17,19 +17,25 @@ from assay.model.left_out import LeftOut
 from assay.model.machine import Machine, allowed_cores
 from assay.model.plan import PLAN_SCHEMA, Factor, Measure, Plan, Study
 from assay.model.ranks_seen import PROGRAM
-from assay.model.resource import GivenFolder
 from assay.model.units import parse_range
 from assay.plan import factors
-from assay.plan.cards import network_cards, parse_nodes
 from assay.plan.cases import Selection, select, sentinel
 from assay.plan.checks import check, check_sizes
 from assay.plan.chosen import choices, fixes_sizes, with_choices
 from assay.plan.cores import nearest_pair
 from assay.plan.experiments import experiment_budget_s, experiment_plan
 from assay.plan.factors import library_files, parse
-from assay.plan.foreign import applications, foreign_programs
 from assay.plan.later import share_of_later, with_every_round
-from assay.plan.networks import network_factor, parse_networks, resolve_networks, with_ports
+from assay.plan.needs import applications, foreign_programs, needed_libraries, optional_functions, passes_messages
+from assay.plan.networks import (
+    network_cards,
+    network_factor,
+    parse_networks,
+    parse_nodes,
+    resolve_networks,
+    with_ports,
+)
+from assay.plan.options import Options
 from assay.plan.order import estimate_seconds, fewest_seconds, interleave, quiet_and_noisy_seconds, shared_setups
 from assay.plan.spots import Setting
 
@@ -58,67 +64,6 @@ __all__ = [
 DEFAULT_TOOLCHAIN = "default"
 _MIN_SAMPLES = 10
 _MAX_SAMPLES = 200
-
-
-class Options(msgspec.Struct, frozen=True):
-    """The user's choices for one run; None leaves a choice to the study.
-
-    Attributes:
-        seed: random seed of the order in the blocks; None: drawn at random.
-        launches: launches of each case.
-        precision: wanted relative half-width of the interval of a launch's median.
-        budget_s: seconds.
-        toolchains: names; with several, the toolchain is a factor.
-        mpis: names; with several, the MPI is a factor of benchmarks that pass messages.
-        blas: names or paths, as the user gives them; `libraries` and `factors` hold their meaning.
-        factors: further factors.
-        hosts: nodes that may be used; empty: the machine itself.
-        networks: name -> device for messages; with several, the network is a factor.
-        kernels: host -> boot id, if known: hosts of one kernel are one machine.
-        refine: rounds in which curves get more sizes where they bend.
-        full: whether the largest problems that fit into memory follow, in one launch, beyond the budget.
-        messages: sizes of messages, as `1:4M`, that replace the study's own; empty: no change.
-        values: `AXIS=VALUE,VALUE` or `BENCHMARK.AXIS=...`, values that replace the study's own.
-        nic_nodes: network -> NUMA node of its card, if the machine does not report it or reports it wrongly; the
-            empty name for all networks.
-        confirm: whether experiments for candidate findings follow.
-        confirm_s: seconds for them, beyond the budget.
-        libraries: role -> shared library that programs load if it is not varied.
-        lacking: file of a library -> optional functions that it does not have.
-        programs: names of the third-party programs that are installed here.
-        sweeps: numbers of ranks, threads and nodes of `scale:NAME`: `ranks=1,2,4`.
-        absent: application -> why it cannot be started here, and what installs it.
-        folders: folders for programs that write into one; with several each rank gets the next one.
-        no_folder: why one of them cannot be used, with the next command; empty if all can.
-        prefixes: application -> folder where Assay installed it.
-    """
-
-    seed: int | None = None
-    launches: int | None = None
-    precision: float | None = None
-    budget_s: float | None = None
-    toolchains: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    factors: tuple[Factor, ...] = ()
-    mpis: tuple[str, ...] = ()
-    blas: tuple[str, ...] = ()
-    networks: dict[str, str] = {}
-    kernels: dict[str, str] = {}
-    messages: str = ""
-    values: tuple[str, ...] = ()
-    refine: int | None = None
-    full: bool = False
-    nic_nodes: dict[str, int] = {}
-    confirm: bool = False
-    confirm_s: float | None = None
-    libraries: dict[str, str] = {}
-    lacking: dict[str, frozenset[str]] = {}
-    programs: frozenset[str] = frozenset()
-    sweeps: tuple[str, ...] = ()
-    absent: dict[str, str] = {}
-    folders: tuple[GivenFolder, ...] = ()
-    no_folder: str = ""
-    prefixes: dict[str, str] = {}
 
 
 def make(
@@ -150,18 +95,12 @@ def make(
     mpis = tuple(dict.fromkeys(options.mpis))
     setting = Setting(
         machine=machine,
+        options=options,
         hosts=options.hosts or (machine.host,),
         factors=(*_factors(toolchains, mpis, options.factors), *network_factor(options.networks)),
         stored=studies.fits_any(name),
         cards=network_cards(options.networks, options.nic_nodes, (machine, *unlike.values())),
-        kernels=options.kernels,
         unlike=dict(unlike),
-        libraries=options.libraries,
-        lacking=options.lacking,
-        programs=options.programs,
-        absent=options.absent,
-        folders=options.folders,
-        no_folder=options.no_folder,
     )
     chosen = choices(options.values, study.measure)
     measures = tuple(with_choices(_sized(study.measure, options.messages), chosen))
@@ -261,26 +200,6 @@ def _by_cores(measures: tuple[Measure, ...], setting: Setting) -> Iterator[froze
         for case in cases:
             (at_once if case.cores in first else rounds.setdefault(case.cores, set())).add(case.subject)
     return (frozenset(rounds[cores] - at_once) for cores in sorted(rounds))
-
-
-def passes_messages(study: Study) -> bool:
-    """Whether a study needs an MPI, because the processes of a benchmark pass messages."""
-    return any(benchmarks.get(measure.benchmark).launcher == "mpi" for measure in study.measure)
-
-
-def optional_functions(study: Study) -> tuple[str, ...]:
-    """Functions of libraries that only some values of axes need."""
-    axes = (axis for measure in study.measure for axis in benchmarks.get(measure.benchmark).axes)
-    return tuple(dict.fromkeys(name for axis in axes for names in axis.functions.values() for name in names))
-
-
-def needed_libraries(study: Study) -> dict[str, tuple[str, ...]]:
-    """Role of each library that programs of a study load at launch -> functions that they call."""
-    found: dict[str, tuple[str, ...]] = {}
-    for measure in study.measure:
-        for role, functions in benchmarks.get(measure.benchmark).needs.items():
-            found[role] = tuple(dict.fromkeys((*found.get(role, ()), *functions)))
-    return found
 
 
 def programs(plan: Plan) -> dict[str, frozenset[str]]:

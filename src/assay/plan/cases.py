@@ -13,7 +13,7 @@ from assay.model.machine import Machine, Topology, allowed_cores
 from assay.model.placement import Memory, Placement, parsed, starred_memory
 from assay.model.plan import Case, Measure, case_id
 from assay.model.units import format_size
-from assay.plan import factors, resources
+from assay.plan import factors
 from assay.plan import hosts as over_nodes
 from assay.plan.cores import GROUPS, grouped, knows_shared_caches
 from assay.plan.nodes import memory_targets
@@ -29,7 +29,7 @@ from assay.plan.points import (
     fitting,
     supported,
 )
-from assay.plan.spots import ResolvedPlacement, Setting, in_words, spots
+from assay.plan.spots import ResolvedPlacement, Setting, in_words, missing_resources, spots, too_full
 
 _SENTINEL_WEIGHT = 0.1
 #: Memory that hwloc assumes for each node without a size in its short form.
@@ -54,7 +54,7 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
     kept: dict[object, ResolvedPlacement] = {}
     folded: dict[Folded, None] = {}
     left_out = _absent(measures, setting)
-    for host, same in over_nodes.machine_of_hosts(setting.hosts, setting.kernels).items():
+    for host, same in over_nodes.machine_of_hosts(setting.hosts, setting.options.kernels).items():
         if host != same:
             why = f"it is the same machine as {same}"
             left_out[LeftOut(f"what passes no messages on {host}", why, family=("same machine", same))] = None
@@ -64,7 +64,7 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
             lacking: dict[LeftOut, None] = {}
             requests = tuple(_possible(benchmark, measure, part.machine, lacking))
             for spot in spots(measure, part, lacking):
-                reason, option = resources.missing(benchmark, spot.placement, part)
+                reason, option = missing_resources(benchmark, spot.placement, part)
                 if why := _unfit(benchmark, spot.placement) or _missing_software(benchmark, part) or reason:
                     more_nodes, request = (
                         _lacks_nodes(benchmark, spot.placement),
@@ -87,11 +87,11 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
 def _absent(measures: tuple[Measure, ...], setting: Setting) -> dict[LeftOut, None]:
     """The applications that cannot be started here, each once with its reason."""
     names = (each.benchmark for each in measures)
-    return {LeftOut(name, setting.absent[name]): None for name in names if name in setting.absent}
+    return {LeftOut(name, setting.options.absent[name]): None for name in names if name in setting.options.absent}
 
 
 def _here(measures: tuple[Measure, ...], setting: Setting) -> tuple[Measure, ...]:
-    return tuple(each for each in measures if each.benchmark not in setting.absent)
+    return tuple(each for each in measures if each.benchmark not in setting.options.absent)
 
 
 def _on_hosts_like(part: Setting, left: LeftOut) -> LeftOut:
@@ -104,7 +104,7 @@ def sentinel(setting: Setting, *, first_host_only: bool = False) -> Case:
     """The fixed work of one core, which only the state of the machine can slow."""
     benchmark = benchmarks.sentinel()
     (place,) = places("one-core", setting.machine.topology)
-    everywhere = over_nodes.select_hosts(place.word, "", setting.hosts, setting.kernels, ranks=False)
+    everywhere = over_nodes.select_hosts(place.word, "", setting.hosts, setting.options.kernels, ranks=False)
     hosts = setting.hosts[:1] if first_host_only else everywhere
     params = dict(benchmark.sentinel)
     cpus = {host: places("one-core", setting.machine_of(host).topology)[0].cpus for host in hosts}
@@ -153,10 +153,10 @@ def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
     if (
         benchmark.foreign
         and benchmark.foreign.tool
-        and not setting.programs.intersection(benchmark.foreign.executables)
+        and not setting.options.programs.intersection(benchmark.foreign.executables)
     ):
         return f"the program {benchmark.foreign.name} is not here: {benchmark.foreign.install}"
-    missing = [role for role in benchmark.needs if role not in setting.libraries.keys() | varied]
+    missing = [role for role in benchmark.needs if role not in setting.options.libraries.keys() | varied]
     return f"no {' and no '.join(missing)} library is found here: see assay list {missing[0]}" if missing else ""
 
 
@@ -165,7 +165,9 @@ def _missing_executable(benchmark: Benchmark, point: ExpandedPoint, placement: P
     if benchmark.foreign is None or benchmark.foreign.application:
         return ""
     name = benchmark.foreign.executable(point.params, placement)
-    return "" if name in setting.programs else f"the program {name} is not here: {benchmark.foreign.install}"
+    return (
+        "" if name in setting.options.programs else f"the program {name} is not here: {benchmark.foreign.install}"
+    )
 
 
 def _missing_functions(
@@ -175,11 +177,11 @@ def _missing_functions(
     varied = {
         each.name: each.files[levels[each.name]] for each in setting.factors if each.files and each.name in levels
     }
-    files = [file for role, file in (setting.libraries | varied).items() if role in benchmark.needs]
+    files = [file for role, file in (setting.options.libraries | varied).items() if role in benchmark.needs]
     for axis in benchmark.axes:
         wanted = axis.functions.get(point.params.get(axis.name, ""), ())
         for file in files if wanted else ():
-            if setting.lacking.get(file, frozenset()).issuperset(wanted):
+            if setting.options.lacking.get(file, frozenset()).issuperset(wanted):
                 return f"{file} has no {' and no '.join(wanted)}"
     return ""
 
@@ -291,7 +293,7 @@ def _cases(
     available = setting.available(placement.hosts, placement.memory.nodes)
     needed = benchmark.host_memory_bytes(point.params, placement)
     why, too_large, instead = _missing_executable(benchmark, point, placement, setting), "", ""
-    why = why or resources.too_full(benchmark, point.params, placement)
+    why = why or too_full(benchmark, point.params, placement)
     if not why and needed > available:
         why = f"it needs {format_size(needed)} of memory; {format_size(available)} {_free_now(setting.machine)}"
         too_large = benchmark.name

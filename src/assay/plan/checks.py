@@ -16,7 +16,7 @@ def check(name: str, subject: str, selection: Selection, setting: Setting) -> No
         reasons = "; ".join(lacking[:1] if subject else lacking) or "it asks for nothing"
         more_nodes = any(left.nodes for left in selection.left_out)
         stored = dict(application_files.everywhere())
-        absent = next((each for each in setting.absent if each in stored), "")
+        absent = next((each for each in setting.options.absent if each in stored), "")
         otherwise = f"assay build --application {absent}" if absent else "assay list studies"
         smaller = next((_smaller(name, left) for left in selection.left_out if left.instead), otherwise)
         option = next((left.option for left in selection.left_out if left.option), "")

@@ -1,6 +1,5 @@
 """Values of axes that a user chooses to replace the study's own."""
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -8,7 +7,7 @@ import msgspec
 
 from assay.catalogue import benchmarks
 from assay.model.declaration import Axis
-from assay.model.errors import UsageError
+from assay.model.errors import UsageError, hint
 from assay.model.plan import Measure
 
 
@@ -63,10 +62,9 @@ def _choice(request: str, measures: Sequence[Measure]) -> Choice:
         )
     if not any(map(choice.of, having.values())):
         known = list(dict.fromkeys(one.name for each in having for one in benchmarks.get(each).axes))
-        near = difflib.get_close_matches(axis, known, n=1)
         raise UsageError(
             f"no benchmark of the study has an axis '{name.strip()}'",
-            why=f"did you mean '{near[0]}'?" if near and not benchmark else f"known: {', '.join(known)}",
+            why=f"known: {', '.join(known)}" if benchmark else hint(axis, known),
             remedy="assay list benchmarks",
         )
     return choice

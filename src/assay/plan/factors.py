@@ -1,6 +1,5 @@
 """Factors: what a user varies on purpose, and its effect on measures, cases and launches."""
 
-import difflib
 import itertools
 import re
 import shlex
@@ -14,7 +13,7 @@ from assay import toolchain as toolchains
 from assay.catalogue import benchmarks
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Axis
-from assay.model.errors import UsageError
+from assay.model.errors import UsageError, hint
 from assay.model.plan import Case, Factor, Measure, Study
 from assay.model.toolchain import Library
 from assay.model.units import parse_size
@@ -194,12 +193,8 @@ def _word(level: str, having: Sequence[tuple[Benchmark, Axis]]) -> str:
                 remedy=f"--vary {benchmark.name}.{axis.name}={','.join(words[:2])}",
             )
         if not words:
-            return level if _whole(level) else str(parse_size(level))
+            return level if level.removeprefix("-").isdecimal() else str(parse_size(level))
     return level
-
-
-def _whole(level: str) -> bool:
-    return level.removeprefix("-").isdecimal()
 
 
 def _declared(name: str, table: object) -> Factor:
@@ -238,20 +233,17 @@ def _of_configuration(own: Factor, levels: tuple[str, ...]) -> Factor:
     levels = levels or own.levels
     for level in levels:
         if level not in own.levels:
-            near = difflib.get_close_matches(level, own.levels, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(own.levels)}"
-            raise UsageError(f"'{own.name}' has no level '{level}'", why=hint, remedy=f"--vary {own.name}")
+            why = hint(level, own.levels)
+            raise UsageError(f"'{own.name}' has no level '{level}'", why=why, remedy=f"--vary {own.name}")
     return msgspec.structs.replace(own, levels=_checked_levels(own.name, levels))
 
 
 def _unknown(name: str, own: Iterable[str], measured: Mapping[str, Benchmark]) -> UsageError:
     axes = [axis.name for benchmark in measured.values() for axis in benchmark.axes]
     known = list(dict.fromkeys([*_BUILT_IN, *own, *axes]))
-    near = difflib.get_close_matches(name.rpartition(".")[2], known, n=1)
-    hint = f"did you mean '{near[0]}'?" if near and "." not in name else f"known: {', '.join(known)}"
     return UsageError(
         f"nothing is called '{name}' that could be varied here",
-        why=hint,
+        why=f"known: {', '.join(known)}" if "." in name else hint(name, known),
         remedy=f"{_HELP}   # or declare [factor.{name}] in assay.toml",
     )
 

@@ -11,8 +11,7 @@ import msgspec
 from assay.catalogue import benchmarks
 from assay.model.grouping import grouped
 from assay.model.placement import Memory, Placement
-from assay.model.plan import Case, Plan, PlannedLaunch
-from assay.model.sampling_time import LEAST_S, UNLIMITED_S, probe_s
+from assay.model.plan import LEAST_S, UNLIMITED_S, Case, Plan, PlannedLaunch, probe_s
 from assay.plan import factors
 from assay.plan.costs import FEWEST_SAMPLES, Cost
 

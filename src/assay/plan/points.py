@@ -1,6 +1,5 @@
 """The requested points of a benchmark's axes: each combination of values, and sizes chosen by memory."""
 
-import difflib
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 
@@ -8,7 +7,7 @@ import msgspec
 
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.declaration import Axis, ParamValue
-from assay.model.errors import UsageError
+from assay.model.errors import UsageError, hint
 from assay.model.machine import Machine
 from assay.model.placement import Placement
 from assay.model.plan import Measure
@@ -63,12 +62,8 @@ def combinations(benchmark: Benchmark, measure: Measure) -> Iterator[Combination
     axes = {axis.name: axis for axis in benchmark.axes}
     for name in measure.axes:
         if name not in axes:
-            near = difflib.get_close_matches(name, axes, n=1)
-            raise UsageError(
-                f"{benchmark.name} has no axis '{name}'",
-                why=f"did you mean '{near[0]}'?" if near else f"known: {', '.join(axes)}",
-                remedy="assay list benchmarks",
-            )
+            what = f"{benchmark.name} has no axis '{name}'"
+            raise UsageError(what, why=hint(name, axes), remedy="assay list benchmarks")
     chosen = {
         axis.name: _values(benchmark, axis, measure.axes.get(axis.name, axis.default))
         for axis in benchmark.axes

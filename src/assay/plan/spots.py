@@ -6,20 +6,22 @@ import msgspec
 
 from assay.catalogue import benchmarks
 from assay.model.benchmark import Benchmark
-from assay.model.declaration import ParamValue
+from assay.model.declaration import Params, ParamValue
 from assay.model.grouping import grouped
 from assay.model.left_out import LeftOut
-from assay.model.machine import Machine
+from assay.model.machine import Machine, Topology, allowed_cores
 from assay.model.placement import Placement, parsed, starred_memory
 from assay.model.plan import Factor, Measure
-from assay.model.resource import GivenDevice, GivenFolder
-from assay.plan import cards
+from assay.model.resource import GivenDevice
+from assay.model.units import format_size
 from assay.plan import hosts as over_nodes
-from assay.plan.cards import Card
+from assay.plan import nodes
+from assay.plan.cores import GROUPS
 from assay.plan.layout import is_layout, layouts, near_devices
+from assay.plan.networks import Card, resolve
 from assay.plan.nodes import memory_targets
+from assay.plan.options import Options
 from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, places, plural
-from assay.plan.sampling import sampled_places, sampling_note
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -27,34 +29,22 @@ class Setting(msgspec.Struct, frozen=True):
 
     Attributes:
         machine: machine of the first host.
+        options: the user's choices.
         hosts: names of the nodes.
         factors: what is varied on purpose.
-        cards: cards of the networks; one if all of them have the same place.
-        kernels: host -> boot id, if known: hosts of one kernel are one machine and share its cores.
-        libraries: role -> shared library that programs load if it is not varied.
-        lacking: file of a library -> functions that it does not have.
-        programs: names of the third-party programs that are installed here.
-        absent: application -> why it cannot be started here.
-        folders: folders for programs that write into one; see Placement.
-        no_folder: why the user's folder cannot be used; empty if it can.
         stored: whether the study is one of Assay's own, which must fit any machine: absent places are left out. In
             a user's study a missing index is an error, unless hosts differ.
+        cards: cards of the networks; one if all of them have the same place.
         unlike: host -> its machine, for hosts that differ from the first.
         only: hosts with equal machines to which a part of the plan is limited; empty for no limit.
     """
 
     machine: Machine
+    options: Options
     hosts: tuple[str, ...]
     factors: tuple[Factor, ...]
     stored: bool
     cards: tuple[Card, ...] = (Card(),)
-    kernels: dict[str, str] = {}
-    libraries: dict[str, str] = {}
-    lacking: dict[str, frozenset[str]] = {}
-    programs: frozenset[str] = frozenset()
-    absent: dict[str, str] = {}
-    folders: tuple[GivenFolder, ...] = ()
-    no_folder: str = ""
     unlike: dict[str, Machine] = {}
     only: tuple[str, ...] = ()
 
@@ -179,7 +169,7 @@ def _resolved(word: str, benchmark: Benchmark, setting: Setting) -> tuple[str, t
     """The word for each node, and the nodes; raises as `places`."""
     plain, nodes = over_nodes.split(word)
     mpi = benchmark.launcher == "mpi"
-    hosts = over_nodes.select_hosts(word, nodes, setting.hosts, setting.kernels, ranks=mpi)
+    hosts = over_nodes.select_hosts(word, nodes, setting.hosts, setting.options.kernels, ranks=mpi)
     return plain, tuple(host for host in hosts if not setting.only or host in setting.only)
 
 
@@ -188,7 +178,7 @@ def _places(word: str, machine: Machine, benchmark: Benchmark, setting: Setting)
 
     For ranks, the last place of a curve over cores is `all`, as in other tables.
     """
-    word = cards.resolve(word, machine, setting.cards[0])
+    word = resolve(word, machine, setting.cards[0])
     if parsed(word).form == "device":
         return near_devices(word, machine)
     if is_layout(word):
@@ -263,9 +253,9 @@ def _placement(
         memory=binding.memory,
         hosts=tuple(on),
         ranks=_ranks(place, benchmark),
-        by_host=over_nodes.ranks_by_host(ranks, setting.kernels, topologies),
+        by_host=over_nodes.ranks_by_host(ranks, setting.options.kernels, topologies),
         devices=tuple(own for host, each in on.items() for own in _devices(each, len(ranks[host]), benchmark)),
-        folders=setting.folders if benchmark.folder else (),
+        folders=setting.options.folders if benchmark.folder else (),
     )
 
 
@@ -309,3 +299,61 @@ def _levels(measure: Measure) -> dict[str, tuple[ParamValue, ...]]:
 def in_words(place: str, memory: str) -> str:
     """`all, interleave`; first touch is not named."""
     return place if memory in {"", "first-touch"} else f"{place}, {memory}"
+
+
+def sampling_note(word: str, found: tuple[Place, ...], topology: Topology) -> str:
+    """A note with the number of sampled places of a word with `*`; empty if all are measured."""
+    cores = len(allowed_cores(topology))
+    asked = parsed(word)
+    possible = {"count": cores, "pair": cores * (cores - 1) // 2}.get(asked.form or "", 0) if asked.every else 0
+    what = "pairs of cores" if asked.form == "pair" else "numbers of cores"
+    return f"a sample: {len(found)} of {possible} {what} are measured" if len(found) < possible else ""
+
+
+def sampled_places(
+    word: str, memory: str, found: tuple[Place, ...], topology: Topology
+) -> tuple[tuple[Place, ...], str]:
+    """The places of a word that are measured with a memory word, and a note if they are a sample of all cells.
+
+    With `bind:*`, groups of cores are combined with the memory of each node: with more than 16 nodes, both are
+    sampled.
+    """
+    targets, sampled = nodes.memory_targets(topology), nodes.sample(topology)
+    columns = set(targets) & set(sampled)
+    if memory != "bind:*" or len(columns) == len(targets):
+        return found, ""
+    asked, rows = parsed(word), found
+    if asked.group in GROUPS and asked.every:
+        key = GROUPS[asked.group][1]
+        near = {key(core) for core in allowed_cores(topology) if core.numa in sampled}
+        rows = tuple(place for place in found if parsed(place.word).index in near)
+    cells, possible = len(rows) * len(columns), len(found) * len(targets)
+    return rows, f"a sample: {cells} of {possible} cells are measured"
+
+
+#: What a user adds to the command if no folder is named, or the named one cannot be used.
+_NAME_FOLDER = "--folder /tmp"
+#: Share of a file system's free bytes that a case may write: others write, too.
+_FREE_SHARE = 0.9
+
+
+def missing_resources(benchmark: Benchmark, placement: Placement, setting: Setting) -> tuple[str, str]:
+    """Why a benchmark has no devices or no folder at a placement, and the option that helps; empty if it has."""
+    if benchmark.devices and not placement.devices:
+        return f"{benchmark.name} needs devices, {placement.label} has none (all:gpu:0, rank-per:gpu have)", ""
+    if benchmark.folder and setting.options.no_folder:
+        return setting.options.no_folder, _NAME_FOLDER
+    if benchmark.folder and not placement.folders:
+        return f"{benchmark.name} writes into a folder, and none is named ({_NAME_FOLDER})", _NAME_FOLDER
+    return "", ""
+
+
+def too_full(benchmark: Benchmark, params: Params, placement: Placement) -> str:
+    """Why the files of a case do not fit the folders of its ranks; empty if they do, or if that is unknown."""
+    needed = benchmark.folder_bytes(params) if benchmark.folder else 0
+    for folder in set(placement.folders):
+        ranks = sum(placement.folder_of(rank) == folder for rank in range(len(placement.rank_cpus)))
+        if folder.capacity_bytes and needed * ranks > _FREE_SHARE * folder.free_bytes:
+            most = f"more than {100 * _FREE_SHARE:.0f} % of the {format_size(folder.free_bytes)} that are free"
+            return f"it writes {format_size(needed * ranks)} into {folder.path}, {most}"
+    return ""

@@ -12,11 +12,11 @@ import jinja2.bccache
 
 from assay import __version__
 from assay.model import text as texts
+from assay.model.folders import cache_folder
 from assay.model.text import Text
 from assay.report import vega
 from assay.report.languages import LANGUAGES
 from assay.report.spoken import Spoken
-from assay.toolchain.cache import cache_folder
 
 
 def environment(**known: object) -> jinja2.Environment:

@@ -12,14 +12,14 @@ import msgspec
 import vl_convert
 from markupsafe import Markup
 
-from assay.machine.memory_limit import address_space
+from assay.machine.memory import address_space
 from assay.model.errors import UnfitEnvironmentError
+from assay.model.folders import cache_folder
 from assay.model.text import encoded
 from assay.report.charts.theme import SCHEMA, Spec, narrowed
 from assay.report.raw import compressed
 from assay.report.section import Figure
 from assay.store.files import kept
-from assay.toolchain.cache import cache_folder
 
 _VERSION = SCHEMA.rsplit("/v", 1)[-1].removesuffix(".json")
 #: Accessibility attributes of groups of marks: the static drawing is one image with one text alternative.

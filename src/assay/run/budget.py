@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from assay.catalogue import benchmarks
 from assay.launch.command import Sampling
-from assay.model.plan import Case, Plan, PlannedLaunch
+from assay.model.plan import LEAST_S, UNLIMITED_S, Case, Plan, PlannedLaunch, probe_s
 from assay.model.record import Series
 from assay.model.run import LaunchRecords
 from assay.model.samples import PHASES, STOPS, SampleTable, starts_of, table_of
-from assay.model.sampling_time import LEAST_S, UNLIMITED_S, probe_s
 
 #: Maximum pieces of the fixed work in a launch and kernel, and over all ranks.
 _MOST_QUANTA = 1500

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from assay.launch.command import Executor, Outcome
 from assay.launch.starter import Starter
-from assay.machine.verdicts import Verdict
+from assay.model.facts import Verdict
 from assay.model.launch_errors import pick_cause
 from assay.model.ranks_seen import PROGRAM, RanksSeen, count_begun, read_ranks
 from assay.model.toolchain import Build

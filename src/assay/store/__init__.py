@@ -3,11 +3,10 @@
 from assay.model.folders import runs_folder
 from assay.store.directory import RunDirectory, create, reopen
 from assay.store.files import replacing, writing
-from assay.store.folder import find, typed
+from assay.store.folder import find, predicting, typed
 from assay.store.imported import save_import
 from assay.store.index import Listed, listing
 from assay.store.packed import SUFFIX, is_packed, pack
-from assay.store.predicting import predicting
 from assay.store.reading import load
 
 __all__ = [

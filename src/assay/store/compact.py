@@ -89,7 +89,7 @@ def _compacted(launch: LaunchRecords, at: int) -> Compacted:
     known = _Known()
     tables = [table_of(case.series) for case in launch.cases]
     heads = [_head(case, known) for case in launch.cases]
-    shared = _squeezed(_Shared(tuple(known.ranks), tuple(known.hosts)))
+    shared = zlib.compress(msgspec.msgpack.encode(_Shared(tuple(known.ranks), tuple(known.hosts))))
     opening = encode_record(Shared(COLUMNS_FORM, at, len(shared), zlib.crc32(shared)))
     common, content, kept = Common(COLUMNS_FORM, shared), [shared], []
     at += len(shared)
@@ -108,10 +108,6 @@ def _compacted(launch: LaunchRecords, at: int) -> Compacted:
         at += len(packed)
     ordered = [line for case in launch.launch.cases for line in lines.get(case, ())]
     return Compacted(b"".join(content), [opening, *ordered], msgspec.structs.replace(launch, cases=tuple(kept)))
-
-
-def _squeezed(shared: _Shared) -> bytes:
-    return zlib.compress(msgspec.msgpack.encode(shared))
 
 
 class Common:

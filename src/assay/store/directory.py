@@ -3,23 +3,20 @@
 import gzip
 import os
 import re
-import shutil
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
-from assay import __version__
 from assay.model.errors import AssayError, UsageError
-from assay.model.folders import runs_folder
 from assay.model.job import JOB_VARIABLE
 from assay.model.machine import Machine
 from assay.model.plan import Plan
 from assay.model.record import Header, Launch, Prediction, encode_record
-from assay.model.run import RUN_SCHEMA, Ending, LaunchRecords, Run, RunInfo
+from assay.model.run import Ending, LaunchRecords, Run
 from assay.model.toolchain import Build
 from assay.store.files import (
     COLUMNS,
@@ -27,9 +24,10 @@ from assay.store.files import (
     lock,
     sync_folder,
     write_atomically,
-    write_error,
+    write_errors,
     write_json,
 )
+from assay.store.folder import beginning, new_run
 from assay.store.reading import Records, read, with_launches, with_shared_parts
 
 #: Prefixes of recorded environment variables: those that change what programs do.
@@ -59,11 +57,8 @@ class RunDirectory:
         self._known: dict[str, Header] = {}
         self._lock = handle
         self._columns = -1
-        try:
+        with _closing_on_error(handle), write_errors(self.path / "records.jsonl"):
             self._records = os.open(self.path / "records.jsonl", os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            os.close(handle)
-            raise write_error(self.path / "records.jsonl", error) from error
         self._committed = os.fstat(self._records).st_size
 
     @property
@@ -112,17 +107,15 @@ class RunDirectory:
 
     def _append(self, lines: Sequence[bytes]) -> None:
         content = b"".join(line + b"\n" for line in lines)
-        try:
+        with write_errors(self.path / "records.jsonl"):
             self._committed = append_atomically(self._records, self._committed, content)
-        except OSError as error:
-            raise write_error(self.path / "records.jsonl", error) from error
 
     def _append_columns(self, launch: LaunchRecords) -> LaunchRecords | None:
         """Commit a launch as columns; None if it has numbers that columns cannot hold."""
         from assay.store.compact import compacted  # noqa: PLC0415 (numpy, which small runs do not need)
 
         file = self.path / COLUMNS
-        try:
+        with write_errors(file):
             if self._columns < 0:
                 self._columns = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
                 sync_folder(self.path)
@@ -131,8 +124,6 @@ class RunDirectory:
             if made is None:
                 return None
             append_atomically(self._columns, end, made.content)
-        except OSError as error:
-            raise write_error(file, error) from error
         try:
             self.append(made.lines, launch.launch)
         except BaseException:
@@ -155,17 +146,15 @@ class RunDirectory:
 
     def log(self, name: str, content: bytes) -> None:
         """Write `content` to logs/`name`: output of a program other than records."""
-        try:
-            (self.path / "logs" / name).write_bytes(content)
-        except OSError as error:
-            raise write_error(self.path / "logs" / name, error) from error
+        self._write(f"logs/{name}", content)
 
     def keep_output(self, file: str, output: str) -> None:
         """Write the output of a command, compressed, to a file of the directory."""
-        try:
-            (self.path / file).write_bytes(gzip.compress(output.encode(), mtime=0))
-        except OSError as error:
-            raise write_error(self.path / file, error) from error
+        self._write(file, gzip.compress(output.encode(), mtime=0))
+
+    def _write(self, file: str, content: bytes) -> None:
+        with write_errors(self.path / file):
+            (self.path / file).write_bytes(content)
 
     def end(self, ending: Ending) -> None:
         """Write how the run ended."""
@@ -208,19 +197,12 @@ def create(
     Raises:
         UnfitEnvironmentError: the folder cannot be written.
     """
-    now = datetime.now(UTC)
-    run_id = f"{now:%Y%m%d-%H%M%S}-{plan.study.replace(':', '-')}-{os.urandom(2).hex()}"
-    path = (folder or runs_folder()) / run_id
+    path, info = new_run(plan.study, command, folder)
     environment = {name: value for name, value in os.environ.items() if name.startswith(_RECORDED)}
-    info = RunInfo(
-        RUN_SCHEMA, run_id, plan.study, now.isoformat(), __version__, tuple(command), environment, dict(builds)
-    )
-    try:
-        (path / "logs").mkdir(parents=True)
+    info = msgspec.structs.replace(info, environment=environment, builds=dict(builds))
+    with beginning(path), write_errors(path):
+        (path / "logs").mkdir()
         (path / "machine").mkdir()
-    except OSError as error:
-        raise write_error(path, error) from error
-    try:
         handle = lock(path / "lock")
         write_json(path / "plan.json", plan)
         for host, (machine, xml) in machines.items():
@@ -231,10 +213,6 @@ def create(
         by_host = {machine.host: machine for machine, _ in machines.values()}
         directory = RunDirectory(Run(str(path), info, plan, by_host, (), None), handle)
         write_json(path / "run.json", info)  # last: with it the directory is a run
-        sync_folder(path.parent)
-    except AssayError:
-        shutil.rmtree(path, ignore_errors=True)
-        raise
     return directory
 
 
@@ -254,17 +232,20 @@ def reopen(path: Path) -> RunDirectory:
             remedy="assay list",
         )
     handle = lock(path / "lock")
-    try:
+    with _closing_on_error(handle), write_errors(path):
         run, records = read(path)
         _move_uncommitted(path, records)
         (path / "ending.json").unlink(missing_ok=True)
-    except OSError as error:
-        os.close(handle)
-        raise write_error(path, error) from error
+    return RunDirectory(msgspec.structs.replace(run, ending=None, damage=()), handle)
+
+
+@contextmanager
+def _closing_on_error(handle: int) -> Generator[None]:
+    try:
+        yield
     except AssayError:
         os.close(handle)
         raise
-    return RunDirectory(msgspec.structs.replace(run, ending=None, damage=()), handle)
 
 
 def _move_uncommitted(path: Path, read: Records) -> None:

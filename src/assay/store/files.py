@@ -40,14 +40,12 @@ def write_atomically(path: Path, content: bytes) -> None:
     Raises:
         UnfitEnvironmentError: the disk is full or the folder cannot be written.
     """
-    try:
+    with write_errors(path):
         with replacing(path) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         sync_folder(path.parent)
-    except OSError as error:
-        raise write_error(path, error) from error
 
 
 @contextmanager
@@ -143,10 +141,8 @@ def lock(path: Path) -> int:
     Raises:
         UnfitEnvironmentError: another process holds it, or the file system has no locks.
     """
-    try:
+    with write_errors(path):
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise write_error(path, error) from error
     try:
         fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.ftruncate(handle, 0)
@@ -160,11 +156,20 @@ def lock(path: Path) -> int:
                 why=f"{holder or 'another process'} holds {path}",
                 remedy=f"wait until it ends, or end it; then: assay run --resume {path.parent}",
             ) from error
-        raise write_error(path, error) from error
+        raise _write_error(path, error) from error
     return handle
 
 
-def write_error(path: Path, error: OSError) -> UnfitEnvironmentError:
+@contextmanager
+def write_errors(path: Path) -> Generator[None]:
+    """Raise an error of the operating system as UnfitEnvironmentError: `path` could not be written, and why."""
+    try:
+        yield
+    except OSError as error:
+        raise _write_error(path, error) from error
+
+
+def _write_error(path: Path, error: OSError) -> UnfitEnvironmentError:
     """The error for the user if `path` could not be written."""
     if error.errno in _FULL:
         return UnfitEnvironmentError(

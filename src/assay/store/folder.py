@@ -1,12 +1,19 @@
 """The folder of runs, and the names of runs."""
 
+import os
+import shutil
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
-from assay import references
-from assay.model.errors import UsageError
+from assay import __version__, references
+from assay.model.errors import AssayError, UsageError
 from assay.model.folders import runs_folder
+from assay.model.run import RUN_SCHEMA, RunInfo
+from assay.store.files import sync_folder, write_errors
 from assay.store.packed import is_packed
 
 _STAMP = 15  # 20261120-143000
@@ -30,6 +37,37 @@ def run_ids(folder: Path) -> list[str]:
         return []
     names = [path.parent.name for path in folder.glob("*/run.json")]
     return sorted(names, key=lambda name: (name[:_STAMP], begun(folder / name).started, name))
+
+
+def new_run(study: str, command: Sequence[str], folder: Path | None = None) -> tuple[Path, RunInfo]:
+    """Directory and `run.json` of a run that begins now; its id is sortable by time. Nothing is written.
+
+    Args:
+        study: name of the study.
+        command: the command line.
+        folder: folder of runs; None: `runs_folder()`.
+    """
+    now = datetime.now(UTC)
+    run_id = f"{now:%Y%m%d-%H%M%S}-{study.replace(':', '-')}-{os.urandom(2).hex()}"
+    info = RunInfo(RUN_SCHEMA, run_id, study, now.isoformat(), __version__, tuple(command), {}, {})
+    return (folder or runs_folder()) / run_id, info
+
+
+@contextmanager
+def beginning(path: Path) -> Generator[None]:
+    """Make the directory of a run, and remove it if the run cannot begin.
+
+    Raises:
+        UnfitEnvironmentError: the folder cannot be written.
+    """
+    with write_errors(path):
+        path.mkdir(parents=True)
+    try:
+        yield
+        sync_folder(path.parent)
+    except AssayError:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
 
 
 def typed(run: Path) -> str:
@@ -82,3 +120,20 @@ def begun(path: Path) -> Begun:
         return msgspec.json.decode((path / "run.json").read_bytes(), type=Begun)
     except (OSError, msgspec.MsgspecError):
         return Begun()
+
+
+_PREDICTION = b'"type":"prediction"'
+
+
+def predicting(folder: Path) -> tuple[Path, ...]:
+    """Runs in the folder that hold a prediction, oldest first."""
+    runs = (folder / name for name in run_ids(folder))
+    return tuple(run for run in runs if _holds_one(run / "records.jsonl"))
+
+
+def _holds_one(records: Path) -> bool:
+    try:
+        with records.open("rb") as lines:
+            return any(line.startswith(b"{" + _PREDICTION) for line in lines)
+    except OSError:
+        return False

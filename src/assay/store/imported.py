@@ -1,19 +1,15 @@
 """Runs that Assay did not measure: output of other tools, stored as imported.json, and published references."""
 
-import os
-import shutil
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from assay import __version__
 from assay.catalogue import benchmarks
-from assay.model.errors import AssayError
-from assay.model.folders import runs_folder
 from assay.model.imported import Imported, case_of
 from assay.model.plan import PLAN_SCHEMA, Plan
 from assay.model.run import RUN_SCHEMA, Ending, Run, RunInfo
-from assay.store.files import sync_folder, write_error, write_json
+from assay.store.files import write_json
+from assay.store.folder import beginning, new_run
 
 FILE = "imported.json"
 _STUDY = "import"
@@ -25,21 +21,10 @@ def save_import(imported: Imported, command: Sequence[str], folder: Path | None 
     Raises:
         UnfitEnvironmentError: the folder cannot be written.
     """
-    now = datetime.now(UTC)
-    run_id = f"{now:%Y%m%d-%H%M%S}-{_STUDY}-{os.urandom(2).hex()}"
-    path = (folder or runs_folder()) / run_id
-    info = RunInfo(RUN_SCHEMA, run_id, _STUDY, now.isoformat(), __version__, tuple(command), {}, {})
-    try:
-        path.mkdir(parents=True)
-    except OSError as error:
-        raise write_error(path, error) from error
-    try:
+    path, info = new_run(_STUDY, command, folder)
+    with beginning(path):
         write_json(path / FILE, imported)
         write_json(path / "run.json", info)
-        sync_folder(path.parent)
-    except AssayError:
-        shutil.rmtree(path, ignore_errors=True)
-        raise
     return path
 
 

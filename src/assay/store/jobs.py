@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from assay.model.job import JOB_VARIABLE, Submitted
-from assay.store.files import write_atomically, write_error, write_json
+from assay.store.files import write_atomically, write_errors, write_json
 from assay.store.folder import begun, run_ids
 
 _FOLDER = "jobs"
@@ -19,10 +19,8 @@ def job_file(name: str, suffix: str, folder: Path) -> Path:
 def save_script(name: str, script: str, folder: Path) -> Path:
     """Write the script of a job; UnfitEnvironmentError if the folder cannot be written."""
     path = job_file(name, ".sh", folder)
-    try:
+    with write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise write_error(path, error) from error
     write_atomically(path, script.encode())
     return path
 

@@ -13,9 +13,9 @@ from assay import references
 from assay.model.declaration import Declaration
 from assay.model.errors import UsageError
 from assay.model.imported import IMPORTED_SCHEMA, Imported
-from assay.model.kernel_options import without_private_words
 from assay.model.machine import MACHINE_SCHEMA, Machine
 from assay.model.plan import PLAN_SCHEMA, Case, Plan
+from assay.model.private import without_private_words
 from assay.model.record import (
     RECORD_SCHEMA,
     Columns,

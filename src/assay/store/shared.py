@@ -17,10 +17,9 @@ from msgspec import inspect
 
 from assay.model.facts import Fact
 from assay.model.imported import Imported
-from assay.model.kernel_options import without_private_words
 from assay.model.machine import Machine
 from assay.model.plan import Plan
-from assay.model.private import NAMED, PRIVATE, Kind
+from assay.model.private import NAMED, PRIVATE, Kind, without_private_words
 from assay.model.record import Columns, Launch, RecordError, Shared, decode_record, encode_record
 from assay.model.run import LaunchRecords, Run, RunInfo
 from assay.store import earlier, imported, packed

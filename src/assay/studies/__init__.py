@@ -4,7 +4,6 @@ An application is also a study: of itself, at its usual placements.
 """
 
 import difflib
-import tomllib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -110,11 +109,7 @@ def _of_input(path: Path) -> Study | None:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-        raise UsageError(f"cannot read study '{path}'", why=why, remedy="assay list studies") from error
+    return strict.read(path, "study", "assay list studies")
 
 
 def _convert(table: dict[str, Any], path: Path) -> Study:

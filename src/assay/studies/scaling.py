@@ -1,14 +1,12 @@
 """The study `scale:NAME`: one benchmark on increasing numbers of ranks, threads and nodes."""
 
-import difflib
 import re
 from collections.abc import Sequence
 
 from assay.catalogue import benchmarks
-from assay.model.benchmark import Benchmark
+from assay.model.benchmark import INDEPENDENT, Benchmark
 from assay.model.declaration import ParamValue
-from assay.model.declarations import INDEPENDENT
-from assay.model.errors import UsageError
+from assay.model.errors import UsageError, hint
 from assay.model.plan import Measure, Study
 
 _NUMBERS = re.compile(r"\*|(?:[1-9]\d*|all)(?:,(?:[1-9]\d*|all))*")
@@ -29,12 +27,8 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         UsageError: no such benchmark, or it does not have these numbers.
     """
     if not benchmarks.exists(name):
-        near = difflib.get_close_matches(name, benchmarks.names(), n=1)
-        raise UsageError(
-            f"there is no benchmark '{name}'",
-            why=f"did you mean '{near[0]}'?" if near else f"known: {', '.join(benchmarks.names())}",
-            remedy="assay list benchmarks",
-        )
+        why = hint(name, benchmarks.names())
+        raise UsageError(f"there is no benchmark '{name}'", why=why, remedy="assay list benchmarks")
     benchmark, numbers = benchmarks.get(name), _numbers(sweeps)
     words = _of_ranks(benchmark, numbers) if benchmark.launcher == "mpi" else _of_threads(benchmark, numbers)
     growth = benchmark.growth

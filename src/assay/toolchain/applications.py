@@ -9,11 +9,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from assay.model import other_programs
 from assay.model.application import Application
 from assay.model.errors import UnfitEnvironmentError, UsageError
-from assay.toolchain.cache import cache_folder
-
-_PATIENCE_S = 60.0
+from assay.model.folders import cache_folder
 
 
 def prefix(application: Application) -> Path:
@@ -101,11 +100,8 @@ def _without_root(application: Application) -> str:
 def _imports(python: str, modules: tuple[str, ...]) -> bool:
     """Whether a Python has the modules; they are searched, not imported."""
     script = f"import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, {list(modules)!r})))"
-    try:
-        done = subprocess.run([python, "-c", script], capture_output=True, check=False, timeout=_PATIENCE_S)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
+    done = other_programs.outcome((python, "-c", script))
+    return done is not None and done.returncode == 0
 
 
 def _wrong_file(path: Path, sha256: str) -> str:

@@ -13,11 +13,10 @@ from pathlib import Path
 import msgspec
 
 from assay.model.errors import UnfitEnvironmentError
+from assay.model.folders import builds_folder
 from assay.model.toolchain import Build, Toolchain
 from assay.toolchain import cmake, sources
-from assay.toolchain.cache import builds_folder
-from assay.toolchain.compilers import fortran_compilers
-from assay.toolchain.names import join_name, split_name
+from assay.toolchain.compilers import fortran_compilers, join_name, split_name
 
 _KEY_DIGITS = 16
 _MANIFEST = "manifest.json"

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from assay.catalogue import declaration_files
+from assay.model import other_programs
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.toolchain import Mpi, Toolchain
 
@@ -49,7 +50,8 @@ def compile_programs(
         f"-DCMAKE_CXX_COMPILER={toolchain.compiler}",
         # No build type, which would add flags: the key of the build covers the toolchain's flags only.
         "-DCMAKE_BUILD_TYPE=None",
-        f"-DCMAKE_CXX_FLAGS={_for_rules(toolchain.flags)}",
+        # CMake copies the flags into rules of ninja or make, for a shell.
+        f"-DCMAKE_CXX_FLAGS={shlex.join(toolchain.flags).replace('$', '$$')}",
         "-DCMAKE_EXE_LINKER_FLAGS=",
         "-DASSAY_TESTS=OFF",
         f"-DASSAY_PROGRAMS={';'.join(map(str, declaration_files.further_folders()))}",
@@ -88,11 +90,6 @@ def tools() -> tuple[str, str]:
     return _cmake(), _generator()[1]
 
 
-def _for_rules(flags: Sequence[str]) -> str:
-    """Flags for rules of ninja or make, into which CMake copies them: quoted for the shell."""
-    return shlex.join(flags).replace("$", "$$")
-
-
 def has_openmp(tree: Path) -> bool:
     """Whether CMake found OpenMP for the compiler of this build tree."""
     match = re.search(r"^OpenMP_CXX_FLAGS:STRING=(.*)$", (tree / "CMakeCache.txt").read_text(), re.MULTILINE)
@@ -127,11 +124,7 @@ def _cmake() -> str:
 
 
 def _version(cmake: str) -> tuple[int, int]:
-    try:
-        done = subprocess.run([cmake, "--version"], capture_output=True, text=True, check=False, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return (0, 0)
-    match = _VERSION.search(done.stdout)
+    match = _VERSION.search(other_programs.output((cmake, "--version")))
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 

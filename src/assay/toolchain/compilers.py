@@ -5,17 +5,16 @@ import platform
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from assay.model import other_programs
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.toolchain import Toolchain
 from assay.toolchain.mpis import get_mpi, strings
-from assay.toolchain.names import join_name, split_name, with_mpi
 
 #: The first major version with sufficient C++20 for the native programs, and the pattern of its number.
 _OLDEST = {"gcc": 11, "clang": 12}
@@ -209,13 +208,7 @@ def _none_found() -> str:
 
 @cache
 def _version(path: str) -> str:
-    try:
-        done = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, check=False, timeout=30, env=_plain_language()
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return other_programs.output((path, "--version")).strip()
 
 
 def _default_flags(compiler: str) -> tuple[str, ...]:
@@ -236,16 +229,46 @@ def _check(compiler: str, flags: tuple[str, ...]) -> None:
 def _refusal(compiler: str, flags: tuple[str, ...]) -> str:
     """The compiler's error message for these flags; empty if it accepts them."""
     command = [compiler, *flags, "-x", "c++", "-S", "-o", "-", "-"]
-    try:
-        done = subprocess.run(
-            command, input="", capture_output=True, text=True, check=False, timeout=60, env=_plain_language()
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
+    done = other_programs.outcome(command)
+    if done is None:
+        return "it cannot be started, or does not end"
     if done.returncode == 0:
         return ""
     return (done.stderr.strip().splitlines() or ["it says nothing"])[0]
 
 
-def _plain_language() -> dict[str, str]:
-    return {**os.environ, "LC_ALL": "C"}
+class Parts(NamedTuple):
+    """The parts of a name; missing parts are empty.
+
+    Attributes:
+        compiler: `gcc`, or a name of assay.toml.
+        mpi: `mpich-4.0.2`.
+        levels: flags, without their dash, that are added to the default ones.
+        flags: flags that replace the default ones, not split.
+    """
+
+    compiler: str
+    mpi: str
+    levels: tuple[str, ...]
+    flags: str
+
+
+def split_name(name: str) -> Parts:
+    """The parts of a toolchain's name."""
+    named, _, flags = name.partition(" ")
+    base, *levels = named.split("+")
+    compiler, _, mpi = base.partition("/")
+    return Parts(compiler, mpi, tuple(levels), flags)
+
+
+def join_name(parts: Parts) -> str:
+    """The toolchain's name from its parts."""
+    base = f"{parts.compiler}/{parts.mpi}" if parts.mpi else parts.compiler
+    named = "+".join([base, *parts.levels])
+    return f"{named} {parts.flags}" if parts.flags else named
+
+
+def with_mpi(name: str, mpi: str) -> str:
+    """The name of a toolchain with an MPI; a name that has an MPI keeps it."""
+    parts = split_name(name)
+    return name if parts.mpi else join_name(parts._replace(mpi=mpi))

@@ -1,7 +1,6 @@
 """Whether the programs of a package measure what its declarations say."""
 
 import importlib
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -9,6 +8,7 @@ from typing import Any, Protocol
 import msgspec
 
 from assay.catalogue import benchmarks, declaration_files, topics
+from assay.model import other_programs
 from assay.model.declaration import Declaration
 from assay.model.errors import AssayError, UsageError
 from assay.model.record import Header, Series, Verdict, decode_record
@@ -168,12 +168,9 @@ def _unstated_work(declared: Declaration, header: Header) -> Iterator[str]:
 def _output(program: str, *words: str) -> str:
     """Standard output of a program; AssayError with its last words if it fails."""
     name = f"{Path(program).name} {' '.join(words)}"
-    try:
-        done = subprocess.run(
-            [program, *words], capture_output=True, text=True, check=False, timeout=_MOST_SECONDS, errors="replace"
-        )
-    except subprocess.TimeoutExpired as error:
-        raise AssayError(f"{name} failed", why=f"it did not end within {_MOST_SECONDS} s") from error
+    done = other_programs.outcome((program, *words), _MOST_SECONDS)
+    if done is None:
+        raise AssayError(f"{name} failed", why=f"it did not end within {_MOST_SECONDS} s")
     if done.returncode:
         why = "; ".join(map(str.strip, done.stderr.splitlines())) or f"it ended with exit code {done.returncode}"
         raise AssayError(f"{name} failed", why=why)

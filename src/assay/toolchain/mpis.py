@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
@@ -12,9 +11,10 @@ from typing import Any
 
 import msgspec
 
+from assay.model import other_programs
 from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.folders import cache_folder
 from assay.model.toolchain import Mpi, MpiKind
-from assay.toolchain.cache import cache_folder
 
 #: C++ wrappers: the common one, those of Debian (`mpicxx.mpich`), those of Intel's compilers.
 _WRAPPERS = ("mpicxx", "mpicxx.*", "mpiicpx", "mpiicpc")
@@ -260,16 +260,5 @@ def _program(command: str, where: str) -> Path:
 @cache
 def _output_of(program: str, option: str) -> str:
     """The output of a program, whatever its exit code; empty if it does not end."""
-    try:
-        done = subprocess.run(
-            [program, option],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-            timeout=_SECONDS,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode(errors="replace")
+    done = other_programs.outcome((program, option), _SECONDS)
+    return f"{done.stdout}{done.stderr}" if done else ""

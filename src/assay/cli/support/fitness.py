@@ -1,21 +1,24 @@
 """The doctor for several nodes: what prevents measuring on them, and between them."""
 
-from __future__ import annotations
+from collections.abc import Mapping, Sequence
 
-from typing import TYPE_CHECKING
+import msgspec
 
+from assay import launch, toolchain
+from assay import plan as planning
 from assay.cli.support import settings
-from assay.cli.support.nodes import PATIENCE_S, ask, by_hand, problems, wanted
+from assay.cli.support.here import problems
+from assay.cli.support.nodes import PATIENCE_S, ask, by_hand, wanted
 from assay.cli.support.together import Between, try_launches
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from assay.launch.starter import Starter
-    from assay.machine.cluster import NodeReply, Requirements
-    from assay.machine.verdicts import Verdict
-    from assay.model.check import Check, Checks
-    from assay.model.toolchain import Build, Mpi
+from assay.launch.command import Command, Layout
+from assay.launch.starter import Starter
+from assay.machine import cluster
+from assay.machine.cluster import NodeReply, Requirements
+from assay.model.errors import UnfitEnvironmentError
+from assay.model.facts import CHECKS_SCHEMA, Check, Checks, Verdict
+from assay.model.ranks_seen import PROGRAM
+from assay.model.toolchain import SLURM_PMI, Build, Mpi
+from assay.run.process import Processes
 
 
 def examine(
@@ -29,10 +32,6 @@ def examine(
         mpis: MPIs to check; empty: the default one.
         networks: name -> device that they must have.
     """
-    from assay.machine import cluster
-    from assay.model.check import CHECKS_SCHEMA, Checks
-    from assay.model.ranks_seen import PROGRAM
-
     chosen = _mpis(mpis)
     builds = _builds(chosen)
     needed = wanted(hosts, chosen, builds, networks, starter)
@@ -62,9 +61,6 @@ def examine(
 
 def _mpis(names: tuple[str, ...]) -> tuple[Mpi, ...]:
     """The requested MPIs, or the default one; empty if there is none."""
-    from assay import toolchain
-    from assay.model.errors import UnfitEnvironmentError
-
     declared = settings.table("mpi")
     try:
         return tuple(toolchain.get_mpi(name, declared) for name in names or ("",))
@@ -76,9 +72,6 @@ def _mpis(names: tuple[str, ...]) -> tuple[Mpi, ...]:
 
 def _builds(mpis: Sequence[Mpi]) -> list[Build]:
     """The builds in the cache: nothing is compiled for a check."""
-    from assay import toolchain
-    from assay.model.errors import UnfitEnvironmentError
-
     declared, tables = settings.table("toolchain"), settings.table("mpi")
     names = [toolchain.with_mpi("", mpi.name) for mpi in mpis] or [""]
     try:
@@ -90,30 +83,19 @@ def _builds(mpis: Sequence[Mpi]) -> list[Build]:
 
 def _with_ports(wanted: Requirements, answers: Mapping[str, NodeReply]) -> Requirements:
     """A card that is named without its port becomes its first port, as in a run."""
-    import msgspec
-
-    from assay import plan as planning
-
     there = {name for answer in answers.values() if answer.node for name in answer.node.interfaces}
     return msgspec.structs.replace(wanted, networks=planning.with_ports(wanted.networks, there))
 
 
 def _launching(mpi: Mpi, starter: Starter) -> Check:
     """Whether a launcher here can start programs of this MPI on nodes."""
-    from assay.model.check import Check
-
     why = "the launcher of another MPI starts single ranks that do not find each other"
     verdict = _slurm(mpi, starter) if starter.site.scheduler == "slurm" else _own(mpi, starter)
-    return Check(f"launcher of {mpi.name}", verdict.state, verdict.found, why, verdict.remedy)
+    return verdict.check(f"launcher of {mpi.name}", why)
 
 
 def _own(mpi: Mpi, starter: Starter) -> Verdict:
     """Check its own launcher, or that of the scheduler."""
-    from assay import launch
-    from assay.launch.command import Layout
-    from assay.machine.verdicts import Verdict
-    from assay.model.errors import UnfitEnvironmentError
-
     try:
         found = launch.select(Layout((starter.site.host,), ((),), mpi), starter.site)
     except UnfitEnvironmentError:
@@ -124,12 +106,6 @@ def _own(mpi: Mpi, starter: Starter) -> Verdict:
 
 def _slurm(mpi: Mpi, starter: Starter) -> Verdict:
     """Check that Slurm supports the PMI of the MPI."""
-    from assay.launch.command import Command
-    from assay.machine.verdicts import Verdict
-    from assay.model.errors import UnfitEnvironmentError
-    from assay.model.toolchain import SLURM_PMI
-    from assay.run.process import Processes
-
     if starter.site.launcher not in {"", "srun"}:
         return _own(mpi, starter)
     try:

@@ -54,10 +54,6 @@ def read(ctx: click.Context | None, param: click.Parameter | None, text: str | N
     return nodes
 
 
-hosts_option = click.option(
-    "--hosts",
-    "nodes",
-    metavar="NODES",
-    callback=read,
-    help="Nodes to measure: node[01-04,07]; separate several with commas.",
-)
+#: Help of the option.
+HOSTS = "Nodes to measure: node[01-04,07]; separate several with commas."
+hosts_option = click.option("--hosts", "nodes", metavar="NODES", callback=read, help=HOSTS)

@@ -1,23 +1,30 @@
 """The parts of `assay run`: the rest of a stopped run, then each stage."""
 
-from __future__ import annotations
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
-from typing import TYPE_CHECKING
+import msgspec
 
-from assay.cli.support import opened, output
+from assay import store
+from assay.analyse import analyse, expected
+from assay.cli.support import opened, output, prepare, progress
+from assay.launch.command import Site
+from assay.launch.remote import resume_command
+from assay.launch.starter import Starter
+from assay.model.errors import InterruptedRunError
+from assay.model.plan import Plan
+from assay.model.result import Analysis
+from assay.model.run import Run
+from assay.model.units import count_of
+from assay.plan.order import estimate_seconds
+from assay.plan.stages import STAGES, Stage
 from assay.report import formatting
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
-    from typing import Self
-
-    from assay.launch.command import Site
-    from assay.model.plan import Plan
-    from assay.model.result import Analysis
-    from assay.model.run import Run
-    from assay.plan.stages import Stage
-    from assay.store import RunDirectory
+from assay.run import execute
+from assay.run.ledger import begun
+from assay.run.process import Processes
+from assay.store import RunDirectory
 
 
 class OpenRun:
@@ -57,8 +64,6 @@ class OpenRun:
 
     def analysis(self) -> Analysis:
         """The analysis of the run, with the limits of the configuration."""
-        from assay.analyse import analyse
-
         run = self.run
         if self._analysed is None or not _has_same_analysis(self._analysed[0], run):
             self._analysed = run, analyse(run, opened.given_limits(()))
@@ -66,16 +71,6 @@ class OpenRun:
 
     def measure(self, part: Plan) -> None:
         """Make the missing launches of the study or of experiments; InterruptedRunError if the user stops them."""
-        import msgspec
-
-        from assay import store
-        from assay.cli.support import prepare, progress
-        from assay.launch.remote import resume_command
-        from assay.launch.starter import Starter
-        from assay.model.errors import InterruptedRunError
-        from assay.run import execute
-        from assay.run.process import Processes
-
         run = self.run
         directory = self._directory = self._directory or self._open()
         directory.resume(run.plan.with_part(part))
@@ -102,8 +97,6 @@ class OpenRun:
 
     def _predict(self, run: Run, part: Plan) -> None:
         """Write predictions from the figures so far for cases that are launched for the first time."""
-        from assay.analyse import expected
-
         now = part.launched - run.plan.launched
         fresh = [case for case in part.studied if case.id in now]
         if self._directory and run.made and fresh and not part.experiments:
@@ -112,10 +105,6 @@ class OpenRun:
                 output.say(f"prediction: {each.of}: {formatting.interval(each, '').short}")
 
     def _open(self) -> RunDirectory:
-        from pathlib import Path
-
-        from assay import store
-
         self._require()
         directory = store.reopen(Path(self._run.path))
         for sentence in self._run.damage:
@@ -150,9 +139,6 @@ def _has_same_analysis(one: Run, other: Run) -> bool:
 
 def measure_all(opened: OpenRun) -> None:
     """Measure the stopped parts of a run, then each stage, until it has no further launch."""
-    from assay.plan.stages import STAGES
-    from assay.run.ledger import begun
-
     for part in begun(opened.run):
         opened.measure(part)
     for stage in STAGES:
@@ -171,9 +157,6 @@ def following(run: Run, stage: Stage, analysis: Callable[[], Analysis]) -> Plan 
         stage: stage that may follow.
         analysis: makes the analysis of the run.
     """
-    from assay.model.units import count_of
-    from assay.plan.order import estimate_seconds
-
     part = stage.following(run, analysis)
     if part is None:
         return None

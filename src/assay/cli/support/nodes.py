@@ -1,32 +1,32 @@
 """Checks of several nodes: all of them are queried at once, and their answers are merged for a reader."""
 
-from __future__ import annotations
-
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+import msgspec
 
-    from assay.launch.starter import Starter
-    from assay.machine.cluster import NodeReply, Requirements
-    from assay.model.check import Check, Checks
-    from assay.model.toolchain import Build, Mpi
+from assay import __version__
+from assay.cli.support import site
+from assay.launch.remote import AT_ONCE
+from assay.launch.starter import Starter
+from assay.machine import node
+from assay.machine.cluster import NodeReply, Requirements
+from assay.model import node_sets
+from assay.model.errors import UnfitEnvironmentError
+from assay.model.facts import Check, Checks
+from assay.model.grouping import grouped
+from assay.model.ranks_seen import PROGRAM
+from assay.model.toolchain import Build, Mpi
+from assay.run.process import Processes
 
-#: The consequence of a problem.
-UNFIT = "nothing can be measured here yet"
 #: Time limit for the answer of a node.
 PATIENCE_S = 60.0
 
 
 def merged(all_checks: Sequence[Checks]) -> list[Check]:
     """The checks for a reader: equal checks of several nodes become one, which names the nodes."""
-    import msgspec
-
-    from assay.model import node_sets
-    from assay.model.grouping import grouped
-
     every = [(checks.host, one) for checks in all_checks for one in checks.checks]
     order = list(dict.fromkeys(one.name for _, one in every))
     equal = grouped(every, lambda each: (each[1].name, each[1].state, each[1].found, each[1].remedy))
@@ -38,24 +38,8 @@ def merged(all_checks: Sequence[Checks]) -> list[Check]:
     return found
 
 
-def require_fit(checks: Sequence[Check], unfit: str = UNFIT) -> None:
-    """UnfitEnvironmentError, with the first remedy, if a check is a problem."""
-    from assay.model.errors import UnfitEnvironmentError
-
-    if found := problems(checks):
-        why = "; ".join(f"{check.name}: {check.found}" for check in found)
-        raise UnfitEnvironmentError(unfit, why=why, remedy=found[0].remedy)
-
-
-def problems(checks: Sequence[Check]) -> list[Check]:
-    """The checks that prevent measuring."""
-    return [check for check in checks if check.state == "problem"]
-
-
 def addressed(checks: Checks) -> Checks:
     """The checks of a node, with its name in their remedies."""
-    import msgspec
-
     named = (
         msgspec.structs.replace(one, remedy=_for(one.remedy, checks.host, checks.host)) for one in checks.checks
     )
@@ -80,10 +64,6 @@ def wanted(
     starter: Starter,
 ) -> Requirements:
     """The requirements of every node."""
-    from assay import __version__
-    from assay.machine.cluster import Requirements
-    from assay.model.ranks_seen import PROGRAM
-
     named = " ".join(f"--mpi {mpi.name}" for mpi in mpis)
     by_ssh = starter.site.scheduler != "slurm"
     return Requirements(
@@ -104,8 +84,6 @@ def wanted(
 
 def _granted(starter: Starter) -> dict[str, int]:
     """Node -> cpus of a Slurm job; empty outside a job."""
-    from assay.cli.support import site
-
     if starter.site.scheduler != "slurm":
         return {}
     job = site.allocated()
@@ -114,10 +92,6 @@ def _granted(starter: Starter) -> dict[str, int]:
 
 def ask(hosts: Sequence[str], starter: Starter, wanted: Requirements) -> dict[str, NodeReply]:
     """The answer of every node."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from assay.launch.remote import AT_ONCE
-    from assay.machine import node
 
     def one(host: str) -> NodeReply:
         others = [other for other in hosts if other != host]
@@ -131,11 +105,6 @@ def ask(hosts: Sequence[str], starter: Starter, wanted: Requirements) -> dict[st
 
 
 def _answer(host: str, starter: Starter, words: tuple[str, ...]) -> NodeReply:
-    from assay.machine import node
-    from assay.machine.cluster import NodeReply
-    from assay.model.errors import UnfitEnvironmentError
-    from assay.run.process import Processes
-
     began = time.time()
     try:
         outcome = Processes().execute(starter.on_host(host, words), PATIENCE_S)

@@ -1,5 +1,6 @@
 """A run and its analysis, under the limits of the configuration and of the command line."""
 
+import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,11 +8,15 @@ import click
 
 from assay.cli.support import settings
 from assay.model.errors import UsageError
+from assay.model.folders import runs_folder
 
 if TYPE_CHECKING:
     from assay.model.result import Analysis
     from assay.model.run import Run
 
+runs_option = click.option(
+    "--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]"
+)
 limit_option = click.option(
     "--limit",
     "limits",
@@ -115,8 +120,6 @@ _EXAMPLES = {
 
 def _example(name: str) -> str:
     """A command line with this limit, or with one that exists, nearest by name."""
-    import difflib
-
     near = difflib.get_close_matches(name, _units(), n=1) or sorted(_units())
     unit = _units()[near[0]]
     context = click.get_current_context(silent=True)
@@ -130,3 +133,10 @@ def _units() -> dict[str, str]:
 
     declared = (benchmarks.get(name) for name in benchmarks.names())
     return {metric.limit: metric.unit for each in declared for metric in each.metrics if metric.limit}
+
+
+def folder_of(runs: str | None) -> Path:
+    """The folder of runs given by --runs, else the default one."""
+    if runs is not None and not runs.strip():
+        raise UsageError("--runs needs a folder", why="it is empty", remedy="assay run quick --runs ./assay-runs")
+    return Path(runs) if runs else runs_folder()

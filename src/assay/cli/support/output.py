@@ -4,15 +4,21 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from click.core import ParameterSource
+
+from assay.model.folders import runs_folder
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
     from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
     from assay.model.run import Run
 
@@ -26,7 +32,6 @@ def complete_run(_ctx: click.Context, _param: click.Parameter, begun: str) -> "l
     """Completions for a shell: ids of runs with this beginning, newest first; else files."""
     from click.shell_completion import CompletionItem
 
-    from assay.model.folders import runs_folder
     from assay.store.folder import run_ids
 
     found = [each for each in ("last", *reversed(run_ids(runs_folder()))) if each.startswith(begun)]
@@ -85,10 +90,49 @@ def console(*, stderr: bool = False, markup: bool = False) -> "Console":
     return shown
 
 
+def table(*columns: str, unwrapped: Collection[str] = (), right: Collection[str] = ()) -> "Table":
+    """An empty table with a line below its headings; columns fold long words, but not those `unwrapped`."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    made = Table(box=SIMPLE_HEAD, show_edge=False)
+    for column in columns:
+        justify: Literal["left", "right"] = "right" if column in right else "left"
+        made.add_column(column, overflow="fold", no_wrap=column in unwrapped, justify=justify)
+    return made
+
+
+def paragraph(
+    words: str, console: "Console", lead: "str | Text" = "", *, style: str = "", hang: int | None = None
+) -> None:
+    """Print a paragraph, wrapped at the width of the terminal.
+
+    Args:
+        words: of the paragraph.
+        console: where to print.
+        lead: what stands before them.
+        style: of the words.
+        hang: indentation of the further lines; None: the width of `lead`.
+    """
+    from rich.text import Text
+
+    further = " " * (len(lead) if hang is None else hang)
+    lines = textwrap.wrap(
+        words,
+        console.width,
+        initial_indent=" " * len(lead),
+        subsequent_indent=further,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    first, *others = lines or [""]
+    console.print(Text.assemble(lead, (first[len(lead) :], style)), soft_wrap=True)
+    for line in others:
+        console.print(Text(line, style), soft_wrap=True)
+
+
 def typed(without: set[str]) -> list[str]:
     """The given options of the current command, as words for another command, without some of them."""
-    from click.core import ParameterSource
-
     context = click.get_current_context()
     words: list[str] = []
     for parameter in context.command.params:
@@ -107,8 +151,6 @@ def typed(without: set[str]) -> list[str]:
 
 def given_options() -> set[str]:
     """Names of the parameters on the command line, without defaults and the configuration."""
-    from click.core import ParameterSource
-
     context = click.get_current_context()
     return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
 

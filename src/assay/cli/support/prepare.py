@@ -1,22 +1,32 @@
 """Prepare a run: its plan, machines and programs."""
 
-from __future__ import annotations
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
+import msgspec
 
+from assay import plan as planning
+from assay import studies, toolchain
 from assay.cli.support import output, settings
 from assay.cli.support import site as where
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from assay.cli.support.options import RunOptions
-    from assay.cli.support.site import Machines
-    from assay.launch.starter import Starter
-    from assay.model.plan import Plan, Study
-    from assay.model.toolchain import Build
-    from assay.plan import Options
-    from assay.run.caches import Held
+from assay.cli.support.options import RunOptions
+from assay.cli.support.site import Machines
+from assay.launch.starter import Starter
+from assay.machine import job_limits
+from assay.machine.folders import folder
+from assay.model.errors import UsageError
+from assay.model.facts import Fact
+from assay.model.plan import Plan, Study
+from assay.model.resource import GivenFolder
+from assay.model.run import Run
+from assay.model.toolchain import Build
+from assay.model.units import format_size, parse_duration, parse_share
+from assay.plan import Options
+from assay.run.caches import Held, find_held
+from assay.run.process import Processes
 
 
 class Prepared(NamedTuple):
@@ -35,13 +45,6 @@ class Prepared(NamedTuple):
 
 def options_of(given: RunOptions, hosts: tuple[str, ...]) -> Options:
     """The options of the plan for these nodes, from the parameters of a command line."""
-    from pathlib import Path
-
-    from assay import plan as planning
-    from assay.model.errors import UsageError
-    from assay.model.resource import GivenFolder
-    from assay.model.units import parse_duration, parse_share
-
     confirm_s = None if given.confirm_budget is None else parse_duration(given.confirm_budget)
     if confirm_s is not None and confirm_s <= 0:
         raise UsageError(
@@ -83,13 +86,6 @@ def prepare(
         starter: reaches the nodes.
         measures: whether the capacity of the caches may be measured, if arrays beyond their stated size are large.
     """
-    import msgspec
-
-    from assay import plan as planning
-    from assay import studies
-    from assay.run.caches import find_held
-    from assay.run.process import Processes
-
     study = studies.get(name, options.sweeps)
     machines = where.machines(options.hosts, starter)
     options = on_nodes(options, machines)
@@ -111,8 +107,6 @@ def prepare(
 
 def _sentence(held: Held) -> str:
     """The result of the passes before a run, and the reason."""
-    from assay.model.units import format_size
-
     claimed, size = format_size(held.claimed), format_size(held.bytes)
     made = f"{held.passes} pass{'es' * (held.passes != 1)} of {held.seconds:.0f} s"
     if not held.bytes:
@@ -126,10 +120,6 @@ def _sentence(held: Held) -> str:
 
 def _with_held(machines: Machines, here: str, held: Held) -> Machines:
     """The machines, with the measured capacity of caches for those that equal this one."""
-    import msgspec
-
-    from assay.model.facts import Fact
-
     like = machines[here][0].topology.shape
     fact = Fact(held.bytes, "B", f"rates by working set, {held.passes} passes before the run")
     found = dict(machines)
@@ -153,10 +143,6 @@ def on_nodes(options: Options, machines: Machines) -> Options:
         UsageError: no node has a requested device.
         UnfitEnvironmentError: some nodes have it and others do not.
     """
-    import msgspec
-
-    from assay import plan as planning
-
     devices = {
         host: [device.name for device in machine.devices if device.kind in {"network", "infiniband"}]
         for host, (machine, _) in machines.items()
@@ -175,15 +161,6 @@ def plan(name: str, study: Study, machines: Machines, options: Options, varied: 
     Raises:
         UsageError: a BLAS that is missing, invalid, or not used by the study.
     """
-    import shutil
-
-    import msgspec
-
-    from assay import plan as planning
-    from assay import toolchain
-    from assay.machine import job_limits
-    from assay.model.errors import UsageError
-
     needed = planning.needed_libraries(study)
     libraries = [each for role in needed for each in toolchain.find_libraries(role, settings.table(role))]
     if options.blas and "blas" not in needed:
@@ -226,12 +203,6 @@ def plan(name: str, study: Study, machines: Machines, options: Options, varied: 
 
 def _with_folders(options: Options, machines: Machines) -> Options:
     """The options with what is known of the folders, if this machine is one of those that are measured."""
-    import os
-
-    import msgspec
-
-    from assay.machine.folders import folder
-
     if os.uname().nodename not in machines:
         return options
     known = [folder(each.path) for each in options.folders]
@@ -248,12 +219,6 @@ def _require_libraries(options: Options, study: Study, machines: Machines) -> di
         UsageError: a file is not a library, or lacks a function.
         UnfitEnvironmentError: a library cannot be loaded.
     """
-    import os
-    from pathlib import Path
-
-    from assay import plan as planning
-    from assay import toolchain
-
     here, others = os.uname().nodename in machines, planning.optional_functions(study)
     lacking: dict[str, frozenset[str]] = {}
     files = {factor.name: tuple(factor.files.values()) for factor in options.factors if factor.kind == "library"}
@@ -267,9 +232,6 @@ def _require_libraries(options: Options, study: Study, machines: Machines) -> di
 
 def built(made: Plan) -> dict[str, Build]:
     """Toolchain -> build of the programs of a plan; all names are checked before the first build starts."""
-    from assay import plan as planning
-    from assay import toolchain
-
     declared, mpis = settings.table("toolchain"), settings.table("mpi")
     wanted = planning.programs(made)
     chosen = {name: toolchain.get(name, declared, mpis) for name in wanted}
@@ -278,12 +240,23 @@ def built(made: Plan) -> dict[str, Build]:
 
 def further_programs(builds: Mapping[str, Build], part: Plan) -> dict[str, Build]:
     """Toolchain -> its build with the missing programs of a plan; only builds that lack any."""
-    from assay import plan as planning
-    from assay import toolchain
-
     wanted = planning.programs(part)
     return {
         name: toolchain.build(each.toolchain, output.say, programs=wanted[name] | each.programs.keys())
         for name, each in builds.items()
         if wanted.get(name, frozenset()) & set(each.left)
     }
+
+
+def named(study: str | None, example: str) -> str:
+    """The study; UsageError with an example if none is named."""
+    if study is None:
+        raise UsageError("which study?", why=f"stored: {', '.join(studies.names())}; or a path", remedy=example)
+    return study
+
+
+def confirm_s(run: Run, options: Options) -> float | None:
+    """Seconds for experiments: from the current options, else from the run's plan; None for no experiments."""
+    if options.confirm:
+        return options.confirm_s or planning.experiment_budget_s(run.plan.budget_s)
+    return run.plan.confirm_s

@@ -1,18 +1,20 @@
 """Cached output about a run, valid until something changes from which it was made."""
 
-from __future__ import annotations
-
+import hashlib
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
-from assay.cli.support import output
+from rich.console import Console
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from rich.console import Console
+from assay import store
+from assay.catalogue import application_files, topics
+from assay.cli.support import output, settings
+from assay.model.folders import cache_folder
+from assay.store.files import kept, stamp
+from assay.store.reading import sources
 
 #: Number of cached pages, the newest ones; a run may have several for widths, forms and limits.
 _MOST = 100
@@ -26,9 +28,6 @@ def tell(run: Path, options: tuple[str, ...], make: Callable[[Console], str]) ->
         options: all choices that change the page, apart from the run, the settings and the terminal.
         make: makes the page for a terminal.
     """
-    from assay.store.files import kept
-    from assay.toolchain.cache import cache_folder
-
     console, folder = output.console(), cache_folder() / "shown"
 
     def made() -> str:
@@ -42,14 +41,6 @@ def tell(run: Path, options: tuple[str, ...], make: Callable[[Console], str]) ->
 
 def _key(run: Path, options: tuple[str, ...], console: Console) -> str:
     """A key that changes with everything from which a page is made."""
-    import hashlib
-
-    from assay import store
-    from assay.catalogue import application_files, topics
-    from assay.cli.support import settings
-    from assay.store.files import stamp
-    from assay.store.reading import sources
-
     screen = (console.width, console.encoding, console.is_terminal, console.color_system, console.no_color)
     code = [path for folder in topics.folders() for path in _below(folder)]
     own = [*settings.files(), *application_files.of_user().values()]
@@ -67,8 +58,6 @@ def _below(folder: str) -> Iterator[str]:
 
 def _make_room(folder: Path) -> None:
     """Remove the oldest pages."""
-    from contextlib import suppress
-
     with suppress(OSError):  # the folder does not exist yet, or another process removes files
         for old in sorted(folder.iterdir(), key=lambda page: -page.stat().st_mtime)[_MOST - 1 :]:
             old.unlink()

@@ -1,25 +1,26 @@
 """The progress of `assay run`."""
 
-from __future__ import annotations
-
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import Self
 
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
+from rich.table import Column
+
+from assay.analyse.estimates import value
+from assay.analyse.launches import parts_of
 from assay.cli.support import output
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-    from typing import Self
-
-    from rich.console import Console
-
-    from assay.model.declaration import Declaration
-    from assay.model.plan import Case, Plan, PlannedLaunch
-    from assay.model.record import Launch
-    from assay.model.run import CaseRecords, LaunchRecords
-    from assay.run import Progress, Watcher
+from assay.model.declaration import Declaration
+from assay.model.plan import Case, Plan, PlannedLaunch
+from assay.model.record import Launch
+from assay.model.run import CaseRecords, LaunchRecords
+from assay.model.units import count_of
+from assay.report import formatting
+from assay.run import Progress, Watcher
 
 #: Minimum seconds between two lines if there is no terminal.
 _LINE_EVERY_S = 15.0
@@ -48,12 +49,6 @@ def last_figure(launch: LaunchRecords | None, plan: Plan) -> str:
 
 
 def _figure(records: CaseRecords, case: Case, declared: Declaration) -> str:
-    import numpy as np
-
-    from assay.analyse.estimates import value
-    from assay.analyse.launches import parts_of
-    from assay.report import formatting
-
     kernel = declared.main_kernel
     metric = declared.headline_of(kernel, case.params)
     work = records.header.work.get(kernel, {})
@@ -67,8 +62,6 @@ def _figure(records: CaseRecords, case: Case, declared: Declaration) -> str:
 
 
 def _launches(progress: Progress) -> str:
-    from assay.model.units import count_of
-
     return f"{count_of(progress.planned, 'launch')}{_without(progress)}"
 
 
@@ -121,10 +114,6 @@ class _Bar:
     """Progress in a terminal. Drawn only between launches: a refreshing thread would take time from the cores."""
 
     def __init__(self, console: Console, plan: Plan) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-        from rich.progress import Progress as Bar
-        from rich.table import Column
-
         columns = (
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
@@ -147,8 +136,6 @@ class _Bar:
 
     def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
         """Show what is measured now."""
-        from assay.model.units import count_of
-
         again = " (again: disturbed)" if attempt else ""
         self._show(progress, f"{launch.program}, {count_of(len(launch.cases), 'case')}{again}")
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from assay.cli.support.output import say
-from assay.model.errors import UsageError
+from assay.model.errors import UsageError, hint
 
 #: Tables other than commands: `[toolchain.NAME]` and `[mpi.NAME]` declare a toolchain and an MPI, `[blas]` names
 #: libraries, `[limits]` gives limits of the vendor, `[factor.NAME]` the commands that set the levels of a factor,
@@ -153,8 +153,4 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _unknown(what: str, key: str, known: Iterable[str], remedy: str) -> UsageError:
-    import difflib
-
-    near = difflib.get_close_matches(key, known, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
-    return UsageError(f"unknown {what}", why=hint, remedy=remedy)
+    return UsageError(f"unknown {what}", why=hint(key, known), remedy=remedy)

@@ -1,27 +1,37 @@
 """The place of a run: named hosts, an allocation, or this machine; and the facts of the hosts."""
 
-from __future__ import annotations
-
 import os
+import shlex
+import shutil
+import stat
 import sys
-from typing import TYPE_CHECKING
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import msgspec
+
+from assay import launch, machine
+from assay.cli.support import settings
+from assay.cli.support.hosts import read
 from assay.cli.support.output import say
+from assay.launch.allocation import Allocation, allocation
+from assay.launch.command import Command, Site
+from assay.launch.remote import AT_ONCE, doctor_command
+from assay.launch.starter import Starter
+from assay.machine import given, job_limits
 from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.job import JOB_VARIABLE
+from assay.model.machine import Machine
 from assay.model.node_sets import folded
+from assay.model.units import count_of
+from assay.run.process import Processes
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from assay.launch.allocation import Allocation
-    from assay.launch.command import Site
-    from assay.launch.starter import Starter
-    from assay.model.machine import Machine
-
-    #: Host -> its facts, and hwloc's XML if there is one.
-    Machines = dict[str, tuple[Machine, str]]
-    #: The same for one host, or why there are none.
-    _Answer = tuple[Machine, str] | str
+#: Host -> its facts, and hwloc's XML if there is one.
+Machines = dict[str, tuple[Machine, str]]
+#: The same for one host, or why there are none.
+_Answer = tuple[Machine, str] | str
 
 #: Time limit for a node to report its facts.
 _PATIENCE_S = 60.0
@@ -38,12 +48,6 @@ def find(launcher: str | None = None, ssh_config: str | None = None, run: str = 
     Raises:
         UsageError: the configuration of ssh is not a file, or there is no such launcher.
     """
-    import shutil
-
-    from assay import launch
-    from assay.launch.command import Site
-    from assay.model.job import JOB_VARIABLE
-
     if launcher:
         launch.get(launcher)
     if ssh_config and not os.path.isfile(ssh_config):  # noqa: PTH113 (a path as the user wrote it)
@@ -62,17 +66,31 @@ def find(launcher: str | None = None, ssh_config: str | None = None, run: str = 
     )
 
 
+def other_machine(xml: str | None, synthetic: str | None, why: str) -> Machine | None:
+    """A machine from a file or a description; None for a real one.
+
+    Args:
+        xml: file of hwloc's XML.
+        synthetic: description.
+        why: why there can be only one machine.
+
+    Raises:
+        UsageError: there are both, or the machine cannot be read.
+    """
+    if xml is not None and synthetic is not None:
+        raise UsageError("--from and --synthetic describe two machines", why=why, remedy="give only one of them")
+    if xml is not None:
+        return machine.load_xml(xml)
+    return None if synthetic is None else machine.synthetic(synthetic)
+
+
 def allocated() -> Allocation:
     """The scheduler's allocation in which this process runs."""
-    from assay.launch.allocation import allocation
-
     return allocation(os.environ, _content, _answer, os.uname().nodename)
 
 
 def _content(path: str) -> str:
     """The content of a file; empty if it cannot be read."""
-    from pathlib import Path
-
     try:
         return Path(path).read_text()
     except (OSError, UnicodeDecodeError):
@@ -81,9 +99,6 @@ def _content(path: str) -> str:
 
 def _answer(argv: tuple[str, ...]) -> str:
     """The output of a command; empty if it fails."""
-    from assay.launch.command import Command
-    from assay.run.process import Processes
-
     try:
         outcome = Processes().execute(Command(argv, {}), _PATIENCE_S)
     except UnfitEnvironmentError:
@@ -93,10 +108,6 @@ def _answer(argv: tuple[str, ...]) -> str:
 
 def _sockets() -> str:
     """A private folder for the connections that ssh keeps open; empty if it cannot be made."""
-    import stat
-    import tempfile
-    from pathlib import Path
-
     folder = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"assay-ssh-{os.getuid()}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -124,10 +135,6 @@ def named_nodes(hosts: tuple[str, ...], hostfile: str | None) -> tuple[str, ...]
     Raises:
         UsageError: both options, an invalid node set, or a file that cannot be read.
     """
-    from pathlib import Path
-
-    from assay.cli.support.hosts import read
-
     if hostfile is None:
         return hosts
     if hosts:
@@ -160,11 +167,6 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
     Raises:
         UnfitEnvironmentError: some hosts cannot be reached (all are named), or none gives facts.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
-    from assay import machine
-    from assay.launch.remote import AT_ONCE, doctor_command
-
     if not hosts or tuple(hosts) == (starter.site.host,):
         here = machine.discover()
         return _granted({here[0].host: here}, starter)
@@ -188,9 +190,6 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
 
 def _granted(known: Machines, starter: Starter) -> Machines:
     """Hosts with the facts of the configuration, limited to the cpus of a job; a limit is printed."""
-    from assay.cli.support import settings
-    from assay.machine import given, job_limits
-
     configured = given.facts(settings.table("given"))
     known = {host: (given.with_given(each, configured), document) for host, (each, document) in known.items()}
     if not starter.site.scheduler:
@@ -232,15 +231,6 @@ def _reached(answers: dict[str, _Answer | UnfitEnvironmentError]) -> dict[str, _
 
 def _ask(host: str, starter: Starter) -> _Answer | UnfitEnvironmentError:
     """Facts of a host by `assay discover` there, why there are none, or an error if it cannot be reached."""
-    import shlex
-
-    import msgspec
-
-    from assay import machine
-    from assay.launch.remote import doctor_command
-    from assay.model.machine import Machine
-    from assay.run.process import Processes
-
     if host == starter.site.host:
         return machine.discover()
     try:
@@ -274,7 +264,5 @@ def _tell_unlike(known: Machines, first: str) -> None:
 
 
 def _shape(machine: Machine) -> str:
-    from assay.model.units import count_of
-
     topology = machine.topology
     return f"{count_of(len(topology.cores), 'core')}, {count_of(len(topology.numa_nodes), 'memory node')}"

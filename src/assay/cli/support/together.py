@@ -1,21 +1,24 @@
 """Tests before anything is measured between nodes: a launch over each network, and every program."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from assay.cli.support import nodes, output
+import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from assay.launch.command import Executor
-    from assay.launch.starter import Starter
-    from assay.model.check import Check
-    from assay.model.plan import Plan
-    from assay.model.toolchain import Build
-    from assay.run.trial import Patience, Trial
+from assay import plan as planning
+from assay.cli.support import here, nodes, output
+from assay.launch.command import Executor
+from assay.launch.remote import AT_ONCE
+from assay.launch.starter import Starter, network_of
+from assay.machine import cluster
+from assay.model.facts import CHECKS_SCHEMA, Check, Checks
+from assay.model.plan import Plan
+from assay.model.toolchain import Build
+from assay.run import trial
+from assay.run.process import Processes
+from assay.run.trial import LONG, SHORT, Patience, Trial
 
 
 class Between(NamedTuple):
@@ -32,15 +35,6 @@ def require_together(plan: Plan, builds: Mapping[str, Build], starter: Starter) 
     Raises:
         UnfitEnvironmentError: a launch fails, or a node lacks a program; with the cause if nodes report it.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
-    import msgspec
-
-    from assay import plan as planning
-    from assay.launch.starter import network_of
-    from assay.machine import cluster
-    from assay.model.check import CHECKS_SCHEMA, Checks
-
     needed = planning.programs(plan)
     between: dict[tuple[str, str], Between] = {}
     for launch in plan.order:
@@ -65,7 +59,7 @@ def require_together(plan: Plan, builds: Mapping[str, Build], starter: Starter) 
             needed = wanted if failed else msgspec.structs.replace(wanted, mpis={}, launchers={})
             by_host = cluster.examine(answers, needed, nodes.by_hand(starter))
             every = [Checks(CHECKS_SCHEMA, host, fit=False, checks=each) for host, each in by_host.items()]
-            return nodes.problems(nodes.merged(every))
+            return here.problems(nodes.merged(every))
 
         @cache
         def lacking() -> bool:
@@ -80,8 +74,8 @@ def require_together(plan: Plan, builds: Mapping[str, Build], starter: Starter) 
         for each in tried:
             if each.state == "warning":  # the run will show its cause
                 output.say(f"{each.name}: {each.found}; next: {each.remedy}")
-        failed = nodes.problems(tried)
-        nodes.require_fit(found(failed=bool(failed)) or failed)
+        failed = here.problems(tried)
+        here.require_fit(found(failed=bool(failed)) or failed)
 
 
 def try_launches(
@@ -98,8 +92,6 @@ def try_launches(
         explained: whether a fault of a node is known, which a longer launch would have, too.
         hopeless: whether a node is known to lack a program, so that nothing can be measured in any case.
     """
-    from assay.run.trial import LONG, SHORT
-
     trials = _attempts(between, starter, SHORT, hopeless)
     for patience in (SHORT, LONG):
         failed = [at for at, trial in enumerate(trials) if trial.verdict.state == "problem"]
@@ -113,8 +105,8 @@ def try_launches(
         for verdict in (trials[at].verdict for at in waited):
             output.say(f"{verdict.found}; next: {verdict.remedy}; now trying with {LONG.launch_s:g} s")
         again = _attempts([between[at] for at in waited], starter, LONG, hopeless)
-        for at, trial in zip(waited, again, strict=True):
-            trials[at] = trial
+        for at, repeated in zip(waited, again, strict=True):
+            trials[at] = repeated
     return tuple(map(_check, between, trials))
 
 
@@ -122,10 +114,6 @@ def _attempts(
     between: Sequence[Between], starter: Starter, patience: Patience, hopeless: Callable[[], bool]
 ) -> list[Trial]:
     """Make all test launches at once."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from assay.run.process import Processes
-
     executor = Processes(lambda _printed: hopeless())
     with ThreadPoolExecutor(max(1, len(between))) as pool:
         return list(pool.map(lambda each: _attempt(each, each.hosts, starter, patience, executor), between))
@@ -134,19 +122,11 @@ def _attempts(
 def _attempt(
     each: Between, hosts: tuple[str, ...], starter: Starter, patience: Patience, executor: Executor
 ) -> Trial:
-    from assay.run import trial
-
     return trial.attempt(each.build, hosts, each.network, starter, executor, patience)
 
 
 def _broken(each: Between, starter: Starter, patience: Patience) -> tuple[Check, ...]:
     """Checks of hosts on which a single rank fails; not with a scheduler, which starts ranks in another way."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from assay.launch.remote import AT_ONCE
-    from assay.model.check import Check
-    from assay.run.process import Processes
-
     if starter.site.scheduler:
         return ()
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -159,11 +139,9 @@ def _broken(each: Between, starter: Starter, patience: Patience) -> tuple[Check,
 
 
 def _check(each: Between, trial: Trial) -> Check:
-    from assay.model.check import Check
-
     over = f" over {each.network}" if each.network else ""
     verdict = trial.verdict
-    return Check(f"launch with {_mpi(each)}{over}", verdict.state, verdict.found, _WHY, verdict.remedy)
+    return verdict.check(f"launch with {_mpi(each)}{over}", _WHY)
 
 
 def _mpi(each: Between) -> str:

@@ -2,7 +2,7 @@
 
 import math
 
-from assay.model.declarations import works_together
+from assay.model.benchmark import works_together
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.links import first_link

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from assay.model.growth import Message
+from assay.model.benchmark import Message
 from assay.topics.kernels.grid import grid_of
 
 #: In ascending size.

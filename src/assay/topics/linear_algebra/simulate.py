@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.catalogue import benchmarks
+from assay.model.benchmark import works_together
 from assay.model.declaration import ParamValue
-from assay.model.declarations import works_together
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.links import link_between, one_way, share

@@ -13,7 +13,7 @@ from assay.analyse.messages.curves import BYTES, PATTERN, unusual
 from assay.analyse.messages.steps import MessageLaw
 from assay.analyse.overlap import hidden_shares
 from assay.analyse.statistics import Samples
-from assay.model.declarations import works_together
+from assay.model.benchmark import works_together
 from assay.model.grouping import grouped
 from assay.model.plan import Case
 from assay.model.result import Estimate

@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 
-from assay.model.exports import Export
+from assay.model.answers import Export
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.topics.interchange.parts import COUNTS, TEXTS

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from assay.model.exports import Export
+from assay.model.answers import Export
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.model.text import encoded

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
-from assay.model.exports import Export
+from assay.model.answers import Export
 from assay.model.result import Analysis, Estimate, Finding, Outcome
 from assay.model.run import Run
 from assay.model.units import count_of

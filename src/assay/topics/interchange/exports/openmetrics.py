@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from assay.model.exports import Export
+from assay.model.answers import Export
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 

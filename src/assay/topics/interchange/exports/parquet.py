@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from assay.model.answers import Export
 from assay.model.declaration import ParamValue
 from assay.model.errors import UnfitEnvironmentError
-from assay.model.exports import Export
 from assay.model.record import Header, Launch
 from assay.model.result import Analysis, Estimate
 from assay.model.run import CaseRecords, Run

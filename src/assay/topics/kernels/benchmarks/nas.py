@@ -3,10 +3,8 @@
 from collections.abc import Iterable
 
 from assay.catalogue.declaration_files import declared
-from assay.model.benchmark import Benchmark, Resources
+from assay.model.benchmark import Benchmark, Exchange, Growth, Resources, Values, sharing_ranks, works_together
 from assay.model.declaration import Params
-from assay.model.declarations import sharing_ranks, works_together
-from assay.model.growth import Exchange, Growth, Values
 from assay.model.machine import allowed_cores
 from assay.model.placement import Placement
 from assay.topics.kernels.sizes import CLASSES, demand, passed

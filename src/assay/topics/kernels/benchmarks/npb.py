@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from assay.catalogue.declaration_files import declared
-from assay.model.benchmark import Benchmark, ForeignProgram
+from assay.model.benchmark import ONE_RANK, Benchmark, ForeignProgram
 from assay.model.declaration import Params
-from assay.model.declarations import ONE_RANK
 from assay.model.placement import Placement
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
 

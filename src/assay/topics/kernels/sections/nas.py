@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assay.model.declarations import works_together
+from assay.model.benchmark import works_together
 from assay.model.imported import UNSTATED
 from assay.model.result import Estimate
 from assay.model.text import joined, text

@@ -1,9 +1,8 @@
 """HPL of the HPC Challenge benchmark: the installed program, measured through Assay's starter."""
 
 from assay.catalogue.declaration_files import declared
-from assay.model.benchmark import Benchmark, ForeignProgram, Operations
+from assay.model.benchmark import ONE_RANK, Benchmark, ForeignProgram, Operations
 from assay.model.declaration import Params
-from assay.model.declarations import ONE_RANK
 from assay.model.placement import Placement
 
 _DOUBLE_BYTES = 8

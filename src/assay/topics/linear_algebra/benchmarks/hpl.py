@@ -5,10 +5,17 @@ from math import ceil, log2
 from typing import TYPE_CHECKING, TypeVar
 
 from assay.catalogue.declaration_files import declared
-from assay.model.benchmark import Benchmark, Operations, Resources
+from assay.model.benchmark import (
+    Benchmark,
+    Exchange,
+    Growth,
+    Message,
+    Operations,
+    Resources,
+    Values,
+    sharing_ranks,
+)
 from assay.model.declaration import Params
-from assay.model.declarations import sharing_ranks
-from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.grid import grid_of
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from assay.model.declarations import works_together
+from assay.model.benchmark import works_together
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.report import formatting

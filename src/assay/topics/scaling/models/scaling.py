@@ -14,8 +14,8 @@ from assay.analyse.curves import RunEstimates, headline, states_of
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.statistics import median_interval
 from assay.model import roles
+from assay.model.benchmark import INDEPENDENT
 from assay.model.declaration import ParamValue
-from assay.model.declarations import INDEPENDENT
 from assay.model.grouping import grouped
 from assay.model.law import SPEED_UP, LawFigure, Model
 from assay.model.quantity import Quantity, exact

@@ -12,9 +12,8 @@ from assay.analyse.noise import stops
 from assay.analyse.statistics import Samples, medians
 from assay.catalogue import benchmarks
 from assay.model import record, roles
+from assay.model.benchmark import INDEPENDENT, Exchange
 from assay.model.declaration import Declaration, ParamValue
-from assay.model.declarations import INDEPENDENT
-from assay.model.growth import Exchange
 from assay.model.law import Prediction
 from assay.model.plan import Case
 from assay.model.quantity import Basis, Quantity, distance, exact

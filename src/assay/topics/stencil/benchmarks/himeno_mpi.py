@@ -4,10 +4,8 @@ import math
 from collections.abc import Iterable
 
 from assay.catalogue.declaration_files import declared
-from assay.model.benchmark import Benchmark, Resources
+from assay.model.benchmark import Benchmark, Exchange, Growth, Message, Resources, Values, sharing_ranks
 from assay.model.declaration import Params
-from assay.model.declarations import sharing_ranks
-from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
 from assay.topics.stencil.benchmarks import himeno
 from assay.topics.stencil.shape import LINE_FLOATS, Shape, block_of, shape_of

@@ -3,10 +3,8 @@
 from collections.abc import Iterable
 
 from assay.catalogue.declaration_files import declared
-from assay.model.benchmark import Benchmark, Resources
+from assay.model.benchmark import Benchmark, Exchange, Growth, Message, Resources, Values, sharing_ranks
 from assay.model.declaration import Params
-from assay.model.declarations import sharing_ranks
-from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
 
 #: Exchanges of a step, and bytes of a message for each row of cells: two columns of four numbers.
