@@ -15,7 +15,7 @@ from assay.analyse.history import BetweenRuns, History, RunLogs, logs
 from assay.analyse.launches import CaseAttempt, yields
 from assay.analyse.limits import bound, without_refused
 from assay.analyse.outcomes import outcomes
-from assay.compare import derived, paired, taken
+from assay.compare import derived, matching, taken
 from assay.compare.curves import policy
 from assay.compare.environment import GUARDED, differences, is_one_machine, refuse_undeclared
 from assay.compare.pairs import DEFAULT
@@ -25,7 +25,7 @@ from assay.model.compared import Compared, ComparedPair, Difference, Taken
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
-from assay.model.measurand import QUANTITY, matches
+from assay.model.measurand import PLACEMENT, QUANTITY, matches
 from assay.model.result import RESULT_SCHEMA, Analysis, Estimate
 from assay.model.run import Run
 from assay.model.text import text
@@ -60,7 +60,7 @@ def within(run: Run, analysis: Analysis) -> Compared:
 def _places(measured: Sequence[Measured]) -> Iterator[ComparedPair]:
     """The same figure at two places of an import; the earlier one is the base."""
     figures = (each for each in measured if each.launches and is_headline(each.estimate))
-    groups = grouped(figures, lambda each: (_key(each.estimate, PLACE), len(each.estimate.placement.hosts)))
+    groups = grouped(figures, lambda each: matching.rest(each.estimate, PLACEMENT))
     for base, one in (pair for group in groups.values() for pair in itertools.combinations(group, 2)):
         if comparison := compare(one, base):
             level, first = (each.estimate.placement.label for each in (one, base))
@@ -268,7 +268,7 @@ def _only_in(run: Run, measured: Iterable[Measured]) -> dict[str, str]:
 def _printed(sides: _Sides, across: str) -> _Found:
     """The same for two runs of which one is printed, or both."""
     ones, others = ([each for each in of if each.launches] for of in (sides.of_run, sides.of_base))
-    found = paired.pairs(ones, others, across) or paired.pairs(ones, others, across, nearest=True)
+    found = matching.pairs(ones, others, across) or matching.pairs(ones, others, across, nearest=True)
     made = [(one, other, _pair(ones[one], others[other], sides.between)) for one, other in found]
     pairs = [pair for _, _, pair in made if pair]
     compared = {each.id for pair in pairs for each in (pair.a, pair.b)}
@@ -351,7 +351,7 @@ def _key(estimate: Estimate, across: str, *, hosts: bool = False) -> Hashable:
 def _pair(one: Measured, other: Measured, between: BetweenRuns) -> ComparedPair | None:
     """Compare the two; None if one has no figure, or none in the state of the other."""
     match = matches(one.estimate.measurand, other.estimate.measurand)
-    if match.kind == "other" or not (one.launches and other.launches):
+    if match.kind == "different" or not (one.launches and other.launches):
         return None
     comparison = compare_unpaired(one, other, between)
     return ComparedPair(one.estimate, other.estimate, comparison, match.parts) if comparison else None
@@ -368,7 +368,7 @@ def _why(one: Measured, others: Sequence[Measured], base: Run) -> str:
             return text("it is 0, of which nothing is a multiple")
     for other in others:
         match = matches(one.estimate.measurand, other.estimate.measurand)
-        if match.kind == "other":
+        if match.kind == "different":
             part = next(part for part in match.parts if part.name in QUANTITY)
             return text("another quantity: {part} {a} against {b}", part=part.name, a=str(part.a), b=str(part.b))
     seen, there = _seen([one]), _seen(others)

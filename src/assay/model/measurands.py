@@ -37,12 +37,12 @@ _ELSEWHERE = frozenset(("memory",))
 #: Params of imported figures that are parts of their own, unless the program has such an axis.
 _COUNTS = frozenset(("ranks", "nodes", "threads", "direction"))
 #: Params by which tools state a direction.
-_WAYS: Mapping[tuple[str, ParamValue], Direction] = {
+_DIRECTIONS: Mapping[tuple[str, ParamValue], Direction] = {
     ("reverse", "Reverse"): "in",
     ("directions", "Bidirectional"): "both ways",
     ("time-of", "rtt"): "round trip",
     ("time-of", "lat"): "one way",
-    **{("direction", way): way for way in ("one way", "both ways", "round trip", "out", "in")},
+    **{("direction", each): each for each in ("one way", "both ways", "round trip", "out", "in")},
 }
 _SHARES = {"all": "all cores", "half": "half of the cores", "all-threads": "all threads"}
 _RELATIONS = {
@@ -112,7 +112,7 @@ def of_figure(table: Table, figure: Figure, declared: Declaration) -> Measurand:
     metric = next((each for each in declared.metrics if each.name == figure.metric), None)
     word = parsed(table.placement)
     axes = _axes(declared, params, table.factors, stated=False)
-    stated = next((way for way in map(_WAYS.get, params.items()) if way), None)
+    stated = next((each for each in map(_DIRECTIONS.get, params.items()) if each), None)
     return Measurand(
         program=table.benchmark,
         version=" ".join(filter(None, (table.tool, table.version or f"({UNSTATED})"))),
@@ -167,8 +167,8 @@ def _direction(declared: Declaration, params: Params) -> Direction:
     """How bytes pass: by the pattern of messages, or by the operation."""
     for axis in declared.axes:
         value = params.get(axis.name, "")
-        if way := _WAYS.get(("direction", axis.level_roles.get(value, ""))):
-            return way
+        if direction := _DIRECTIONS.get(("direction", axis.level_roles.get(value, ""))):
+            return direction
         if pattern := axis.patterns.get(str(value)):
             return "both ways" if pattern.directions > 1 else "one way"
         if axis.patterns:
