@@ -6,12 +6,15 @@ one that differs in the fewest parts, and of these the best.
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
+import msgspec
+
 from assay.analyse.estimates import Measured
 from assay.compare.taken import NETWORK
 from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
-from assay.model.measurand import COUNTS, PLACES, SHARE, Measurand, Part, matches
+from assay.model.measurand import COUNTS, PLACES, SHARE, AxisValue, Measurand, Part, matches
+from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 
 #: Parts of the systems, which are what is compared; they meet by role.
@@ -163,3 +166,44 @@ def _is_pattern(name: str, one: Estimate, other: Estimate) -> bool:
     a, b = roles.pattern(one), roles.pattern(other)
     known = name == roles.axis(one.declared, "message-pattern") and a and b
     return bool(known and a and b and (a.figure, a.directions, a.pairs) == (b.figure, b.directions, b.pairs))
+
+
+def rates(measured: Sequence[Measured], others: Sequence[Measured]) -> list[Measured]:
+    """Return the rates of single messages that follow from the times, if the other side prints such rates."""
+    printed = {roles.pattern_name(each.estimate): roles.pattern(each.estimate) for each in others}
+    timed = {name: pattern.timed for name, pattern in printed.items() if pattern and pattern.timed}
+    return [rate for name, pattern in timed.items() for rate in _rates(measured, name, pattern)]
+
+
+def _rates(measured: Sequence[Measured], name: str, timed: str) -> Iterator[Measured]:
+    for each in measured:
+        estimate, size = each.estimate, roles.size(each.estimate)
+        if roles.role(estimate) != "message-time" or roles.pattern_name(estimate) != timed or not size:
+            continue
+        if estimate.value is None or not all(launch.value > 0 for launch in each.launches):
+            continue
+        axis = roles.axis(estimate.declared, "message-pattern")
+        metrics = estimate.declared.metrics
+        metric = next((one.name for one in metrics if one.role == "message-bandwidth"), estimate.metric)
+        axes = tuple(
+            AxisValue(axis, name, "message-pattern") if one.name == axis else one
+            for one in estimate.measurand.axes
+        )
+        value = estimate.value
+        measurand = msgspec.structs.replace(
+            estimate.measurand, metric=metric, role="message-bandwidth", unit="B/s", better="higher", axes=axes
+        )
+        rate = msgspec.structs.replace(
+            estimate,
+            id=f"{estimate.id}/{name}",
+            metric=metric,
+            unit="B/s",
+            better="higher",
+            measurand=measurand,
+            params={**estimate.params, axis: name},
+            value=Quantity(size / value.value, size / value.hi, size / value.lo, "B/s", value.basis),
+            limit=None,
+            exceeds=None,
+        )
+        launches = tuple(msgspec.structs.replace(one, value=size / one.value) for one in each.launches)
+        yield Measured(rate, launches)

@@ -15,8 +15,7 @@ from assay.analyse.history import BetweenRuns, History, RunLogs, logs
 from assay.analyse.launches import CaseAttempt, yields
 from assay.analyse.limits import bound, without_refused
 from assay.analyse.outcomes import outcomes
-from assay.compare import derived, matching, taken
-from assay.compare.curves import policy
+from assay.compare import matching, taken
 from assay.compare.environment import GUARDED, differences, is_one_machine, refuse_undeclared
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
@@ -182,9 +181,12 @@ def _against(run: Run, base: Run, declared: Declared, between: BetweenRuns) -> C
     networks: tuple[Taken, ...] = ()
     if foreign:
         own, printed = (of_run, of_base) if base.imported else (of_base, of_run)
-        own += derived.rates(own, printed)
+        own += matching.rates(own, printed)
         networks = taken.networks(of_base, of_run, names, several=several)
-        of_run, of_base = taken.met((run, of_run), (base, of_base), networks)
+        if run.imported and not base.imported:
+            of_run = taken.renamed(of_run, of_base, {pair.a: pair.b for pair in reversed(networks)})
+        else:
+            of_base = taken.renamed(of_base, of_run, {pair.b: pair.a for pair in reversed(networks)})
     sides = _Sides(run, base, of_run, of_base, between)
     pairs, uncompared, new = _printed(sides, across) if foreign else _measured_twice(sides, across)
     found += tuple(_differences(pairs, foreign=foreign))
@@ -342,7 +344,7 @@ def _key(estimate: Estimate, across: str, *, hosts: bool = False) -> Hashable:
     derived = estimate.declared.derived
     words = {name: str(value) for name, value in estimate.params.items() if name not in derived}
     words |= {name: level for name, level in estimate.factors.items() if level != DEFAULT}
-    words |= {MEMORY: words.get(MEMORY, policy(estimate)), PLACE: estimate.placement.label}
+    words |= {MEMORY: words.get(MEMORY, estimate.measurand.places.memory), PLACE: estimate.placement.label}
     words.pop(across, None)
     host = estimate.placement.hosts if hosts else ()
     return (estimate.benchmark, estimate.kernel, estimate.metric, host, frozenset(words.items()))

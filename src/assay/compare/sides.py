@@ -249,7 +249,7 @@ def sides(runs: Sequence[Run], given: Mapping[str, float] = {}, names_of: Mappin
         raise UsageError(f"'{twice}' is named twice", why="each system can be named once")
     if len(runs) > MOST:
         raise UsageError(f"{len(runs)} runs are more than {MOST}", why="so many curves cannot be distinguished")
-    evidence, met = taken.met_at([examine(run, given) for run in runs], names_of)
+    evidence, met = taken.renamed_sides([examine(run, given) for run in runs], names_of)
     wanted = [_label(run) for run in runs]
     labels = [
         name if wanted.count(name) == 1 else f"{name} ({run.info.id[-4:]})"
