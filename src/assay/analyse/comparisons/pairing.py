@@ -8,12 +8,13 @@ import msgspec
 from assay.analyse.comparisons.effects import adjusted, compare, resolution
 from assay.analyse.curves import is_headline, machine_of
 from assay.analyse.estimates import Measured
+from assay.model.compared import ComparedPair
 from assay.model.grouping import grouped
 from assay.model.machine import Machine
 from assay.model.measurand import COUNTS, SHARE
 from assay.model.placement import Word
 from assay.model.plan import Factor
-from assay.model.result import CONTROL, Comparison, Estimate
+from assay.model.result import CONTROL, Estimate
 from assay.model.run import Run
 
 #: Dimensions that are neither an axis nor a factor.
@@ -28,25 +29,6 @@ _BESIDE_CARD = "pair:other-node"
 _PARTS = {CORES: COUNTS | {SHARE, "relation"}}
 
 
-class Pair(msgspec.Struct, frozen=True):
-    """Two estimates that differ in one dimension.
-
-    Attributes:
-        differ: name of the axis or factor in which they differ, or `cores`, `memory` or `card`; `control` for A
-            against A.
-        a: the judged one.
-        level: its word.
-        b: the base of the ratio.
-        comparison: the ratio a / b of the headline metric.
-    """
-
-    differ: str
-    a: Estimate
-    level: str
-    b: Estimate
-    comparison: Comparison
-
-
 class _Sides(msgspec.Struct, frozen=True):
     """Two measured estimates and the dimension in which they differ."""
 
@@ -57,7 +39,7 @@ class _Sides(msgspec.Struct, frozen=True):
     base: str
 
 
-def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] = ()) -> list[Pair]:
+def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] = ()) -> list[ComparedPair]:
     """Return the pairs of a headline metric that differ in one dimension; the base has the default level.
 
     Levels are the levels of axes without numbers and of factors, `half` and `all-threads` against `all` cores,
@@ -82,7 +64,7 @@ def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] =
             comparison = msgspec.structs.replace(
                 comparison, differ=sides.differ, level=sides.level, base=sides.base, varied=sides.differ in varied
             )
-            found.append(Pair(sides.differ, sides.a.estimate, sides.level, sides.b.estimate, comparison))
+            found.append(ComparedPair(sides.a.estimate, sides.b.estimate, comparison))
     return _adjusted(found)
 
 
@@ -92,7 +74,7 @@ def _resolution(repeats: Sequence[_Sides], state: str | None) -> float | None:
     return max(known)[1] if known else None
 
 
-def _adjusted(found: Sequence[Pair]) -> list[Pair]:
+def _adjusted(found: Sequence[ComparedPair]) -> list[ComparedPair]:
     """Adjust p among pairs that were varied on purpose, and separately among the other pairs of the study.
 
     Only pairs that were varied lose a claim by it: rules with thresholds test the others one by one.
