@@ -87,5 +87,6 @@ def _published(side: Evidence, coordinates: Mapping[str, Sequence[str]]) -> Iter
         wanted = coordinates.get(estimate.metric, ())
         if estimate.basis == "imported" and wanted and estimate.value and estimate.params.keys() >= set(wanted):
             at = {name: estimate.params[name] for name in wanted}
-            benchmark = side.run.plan.case(estimate.case).benchmark
-            yield _Found(benchmark, estimate.metric, at, (side.run.info.id, estimate.id, estimate.value))
+            yield _Found(
+                estimate.measurand.program, estimate.metric, at, (side.run.info.id, estimate.id, estimate.value)
+            )

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
+from assay.catalogue import benchmarks
 from assay.compare import matching
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast, Curve
 from assay.compare.yardsticks import NO_SPEED
 from assay.model import roles
-from assay.model.declaration import Declaration
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.measurand import COUNTS, PLACEMENT, QUANTITY, matches
@@ -34,15 +34,19 @@ _OF_PROGRAMS = frozenset(("program", "version", "kernel", "mpi"))
 
 
 class _Figure(NamedTuple):
-    """A figure with the benchmark of its case; the estimate has another one if no section can place it."""
+    """A figure with its run."""
 
     run: str
     measured: Measured
-    declared: Declaration
 
     @property
     def estimate(self) -> Estimate:
         return self.measured.estimate
+
+    @property
+    def program(self) -> str:
+        """The benchmark of its case; the estimate has another one if no section can place it."""
+        return self.estimate.measurand.program
 
     @property
     def label(self) -> str:
@@ -56,7 +60,7 @@ class _Figure(NamedTuple):
     def topic(self) -> tuple[str | bool, ...]:
         """What is counted. The end of a range is not comparable with a plain figure."""
         found = self.estimate.measurand
-        return found.program, found.metric, found.unit, RANGE_END in found.parts
+        return self.program, found.metric, found.unit, RANGE_END in found.parts
 
     @property
     def has_size(self) -> bool:
@@ -142,9 +146,8 @@ def _off_curves(side: Evidence, curves: Sequence[Curve]) -> list[_Figure]:
     """Return the headline figures of a run that are on none of these curves."""
     run = side.run.info.id
     on_curves = {name for curve in curves if curve.run == run for name in curve.of}
-    declared = {case.id: side.run.plan.declared(case.benchmark) for case in side.run.plan.cases}
     return [
-        _Figure(run, each, declared[e.case])
+        _Figure(run, each)
         for each in side.measured
         for e in [each.estimate]
         if e.median is not None and e.id not in on_curves and is_headline(e) and not side.bounds.is_refused(e)
@@ -190,9 +193,9 @@ def _weight(group: Sequence[_Figure]) -> tuple[bool, int, float, float]:
 
 def _programs(figures: Sequence[_Figure]) -> Iterator[_Group]:
     """MPI and TCP sockets between the same partners, and the copy rate that bounds messages inside a node."""
-    passed = (each for each in figures if each.declared.name in messages.BY)
+    passed = (each for each in figures if each.program in messages.BY)
     for group in grouped(passed, lambda each: each.estimate.measurand.stated(_OF_PROGRAMS)).values():
-        programs = [of[0] for of in grouped(group, lambda each: each.declared.name).values()]
+        programs = [of[0] for of in grouped(group, lambda each: each.program).values()]
         if len(programs) > 1:
             yield _Group(PROGRAM, [*programs, *_copies(figures, programs[0])])
 
@@ -204,9 +207,13 @@ def _copies(figures: Iterable[_Figure], message: _Figure) -> list[_Figure]:
     copies = [
         each
         for each in figures
-        if "copy-rate" in {metric.role for metric in each.declared.metrics}
+        if each.estimate.measurand.role == "copy-rate"
         and each.estimate.metric == message.estimate.metric
         and not each.has_size
     ]
-    beyond = [each for each in copies if roles.has_level(each.declared, each.estimate.params, "beyond-caches")]
+    beyond = [
+        each
+        for each in copies
+        if roles.has_level(benchmarks.of(each.program), each.estimate.params, "beyond-caches")
+    ]
     return (beyond or copies)[-1:]

@@ -32,10 +32,9 @@ _SENTENCES = {
 
 
 class _Network(NamedTuple):
-    """A network of a system: its level, whether it is one of several, its rate by facts and by figures."""
+    """A network of a system: its level, with its rate by facts, and the rate by figures."""
 
     level: Level
-    rate: float
     measured: float
 
     @property
@@ -123,7 +122,7 @@ def _networks(measured: Sequence[Measured]) -> list[_Network]:
             continue
         levels.setdefault(level.level, level)
         best[level.level] = max(best.get(level.level, 0.0), _speed(estimate))
-    found = [_Network(level, level.rate, best[name]) for name, level in levels.items()]
+    found = [_Network(level, best[name]) for name, level in levels.items()]
     named = [each for each in found if each.name != UNSTATED]
     unknown = [each for each in found if each.name == UNSTATED and (each.measured or not named)]
     return named + unknown  # figures that show nothing of their network could be of any
@@ -142,7 +141,7 @@ def _speed(estimate: Estimate) -> float:
 
 def _key(networks: Sequence[_Network]) -> list[float]:
     """Rates by which all of them are ordered: as stated if all state one, else as measured."""
-    stated = [each.rate for each in networks]
+    stated = [each.level.rate for each in networks]
     return stated if all(stated) else [each.measured for each in networks]
 
 

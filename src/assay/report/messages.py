@@ -45,7 +45,7 @@ _PAIRS: dict[str, tuple[str, str]] = {
     "one-core:far-nic@2": (text("two nodes"), text("cores far from the card")),
 }
 #: Sizes in a table, which also has the largest one; all others are in the table of all figures.
-_TELLING = (0, 8, 2**10, 2**13, 2**16, 2**20, 2**22)
+_TABLE_SIZES = (0, 8, 2**10, 2**13, 2**16, 2**20, 2**22)
 #: Params that make the size of a message.
 _SIZE = usual_axes("message-size", "size-offset")
 _OPERATION = USUAL_AXES["operation-name"]
@@ -273,8 +273,8 @@ def table(estimates: tuple[Estimate, ...], caption: str, name: Callable[[Estimat
     """Return the medians with intervals and launches: a row for each size, a column for each curve's `name`."""
     measured = selection.measured(estimates)
     sizes = sorted({size(e) for e in measured})
-    chosen = [each for each in sizes if each in _TELLING or each == sizes[-1]]
-    if len(chosen) < min(len(sizes), len(_TELLING) // 2):
+    chosen = [each for each in sizes if each in _TABLE_SIZES or each == sizes[-1]]
+    if len(chosen) < min(len(sizes), len(_TABLE_SIZES) // 2):
         chosen = sizes
     curves = selection.grouped(measured, lambda e: joined(", ", [name(e), selection.state(e)]))
     found = {(series, size(e)): e for series, members in curves.items() for e in members}
