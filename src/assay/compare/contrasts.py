@@ -91,7 +91,9 @@ def shared(sides: Sequence[Evidence], curves: Sequence[Curve]) -> list[Contrast]
     """Return the figures on no curve that two runs or more have, with the same factors; see `matching`."""
     groups: list[dict[str, _Figure]] = []
     for side in sides:
-        own = _off_curves(side, curves)
+        # Of several hosts, or states of the machine, the first one stands for all.
+        by_measurand = grouped(_off_curves(side, curves), lambda each: each.estimate.measurand.key)
+        own = [of[0] for of in by_measurand.values()]
         firsts = [next(iter(group.values())) for group in groups]
         left = dict.fromkeys(range(len(own)))
         for one, first in _matching(own, firsts):
