@@ -4,9 +4,9 @@ import msgspec
 import pytest
 from tests.unit.report_example import Example, example
 
-from assay.analyse.comparisons import Pair
 from assay.analyse.evidence import Evidence
 from assay.analyse.paired import Claim, Direction, PairedRatio
+from assay.model.compared import ComparedPair
 from assay.model.quantity import Quantity
 from assay.model.result import Comparison, Estimate, Finding
 from assay.model.text import text
@@ -60,12 +60,21 @@ def _found(here: Example, ratio: float, direction: Direction, better: str = "hig
     a, b = (_named(each, better) for each in here.analysis.estimates[:2])
     value = Quantity(ratio, 0.98 * ratio, 1.02 * ratio, "", "interval")
     comparison = Comparison(
-        id="a : b", a=a.id, b=b.id, value=value, blocks=6, verdict="", margin=0.01, level="one", base="two"
+        id="a : b",
+        a=a.id,
+        b=b.id,
+        value=value,
+        blocks=6,
+        verdict="",
+        differ="colour",
+        level="one",
+        base="two",
+        margin=0.01,
     )
     evidence = Evidence(
         run=here.run,
         measured=(),
-        pairs=(Pair("colour", a, "one", b, comparison),),
+        pairs=(ComparedPair(a, b, comparison),),
         predictions=(),
         outcomes=(),
         noise=here.analysis.noise,

@@ -95,7 +95,7 @@ def test_a_key_does_not_depend_on_order_names_of_devices_or_derived_sizes() -> N
 def test_an_axis_that_a_later_version_adds_keeps_the_keys_of_its_default() -> None:
     older = _replace(TRIAD, axes=TRIAD.axes[:1])
     assert older.key == TRIAD.key
-    assert matches(older, TRIAD) == Match("same")
+    assert matches(older, TRIAD) == Match("equal")
     assert matches(older, PINNED["with streaming stores"]).parts == (Part("stores", "", "non-temporal"),)
 
 
@@ -107,30 +107,30 @@ def test_they_pass_through_json() -> None:
 
 
 def test_equal_ones_are_the_same() -> None:
-    assert matches(TRIAD, _replace(TRIAD)) == Match("same")
+    assert matches(TRIAD, _replace(TRIAD)) == Match("equal")
 
 
 def test_differences_are_named() -> None:
     match = matches(LATENCY, PINNED["far from the card"])
-    assert match == Match("alike", (Part("card", "near", "far"),))
+    assert match == Match("comparable", (Part("card", "near", "far"),))
     assert match.parts[0].is_contradiction
 
 
 @pytest.mark.parametrize("part", ["program", "kernel", "metric", "unit", "direction"])
 def test_another_quantity_is_not_comparable(part: str) -> None:
     other = _replace(LATENCY, **{part: "out" if part == "direction" else "else"})
-    assert matches(LATENCY, other).kind == "other"
+    assert matches(LATENCY, other).kind == "different"
 
 
 def test_what_is_not_stated_equals_nothing_in_silence() -> None:
     silent = _replace(LATENCY, layout=_replace(_PAIR, ranks_per_node=UNSTATED))
     for a, b in ((LATENCY, silent), (silent, LATENCY), (silent, silent)):
         match = matches(a, b)
-        assert match.kind == "alike"
+        assert match.kind == "comparable"
         assert [part.name for part in match.parts] == ["ranks per node"]
         assert not match.parts[0].is_contradiction
     unknown_way = _replace(LATENCY, direction=UNSTATED)
-    assert matches(LATENCY, unknown_way).kind == "alike", "it may be the same quantity"
+    assert matches(LATENCY, unknown_way).kind == "comparable", "it may be the same quantity"
 
 
 def test_a_default_is_compared_with_what_the_other_chose() -> None:
@@ -169,4 +169,4 @@ def test_an_axis_that_is_named_as_another_part_hides_no_part_and_is_hidden_by_no
 def test_file_systems_and_models_of_devices_are_parts() -> None:
     for name in ("folder", "device"):
         one, other = (_replace(TRIAD, places=_replace(TRIAD.places, **{name: value})) for value in ("a", "b"))
-        assert matches(one, other) == Match("alike", (Part(name, "a", "b"),))
+        assert matches(one, other) == Match("comparable", (Part(name, "a", "b"),))

@@ -57,7 +57,8 @@ class RunEstimates(msgspec.Struct, frozen=True, dict=True):
 
     def of(self, benchmark: str, kernel: str = "", metric: str = "") -> list[Measured]:
         """Return estimates with a figure, of one kernel (any if empty) and metric (the headline if empty)."""
-        found = _of_kernel(self._sorted[0].get(benchmark, ()), kernel)
+        every = self._sorted[0].get(benchmark, ())
+        found = (each for each in every if not kernel or each.estimate.kernel == kernel)
         return [each for each in found if each.estimate.metric == (metric or headline(each.estimate))]
 
     @cached_property
@@ -79,10 +80,6 @@ class RunEstimates(msgspec.Struct, frozen=True, dict=True):
     def machine(self, estimate: Estimate) -> Machine | None:
         """Return the machine of an estimate."""
         return machine_of(estimate, self.run.machines)
-
-
-def _of_kernel(found: Iterable[Measured], kernel: str) -> list[Measured]:
-    return [each for each in found if not kernel or each.estimate.kernel == kernel]
 
 
 class Curve(NamedTuple):

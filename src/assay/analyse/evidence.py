@@ -7,10 +7,10 @@ from typing import Literal
 import msgspec
 
 from assay.analyse.bounds import Bounds
-from assay.analyse.comparisons import Pair
 from assay.analyse.curves import RunEstimates
 from assay.analyse.trials import Trial
 from assay.model import roles
+from assay.model.compared import ComparedPair
 from assay.model.law import Prediction
 from assay.model.noise import Effort, Noise
 from assay.model.plan import Experiment
@@ -31,7 +31,7 @@ Concern = Literal["figures", "noise", "paths", "missing"]
 class Evidence(RunEstimates, frozen=True, kw_only=True):
     """All that is known of a run before rules are applied."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ComparedPair, ...]
     predictions: tuple[Prediction, ...]
     outcomes: tuple[Outcome, ...]
     noise: Noise
@@ -80,7 +80,7 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
             return comparison.resolution
         return self.noise.resolution or 0.0
 
-    def differing(self, name: str, wanted: Collection[Role] = (), a: str | None = None) -> list[Pair]:
+    def differing(self, name: str, wanted: Collection[Role] = (), a: str | None = None) -> list[ComparedPair]:
         """Return pairs that differ in this word; `a`: level of the judged one.
 
         Pairs of fewer than three blocks are left out. If roles are wanted, so are pairs of other roles, and of
@@ -90,9 +90,9 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
             pair
             for pair in self.pairs
             if pair.comparison.blocks >= FEWEST_BLOCKS
-            and pair.differ == name
+            and pair.comparison.differ == name
             and (not wanted or (roles.role(pair.a) in wanted and roles.is_main(pair.a)))
-            and (a is None or pair.level == a)
+            and (a is None or pair.comparison.level == a)
         ]
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from assay.analyse.comparisons import Pair
 from assay.analyse.evidence import Evidence, Question, least, numbers, paired, standing
 from assay.analyse.experiments import retest_range
 from assay.model import places
+from assay.model.compared import ComparedPair
 from assay.model.quantity import Quantity
 from assay.model.result import Finding
 from assay.model.role_words import Role
@@ -28,7 +28,7 @@ class Tested(NamedTuple):
     """
 
     evidence: Evidence
-    pair: Pair
+    pair: ComparedPair
     claim: "Claim"
     floor: float
 
@@ -47,7 +47,7 @@ class Tested(NamedTuple):
     @property
     def levels(self) -> tuple[str, str]:
         """The levels of numerator and denominator of the tested ratio."""
-        levels = (self.pair.level, self.pair.comparison.base)
+        levels = (self.pair.comparison.level, self.pair.comparison.base)
         return levels[::-1] if self.inverse else levels
 
 
@@ -99,7 +99,7 @@ class PairedRatio(Question, frozen=True, kw_only=True):
     border: float
     level: str | None = None
     roles: tuple[Role, ...] = ()
-    only: Callable[[Evidence, Pair], bool] = lambda _evidence, _pair: True
+    only: Callable[[Evidence, ComparedPair], bool] = lambda _evidence, _pair: True
     group: Callable[[Tested], Hashable] = lambda tested: tested.pair.comparison.id
     clearest: Callable[[Tested], float | tuple[float, ...]] = lambda tested: tested.ratio.lo
     problem_from: float | None = None
@@ -123,7 +123,7 @@ class PairedRatio(Question, frozen=True, kw_only=True):
         for group in groups.values():
             yield self._finding(max(group, key=self.clearest), group)
 
-    def pairs(self, evidence: Evidence) -> list[Pair]:
+    def pairs(self, evidence: Evidence) -> list[ComparedPair]:
         """Return the pairs that the rule tests."""
         found = evidence.differing(self.differ, self.roles, self.level)
         return [pair for pair in found if self.only(evidence, pair)]

@@ -1,16 +1,20 @@
 """Compare runs, imports and published systems: pairs of curves, shared figures, contrasts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages.steps import MessageLaw, steps
 from assay.analyse.models import causes
 from assay.compare.contrasts import contrasts, shared
 from assay.compare.curves import MeasuredCurve, of_messages, over_axes
-from assay.compare.law_figures import law_figures
 from assay.compare.pairs import across, within
-from assay.compare.records import SIDE_BY_SIDE_SCHEMA, CurveStep, MessageCurve, SideBySide
+from assay.compare.records import SIDE_BY_SIDE_SCHEMA, CurveStep, MessageCurve, SharedLawFigure, SideBySide
+from assay.model.declaration import ParamValue
+from assay.model.grouping import grouped
+from assay.model.law import Model
+from assay.model.quantity import Quantity
 
 
 def side_by_side(sides: Sequence[Evidence]) -> SideBySide:
@@ -33,7 +37,7 @@ def side_by_side(sides: Sequence[Evidence]) -> SideBySide:
         steps=tuple(step for side, of in zip(sides, messages, strict=True) for step in _steps(side, of)),
         shared=tuple(shared(sides, curves)),
         contrasts=tuple(contrasts(sides, message_curves)),
-        law_figures=tuple(law_figures(sides)) if len(sides) > 1 else (),
+        law_figures=tuple(_law_figures(sides)) if len(sides) > 1 else (),
     )
 
 
@@ -45,3 +49,44 @@ def _steps(side: Evidence, found: Sequence[MeasuredCurve]) -> Iterator[CurveStep
         for step in steps(laws[law]) if law else ():
             rivals = causes(laws[law], side, each.members[0].estimate, step)
             yield CurveStep(each.curve.id, step.before, step.after, step.factor, step.seconds, rivals)
+
+
+class _Found(NamedTuple):
+    """A figure of a run, see `SharedLawFigure`."""
+
+    benchmark: str
+    metric: str
+    at: Mapping[str, ParamValue]
+    of: tuple[str, str, Quantity]
+
+
+def _law_figures(sides: Sequence[Evidence]) -> list[SharedLawFigure]:
+    """Return the figures that two runs or more have at the same coordinates; their problems may differ."""
+    own = [list(_of_laws(side)) for side in sides]
+    coordinates = {each.metric: tuple(each.at) for of in own for each in of}
+    found = [[*of, *_published(side, coordinates)] for side, of in zip(sides, own, strict=True)]
+    every = (each for of in found for each in of)
+    groups = grouped(every, lambda each: (each.benchmark, each.metric, frozenset(each.at.items()))).values()
+    return [
+        SharedLawFigure(of[0].benchmark, of[0].metric, dict(of[0].at), tuple(each.of for each in of))
+        for of in groups
+        if len({each.of[0] for each in of}) > 1
+    ]
+
+
+def _of_laws(side: Evidence) -> Iterator[_Found]:
+    for model in side.fitted(Model):
+        for each in model.figures:
+            benchmark = side.estimates[each.estimate].benchmark
+            yield _Found(benchmark, each.metric, each.at, (side.run.info.id, each.estimate, each.value))
+
+
+def _published(side: Evidence, coordinates: Mapping[str, Sequence[str]]) -> Iterator[_Found]:
+    """Figures of the same metrics that a source states with all coordinates."""
+    for estimate in side.estimates.values():
+        wanted = coordinates.get(estimate.metric, ())
+        if estimate.basis == "imported" and wanted and estimate.value and estimate.params.keys() >= set(wanted):
+            at = {name: estimate.params[name] for name in wanted}
+            yield _Found(
+                estimate.measurand.program, estimate.metric, at, (side.run.info.id, estimate.id, estimate.value)
+            )

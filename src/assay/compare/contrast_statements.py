@@ -8,8 +8,7 @@ from assay.analyse.comparisons.pairing import MEMORY
 from assay.compare.phrases import SAME, figure, times
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast
 from assay.compare.sides import Side, Sides, where
-from assay.model import places, roles
-from assay.model.declaration import Declaration
+from assay.model import places
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.placement import Word
@@ -24,6 +23,8 @@ from assay.report.vocabulary import known
 MOST = 12
 #: Figures within this relative distance of the next larger one are written as one group.
 _GROUP = 0.10
+#: What passes messages.
+_MPI, _SOCKETS = "MPI", "TCP"
 _PATTERN, _OPERATION, _BYTES = usual_axes("message-pattern", "operation-name", "message-size")
 #: Facts of a source: the NUMA node of the card, and the NUMA nodes of each package, `["0-3", "4-7"]`.
 _CARD, _PACKAGES = ("network", "link's NUMA node"), ("memory", "NUMA nodes of the packages")
@@ -36,26 +37,18 @@ class _Figure(NamedTuple):
     side: Side
 
     @property
-    def benchmark(self) -> str:
+    def program(self) -> str:
         """The benchmark of its case; the estimate has another one if no section can place it."""
-        return self.side.run.plan.case(self.estimate.case).benchmark
-
-    @property
-    def declared(self) -> Declaration:
-        """The declaration of this benchmark."""
-        return self.side.run.plan.declared(self.benchmark)
+        return self.estimate.measurand.program
 
     @property
     def word(self) -> Word:
         return self.estimate.placement.word
 
     @property
-    def of_messages(self) -> bool:
-        return self.benchmark in messages.BY
-
-    @property
-    def by_sockets(self) -> bool:
-        return self.declared.two_sided == "TCP"
+    def by(self) -> str:
+        """What passes the messages, `MPI` or `TCP`; empty if it passes none."""
+        return messages.BY.get(self.program, "")
 
 
 def sentences(sides: Sides) -> list[str]:
@@ -97,13 +90,12 @@ def _sentence(sides: Sides, contrast: Contrast) -> str:
 def _noun(each: _Figure, differ: str) -> str:
     """The name of the quantity."""
     estimate = each.estimate
-    if each.of_messages:
+    if each.by:
         counted = messages.COUNTED.get(str(estimate.params.get(_PATTERN, "")))
-        declared = roles.metric(each.declared, estimate.kernel, estimate.metric)
-        if counted and differ != _PATTERN and declared and declared.role in {"message-bandwidth", "message-time"}:
+        if counted and differ != _PATTERN and estimate.measurand.role in {"message-bandwidth", "message-time"}:
             return counted
         return known(estimate.metric)
-    if estimate.benchmark != each.benchmark:
+    if estimate.benchmark != each.program:
         return known(estimate.benchmark)
     if _OPERATION in estimate.params and differ != _OPERATION:
         return joined(", ", (str(estimate.params[_OPERATION]).capitalize(), known(estimate.metric)))
@@ -113,7 +105,7 @@ def _noun(each: _Figure, differ: str) -> str:
 def _context(sides: Sides, contrast: Contrast, estimates: Sequence[_Figure]) -> list[str]:
     """What all figures share: system, program, place, chosen levels, size."""
     differ = contrast.differ
-    shared = next((each for each in estimates if each.of_messages), estimates[-1])
+    shared = next((each for each in estimates if each.by), estimates[-1])
     first = shared.estimate
     label = "" if differ == RUN else sides.label(contrast.of[0][0])
     place = "" if differ == PLACE or first.placement.label == UNSTATED else _place(shared)
@@ -126,8 +118,8 @@ def _context(sides: Sides, contrast: Contrast, estimates: Sequence[_Figure]) -> 
     if pattern and differ != _PATTERN and _noun(estimates[-1], differ) != messages.COUNTED.get(pattern):
         levels.append(messages.counted(pattern))
     size = text("{size} each", size=formatting.param(first.params[_BYTES], "B")) if _BYTES in first.params else ""
-    by = messages.BY[shared.benchmark] if shared.by_sockets and differ != PROGRAM else ""
-    return [label, by, place, *levels, size]
+    sockets = shared.by if shared.by == _SOCKETS and differ != PROGRAM else ""
+    return [label, sockets, place, *levels, size]
 
 
 def _is_usual(estimate: Estimate, name: str) -> bool:
@@ -136,7 +128,7 @@ def _is_usual(estimate: Estimate, name: str) -> bool:
 
 
 def _place(each: _Figure) -> str:
-    if each.of_messages:
+    if each.by:
         return where(each.estimate)
     label, hosts = each.estimate.placement.label, each.estimate.placement.hosts
     return messages.cores(label, hosts) if each.word.over else places.cores(label)
@@ -144,7 +136,7 @@ def _place(each: _Figure) -> str:
 
 def _cores(each: _Figure) -> str:
     """The same without the hosts, which all figures share."""
-    pair = each.of_messages and not messages.of_all_pairs(each.estimate)
+    pair = each.by and not messages.of_all_pairs(each.estimate)
     if pair or not each.word.over:
         return _place(each)
     return messages.cores_of(each.estimate.placement.label, ())[0]
@@ -165,7 +157,7 @@ def _levels(contrast: Contrast, group: Sequence[_Figure]) -> str:
         levels = () if contrast.exact else tuple(f"{name} {level}" for name, level in first.factors.items())
         return joined(", ", (group[0].side.label, *levels))
     if contrast.differ == PROGRAM:
-        return messages.BY.get(group[0].benchmark) or text("copies in memory")
+        return group[0].by or text("copies in memory")
     if contrast.differ == PLACE:
         return _places(group)
     if contrast.differ == _PATTERN:
@@ -236,7 +228,7 @@ def _range(group: Sequence[Estimate]) -> str:
 
 def _share(contrast: Contrast, estimates: Iterable[_Figure]) -> str:
     """The figure of MPI as a share of the figure of sockets."""
-    by = {each.by_sockets: each.estimate.median or 0.0 for each in estimates if each.of_messages}
+    by = {each.by: each.estimate.median or 0.0 for each in estimates if each.by}
     if contrast.differ != PROGRAM or len(by) < 2:  # noqa: PLR2004 (MPI and sockets)
         return ""
-    return text("MPI has {share} of what TCP has", share=formatting.percent(by[False] / by[True]))
+    return text("MPI has {share} of what TCP has", share=formatting.percent(by[_MPI] / by[_SOCKETS]))

@@ -1,39 +1,52 @@
-"""Figures on no curve: those that several runs share, and the widest contrasts of one word."""
+"""Figures on no curve: those that several runs share, and the widest contrasts of one part."""
 
-import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from assay.analyse.comparisons.pairing import MEMORY
 from assay.analyse.curves import is_headline
+from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
-from assay.compare.curves import chosen, policy
+from assay.catalogue import benchmarks
+from assay.compare import matching
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast, Curve
 from assay.compare.yardsticks import NO_SPEED
 from assay.model import roles
-from assay.model.declaration import Declaration, ParamValue
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
+from assay.model.measurand import COUNTS, PLACEMENT, QUANTITY, matches
 from assay.model.result import Estimate
-from assay.model.role_words import USUAL_AXES
+from assay.model.role_words import usual_axes
 from assay.report import messages
 
-_BYTES = USUAL_AXES["message-size"]
+_BYTES, _PATTERN = usual_axes("message-size", "message-pattern")
+#: What contrasts differ in, if that is several parts.
+_TOGETHER = {
+    PLACE: PLACEMENT,
+    "nodes": COUNTS | {"nodes"},
+    "ranks": COUNTS,
+    _PATTERN: frozenset((_PATTERN, "direction")),
+}
+#: Parts that no contrast differs in.
+_FIXED = frozenset((*QUANTITY, *PLACEMENT, "version", RANGE_END, _BYTES, _PATTERN))
+#: Parts in which two programs that pass messages differ by their nature.
+_OF_PROGRAMS = frozenset(("program", "version", "kernel", "mpi"))
 
 
 class _Figure(NamedTuple):
-    """A figure with the benchmark of its case and the words in which it may differ from others."""
+    """A figure with its run."""
 
     run: str
-    estimate: Estimate
-    declared: Declaration
-    words: Mapping[str, ParamValue]
+    measured: Measured
 
     @property
-    def benchmark(self) -> str:
+    def estimate(self) -> Estimate:
+        return self.measured.estimate
+
+    @property
+    def program(self) -> str:
         """The benchmark of its case; the estimate has another one if no section can place it."""
-        return self.declared.name
+        return self.estimate.measurand.program
 
     @property
     def label(self) -> str:
@@ -44,42 +57,70 @@ class _Figure(NamedTuple):
         return self.estimate.median or 0.0
 
     @property
-    def kind(self) -> tuple[str | bool, ...]:
-        return *self.topic, self.estimate.kernel
-
-    @property
     def topic(self) -> tuple[str | bool, ...]:
         """What is counted. The end of a range is not comparable with a plain figure."""
-        return self.benchmark, self.estimate.metric, self.estimate.unit, RANGE_END in self.words
+        found = self.estimate.measurand
+        return self.program, found.metric, found.unit, RANGE_END in found.parts
 
-    def but(self, *names: str) -> Hashable:
-        """Return its words without these names."""
-        return frozenset(item for item in self.words.items() if item[0] not in names)
+    @property
+    def has_size(self) -> bool:
+        return _BYTES in self.estimate.params
+
+    def level(self, differ: str) -> str:
+        """Its value of a part, or its place."""
+        parts = self.estimate.measurand.usual | self.estimate.measurand.parts
+        return self.label if differ == PLACE else parts.get(differ, UNSTATED)
 
 
 class _Group(NamedTuple):
-    """Figures that differ in one word; see `Contrast`."""
+    """Figures that differ in one part; see `Contrast`."""
 
     differ: str
     figures: Sequence[_Figure]
-    exact: bool = True
 
     def record(self) -> Contrast:
-        return Contrast(self.differ, tuple((each.run, each.estimate.id) for each in self.figures), self.exact)
+        return Contrast(self.differ, tuple((each.run, each.estimate.id) for each in self.figures), self.is_exact)
+
+    @property
+    def is_exact(self) -> bool:
+        first, *others = (each.estimate.factors for each in self.figures)
+        return self.differ != RUN or all(each == first for each in others)
 
 
 def shared(sides: Sequence[Evidence], curves: Sequence[Curve]) -> list[Contrast]:
-    """Return figures of two runs or more with equal benchmark, kernel, place, memory, chosen axes and factors."""
-    found = []
-    every = itertools.chain.from_iterable(_off_curves(side, curves) for side in sides)
-    for group in grouped(every, lambda each: (each.kind, each.label, each.but())).values():
-        firsts = [next(of) for _, of in itertools.groupby(group, lambda each: each.run)]
-        found += [_Group(RUN, firsts).record()] if len(firsts) > 1 else []
-    return found
+    """Return the figures on no curve that two runs or more have, with the same factors; see `matching`."""
+    groups: list[dict[str, _Figure]] = []
+    for side in sides:
+        # Of several hosts, or states of the machine, the first one stands for all.
+        by_measurand = grouped(_off_curves(side, curves), lambda each: each.estimate.measurand.key)
+        own = [of[0] for of in by_measurand.values()]
+        firsts = [next(iter(group.values())) for group in groups]
+        left = dict.fromkeys(range(len(own)))
+        for one, first in _matching(own, firsts):
+            same_factors = own[one].estimate.factors == firsts[first].estimate.factors
+            if same_factors and one in left and side.run.info.id not in groups[first]:
+                groups[first][side.run.info.id] = own[one]
+                del left[one]
+        groups += [{own[at].run: own[at]} for at in left]
+    return [_Group(RUN, tuple(group.values())).record() for group in groups if len(group) > 1]
+
+
+def _matching(ones: Sequence[_Figure], others: Sequence[_Figure]) -> list[tuple[int, int]]:
+    """The figures that are compared, as positions in both."""
+    found = matching.pairs([each.measured for each in ones], [each.measured for each in others])
+    return [(one, other) for one, other in found if _has_one_name(ones[one], others[other])]
+
+
+def _has_one_name(one: _Figure, other: _Figure) -> bool:
+    """Whether one name is right for both: no end of a range, and no other number of cores under another word."""
+    if one.topic != other.topic:
+        return False
+    parts = matches(one.estimate.measurand, other.estimate.measurand).parts
+    return one.label == other.label or not any(part.name in COUNTS for part in parts)
 
 
 def contrasts(sides: Sequence[Evidence], curves: Sequence[Curve]) -> list[Contrast]:
-    """Return the widest contrast of each kind of figure for each word.
+    """Return the widest contrast of each kind of figure for each part.
 
     Contrasts between runs come first, then rates and times, then other figures; the widest of each first.
 
@@ -91,7 +132,8 @@ def contrasts(sides: Sequence[Evidence], curves: Sequence[Curve]) -> list[Contra
     found = [group for of, is_foreign in zip(figures, foreign, strict=True) if is_foreign for group in _within(of)]
     for of, is_foreign in zip(figures[1:], foreign[1:], strict=True):
         if foreign[0] or is_foreign:
-            found += _across(figures[0], of)
+            both = [(of[one], figures[0][base]) for one, base in _matching(of, figures[0])]
+            found += [_Group(RUN, pair) for pair in _widest(both, by_place=True)]
     ordered = [each._replace(figures=sorted(each.figures, key=lambda one: -one.value)) for each in found]
     return [each.record() for each in sorted(ordered, key=_order)]
 
@@ -103,41 +145,31 @@ def _order(group: _Group) -> tuple[bool, bool, float]:
 
 
 def _off_curves(side: Evidence, curves: Sequence[Curve]) -> list[_Figure]:
-    """Return the headline figures of a run that are on none of these curves.
-
-    Their words are the memory policy, factors, and chosen params, also numbers that are not an axis of ours.
-    """
+    """Return the headline figures of a run that are on none of these curves."""
     run = side.run.info.id
     on_curves = {name for curve in curves if curve.run == run for name in curve.of}
-    declared = {case.id: side.run.plan.declared(case.benchmark) for case in side.run.plan.cases}
     return [
-        _Figure(run, e, declared[e.case], {MEMORY: policy(e), **chosen(e), **e.factors})
-        for e in (each.estimate for each in side.measured)
+        _Figure(run, each)
+        for each in side.measured
+        for e in [each.estimate]
         if e.median is not None and e.id not in on_curves and is_headline(e) and not side.bounds.is_refused(e)
     ]
 
 
 def _within(figures: Sequence[_Figure]) -> Iterator[_Group]:
-    """Contrasts in one run: figures that differ in the place, in one word, or in the program."""
-    words = dict.fromkeys(name for each in figures for name in each.words if name not in {RANGE_END, _BYTES})
-    for differ in (PLACE, *words):
+    """Contrasts in one run: figures that differ in the place, in one part, or in the program."""
+    parts = dict.fromkeys(name for each in figures for name in each.estimate.measurand.parts if name not in _FIXED)
+    for differ in (*_TOGETHER, *parts):
         yield from (_Group(differ, of) for of in _widest(_differing(figures, differ)))
     yield from _programs(figures)
 
 
 def _differing(figures: Sequence[_Figure], differ: str) -> Iterator[Sequence[_Figure]]:
-    """Groups of figures that differ only in this word; each level once."""
-
-    def level(each: _Figure) -> ParamValue | None:
-        return each.label if differ == PLACE else each.words.get(differ)
-
-    def rest(each: _Figure) -> Hashable:
-        place = "" if differ == PLACE else each.label
-        return each.kind, each.but(differ), len(each.estimate.placement.hosts), place
-
-    having = [each for each in figures if level(each) not in {None, UNSTATED}]
-    for group in grouped(having, rest).values():
-        levels = grouped(group, level)
+    """Groups of figures that differ only in this; each level once."""
+    names = _TOGETHER.get(differ, {differ})
+    having = [each for each in figures if each.level(differ) != UNSTATED]
+    for group in grouped(having, lambda each: matching.rest(each.estimate, names)).values():
+        levels = grouped(group, lambda each: each.level(differ))
         if len(levels) > 1:
             yield [of[0] for of in levels.values()]
 
@@ -163,53 +195,27 @@ def _weight(group: Sequence[_Figure]) -> tuple[bool, int, float, float]:
 
 def _programs(figures: Sequence[_Figure]) -> Iterator[_Group]:
     """MPI and TCP sockets between the same partners, and the copy rate that bounds messages inside a node."""
-    passed = (each for each in figures if each.benchmark in messages.BY)
-    for group in grouped(passed, lambda each: (each.estimate.metric, each.label, each.but())).values():
-        programs = [of[0] for of in grouped(group, lambda each: each.benchmark).values()]
+    passed = (each for each in figures if each.program in messages.BY)
+    for group in grouped(passed, lambda each: each.estimate.measurand.stated(_OF_PROGRAMS)).values():
+        programs = [of[0] for of in grouped(group, lambda each: each.program).values()]
         if len(programs) > 1:
             yield _Group(PROGRAM, [*programs, *_copies(figures, programs[0])])
 
 
 def _copies(figures: Iterable[_Figure], message: _Figure) -> list[_Figure]:
     """Return the copy rate to compare messages inside a node with, if possible of buffers beyond the caches."""
-    if message.estimate.placement.nodes > 1 or _BYTES in message.words:
+    if message.estimate.placement.nodes > 1 or message.has_size:
         return []
     copies = [
         each
         for each in figures
-        if "copy-rate" in {metric.role for metric in each.declared.metrics}
+        if each.estimate.measurand.role == "copy-rate"
         and each.estimate.metric == message.estimate.metric
-        and _BYTES not in each.words
+        and not each.has_size
     ]
-    beyond = [each for each in copies if roles.has_level(each.declared, each.words, "beyond-caches")]
+    beyond = [
+        each
+        for each in copies
+        if roles.has_level(benchmarks.of(each.program), each.estimate.params, "beyond-caches")
+    ]
     return (beyond or copies)[-1:]
-
-
-def _across(base: Sequence[_Figure], judged: Sequence[_Figure]) -> Iterator[_Group]:
-    """Contrasts between two runs, one for each topic and place.
-
-    The figures have the same words; else the same words without factors; else the words of one source are a part
-    of those of the other.
-    """
-    found: dict[Hashable, _Group] = {}
-    for one, other in _best_pairs(base, judged, lambda _: None):
-        words = [set(each.words.items()) for each in (one, other)]
-        if words[0] <= words[1] or words[1] <= words[0]:
-            found[*one.topic, one.label] = _Group(RUN, (one, other), exact=False)
-    without_factors = _best_pairs(base, judged, lambda each: each.but(*each.estimate.factors))
-    for exact, pairs in ((False, without_factors), (True, _best_pairs(base, judged, _Figure.but))):
-        for pair in _widest(pairs, by_place=True):
-            found[*pair[0].topic, pair[0].label] = _Group(RUN, pair, exact)
-    yield from found.values()
-
-
-def _best_pairs(
-    base: Sequence[_Figure], judged: Sequence[_Figure], words: Callable[[_Figure], Hashable]
-) -> list[tuple[_Figure, _Figure]]:
-    """Return the best figures of both runs with the same kind, place and `words`."""
-
-    def best(of: Sequence[_Figure]) -> _Figure:
-        return max(of, key=lambda each: each.estimate.merit)
-
-    ones, others = (grouped(of, lambda each: (each.kind, each.label, words(each))) for of in (base, judged))
-    return [(best(of), best(others[key])) for key, of in ones.items() if key in others]

@@ -53,12 +53,6 @@ def chosen(estimate: Estimate) -> dict[str, ParamValue]:
     return {name: value for name, value in params if value != declared.defaults.get(name)}
 
 
-def policy(estimate: Estimate) -> str:
-    """Return the memory policy, with the node only if memory was bound to one."""
-    asked = estimate.placement.policy
-    return str(asked) if asked.policy == "bind" else asked.policy
-
-
 def of_messages(evidence: Evidence) -> list[MeasuredCurve]:
     """Return the curves of messages between two partners, in the order in which they were planned or printed.
 
@@ -118,7 +112,7 @@ def _shared(evidence: Evidence, members: Sequence[Measured], coordinates: Collec
         "unit": first.unit,
         "better": first.better,
         "label": first.placement.label,
-        "memory": policy(first),
+        "memory": first.measurand.places.memory,
         "params": {name: value for name, value in chosen(first).items() if name not in coordinates},
         "state": next((each.estimate.state for each in members if each.estimate.state), None),
         "of": tuple(each.estimate.id for each in members),
@@ -204,7 +198,7 @@ def _along(figures: Iterable[Measured], axis: str) -> Iterator[tuple[Hashable, M
         factors = frozenset(item for item in estimate.factors.items() if item[0] != axis)
         kind = (estimate.benchmark, estimate.kernel, estimate.metric)
         for place in places:
-            yield (kind, place, policy(estimate), params, factors, estimate.state), each
+            yield (kind, place, estimate.measurand.places.memory, params, factors, estimate.state), each
 
 
 def cpus_of_rank(estimate: Estimate) -> int:

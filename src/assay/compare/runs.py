@@ -15,8 +15,7 @@ from assay.analyse.history import BetweenRuns, History, RunLogs, logs
 from assay.analyse.launches import CaseAttempt, yields
 from assay.analyse.limits import bound, without_refused
 from assay.analyse.outcomes import outcomes
-from assay.compare import derived, paired, taken
-from assay.compare.curves import policy
+from assay.compare import matching, taken
 from assay.compare.environment import GUARDED, differences, is_one_machine, refuse_undeclared
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
@@ -25,7 +24,7 @@ from assay.model.compared import Compared, ComparedPair, Difference, Taken
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
-from assay.model.measurand import QUANTITY, matches
+from assay.model.measurand import PLACEMENT, QUANTITY, matches
 from assay.model.result import RESULT_SCHEMA, Analysis, Estimate
 from assay.model.run import Run
 from assay.model.text import text
@@ -60,7 +59,7 @@ def within(run: Run, analysis: Analysis) -> Compared:
 def _places(measured: Sequence[Measured]) -> Iterator[ComparedPair]:
     """The same figure at two places of an import; the earlier one is the base."""
     figures = (each for each in measured if each.launches and is_headline(each.estimate))
-    groups = grouped(figures, lambda each: (_key(each.estimate, PLACE), len(each.estimate.placement.hosts)))
+    groups = grouped(figures, lambda each: matching.rest(each.estimate, PLACEMENT))
     for base, one in (pair for group in groups.values() for pair in itertools.combinations(group, 2)):
         if comparison := compare(one, base):
             level, first = (each.estimate.placement.label for each in (one, base))
@@ -182,11 +181,15 @@ def _against(run: Run, base: Run, declared: Declared, between: BetweenRuns) -> C
     networks: tuple[Taken, ...] = ()
     if foreign:
         own, printed = (of_run, of_base) if base.imported else (of_base, of_run)
-        own += derived.rates(own, printed)
+        own += matching.rates(own, printed)
         networks = taken.networks(of_base, of_run, names, several=several)
-        of_run, of_base = taken.met((run, of_run), (base, of_base), networks)
+        if run.imported and not base.imported:
+            of_run = taken.renamed(of_run, of_base, {pair.a: pair.b for pair in reversed(networks)})
+        else:
+            of_base = taken.renamed(of_base, of_run, {pair.b: pair.a for pair in reversed(networks)})
     sides = _Sides(run, base, of_run, of_base, between)
-    pairs, uncompared, new = _printed(sides, across) if foreign else _measured_twice(sides, across)
+    met = _of_source(sides, across) if foreign else _of_one_case(sides, across)
+    pairs, uncompared, new = _compared(sides, list(met))
     found += tuple(_differences(pairs, foreign=foreign))
     ratios = () if one_machine else yardsticks((run, base), (of_run, of_base), between)
     return Compared(
@@ -215,6 +218,10 @@ class _Sides(NamedTuple):
     between: BetweenRuns
 
 
+#: A figure of the run and the one of the base with which it is compared.
+_Met = tuple[Measured, Measured]
+
+
 class _Found(NamedTuple):
     """What two runs have in common: pairs, why other figures are not compared, and those that only the run has."""
 
@@ -223,63 +230,49 @@ class _Found(NamedTuple):
     new: tuple[str, ...]
 
 
-def _measured_twice(sides: _Sides, across: str) -> _Found:
-    """Pairs of figures of the same case, or of the same measurand."""
-    bases = _by_key(sides.of_base, sides.base, across)
-    pairs: list[ComparedPair] = []
-    uncompared: dict[str, str] = {}
-    new: list[str] = []
-    for key, ones in _by_key(sides.of_run, sides.run, across).items():
-        others = bases.pop(key, ())
-        for one in ones:
-            own = list(filter(None, (_pair(one, other, sides.between) for other in others)))
-            pairs += own
-            if not own:
-                uncompared[one.estimate.id] = _why(one, others, sides.base)
-                new += [] if others else [one.estimate.id]
-    left = [other for others in bases.values() for other in others]
-    pairs += _of_one_measurand([one for one in sides.of_run if one.estimate.id in set(new)], left, sides.between)
-    compared = {estimate.id for pair in pairs for estimate in (pair.a, pair.b)}
-    uncompared |= _only_in(sides.base, left)
-    uncompared = {name: why for name, why in uncompared.items() if name not in compared}
-    return _Found(pairs, uncompared, tuple(sorted(set(new) - compared)))
-
-
-def _of_one_measurand(
-    ones: Sequence[Measured], others: Sequence[Measured], between: BetweenRuns
-) -> Iterator[ComparedPair]:
-    """Pairs of figures under different words, `pair:other-node` and `1x1@2`, whose measurands are equal."""
+def _of_one_case(sides: _Sides, across: str) -> Iterator[_Met]:
+    """Figures of the same case of two runs; or of one measurand under two words, `pair:other-node` and `1x1@2`."""
 
     def identity(measured: Measured) -> Hashable:
         estimate = measured.estimate
         return estimate.measurand.key, estimate.placement.hosts, estimate.state
 
-    bases = grouped(others, identity)
-    for key, group in grouped(ones, identity).items():
-        matching = bases.get(key, ())
-        if len(group) == len(matching) == 1 and (pair := _pair(group[0], matching[0], between)):
-            yield pair
+    own, bases = _by_key(sides.of_run, sides.run, across), _by_key(sides.of_base, sides.base, across)
+    for key, ones in own.items():
+        yield from itertools.product(ones, bases.get(key, ()))
+    left, others = (
+        grouped((each for key, of in one.items() if key not in other for each in of), identity)
+        for one, other in ((own, bases), (bases, own))
+    )
+    for name, ones in left.items():
+        if len(ones) == len(others.get(name, ())) == 1:
+            yield ones[0], others[name][0]
 
 
-def _only_in(run: Run, measured: Iterable[Measured]) -> dict[str, str]:
-    return {one.estimate.id: text("only in {run}", run=run.info.id) for one in measured}
-
-
-def _printed(sides: _Sides, across: str) -> _Found:
-    """The same for two runs of which one is printed, or both."""
+def _of_source(sides: _Sides, across: str) -> Iterator[_Met]:
+    """Figures of two runs of which one is printed, or both."""
     ones, others = ([each for each in of if each.launches] for of in (sides.of_run, sides.of_base))
-    found = paired.pairs(ones, others, across) or paired.pairs(ones, others, across, nearest=True)
-    made = [(one, other, _pair(ones[one], others[other], sides.between)) for one, other in found]
-    pairs = [pair for _, _, pair in made if pair]
+    found = matching.pairs(ones, others, across) or matching.pairs(ones, others, across, nearest=True)
+    return ((ones[one], others[other]) for one, other in found)
+
+
+def _compared(sides: _Sides, met: Sequence[_Met]) -> _Found:
+    """Compare figures, and say why others are not compared."""
+    pairs = [pair for one, other in met if (pair := _pair(one, other, sides.between))]
     compared = {each.id for pair in pairs for each in (pair.a, pair.b)}
-    met = {ones[one].estimate.id: (others[other],) for one, other, _ in made}
+    peers = grouped(met, lambda both: both[0].estimate.id)
     uncompared = {
-        each.estimate.id: _why(each, met.get(each.estimate.id, ()), sides.base)
+        each.estimate.id: _why(each, [other for _, other in peers.get(each.estimate.id, ())], sides.base)
         for each in sides.of_run
         if each.estimate.id not in compared
     }
-    only_base = _only_in(sides.base, (each for each in sides.of_base if each.estimate.id not in compared))
-    return _Found(pairs, uncompared | only_base, tuple(sorted(uncompared.keys() - met.keys())))
+    with_peers = {other.estimate.id for _, other in met}
+    only_base = {
+        each.estimate.id: text("only in {run}", run=sides.base.info.id)
+        for each in sides.of_base
+        if each.estimate.id not in with_peers
+    }
+    return _Found(pairs, uncompared | only_base, tuple(sorted(uncompared.keys() - peers.keys())))
 
 
 def _differences(pairs: Sequence[ComparedPair], *, foreign: bool) -> Iterator[Difference]:
@@ -342,7 +335,7 @@ def _key(estimate: Estimate, across: str, *, hosts: bool = False) -> Hashable:
     derived = estimate.declared.derived
     words = {name: str(value) for name, value in estimate.params.items() if name not in derived}
     words |= {name: level for name, level in estimate.factors.items() if level != DEFAULT}
-    words |= {MEMORY: words.get(MEMORY, policy(estimate)), PLACE: estimate.placement.label}
+    words |= {MEMORY: words.get(MEMORY, estimate.measurand.places.memory), PLACE: estimate.placement.label}
     words.pop(across, None)
     host = estimate.placement.hosts if hosts else ()
     return (estimate.benchmark, estimate.kernel, estimate.metric, host, frozenset(words.items()))
@@ -351,7 +344,7 @@ def _key(estimate: Estimate, across: str, *, hosts: bool = False) -> Hashable:
 def _pair(one: Measured, other: Measured, between: BetweenRuns) -> ComparedPair | None:
     """Compare the two; None if one has no figure, or none in the state of the other."""
     match = matches(one.estimate.measurand, other.estimate.measurand)
-    if match.kind == "other" or not (one.launches and other.launches):
+    if match.kind == "different" or not (one.launches and other.launches):
         return None
     comparison = compare_unpaired(one, other, between)
     return ComparedPair(one.estimate, other.estimate, comparison, match.parts) if comparison else None
@@ -368,7 +361,7 @@ def _why(one: Measured, others: Sequence[Measured], base: Run) -> str:
             return text("it is 0, of which nothing is a multiple")
     for other in others:
         match = matches(one.estimate.measurand, other.estimate.measurand)
-        if match.kind == "other":
+        if match.kind == "different":
             part = next(part for part in match.parts if part.name in QUANTITY)
             return text("another quantity: {part} {a} against {b}", part=part.name, a=str(part.a), b=str(part.b))
     seen, there = _seen([one]), _seen(others)

@@ -249,7 +249,7 @@ def sides(runs: Sequence[Run], given: Mapping[str, float] = {}, names_of: Mappin
         raise UsageError(f"'{twice}' is named twice", why="each system can be named once")
     if len(runs) > MOST:
         raise UsageError(f"{len(runs)} runs are more than {MOST}", why="so many curves cannot be distinguished")
-    evidence, met = taken.met_at([examine(run, given) for run in runs], names_of)
+    evidence, networks = taken.renamed_sides([examine(run, given) for run in runs], names_of)
     wanted = [_label(run) for run in runs]
     labels = [
         name if wanted.count(name) == 1 else f"{name} ({run.info.id[-4:]})"
@@ -259,8 +259,8 @@ def sides(runs: Sequence[Run], given: Mapping[str, float] = {}, names_of: Mappin
         Side(each.run, conclude(each), label, _yardsticks(each, evidence[0]))
         for each, label in zip(evidence, labels, strict=True)
     )
-    said = taken.sentences((labels[base], labels[own], pair) for base, own, pair in met)
-    return Sides(found, side_by_side(evidence), said)
+    sentences = taken.sentences((labels[base], labels[own], pair) for base, own, pair in networks)
+    return Sides(found, side_by_side(evidence), sentences)
 
 
 def only_compared(sides: Sides, compared: Sequence[Compared]) -> Sides:

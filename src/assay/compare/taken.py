@@ -1,7 +1,7 @@
 """Networks of two systems meet by role: the fast one of each is taken for the other, whatever their names."""
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -14,7 +14,6 @@ from assay.model.errors import UsageError
 from assay.model.imported import UNSTATED
 from assay.model.measurand import ONE_WAY, Level
 from assay.model.result import Estimate
-from assay.model.run import Run
 from assay.model.text import filled, text
 
 NETWORK = "network"
@@ -33,10 +32,9 @@ _SENTENCES = {
 
 
 class _Network(NamedTuple):
-    """A network of a system: its level, whether it is one of several, its rate by facts and by figures."""
+    """A network of a system: its level, with its rate by facts, and the rate by figures."""
 
     level: Level
-    rate: float
     measured: float
 
     @property
@@ -124,7 +122,7 @@ def _networks(measured: Sequence[Measured]) -> list[_Network]:
             continue
         levels.setdefault(level.level, level)
         best[level.level] = max(best.get(level.level, 0.0), _speed(estimate))
-    found = [_Network(level, level.rate, best[name]) for name, level in levels.items()]
+    found = [_Network(level, best[name]) for name, level in levels.items()]
     named = [each for each in found if each.name != UNSTATED]
     unknown = [each for each in found if each.name == UNSTATED and (each.measured or not named)]
     return named + unknown  # figures that show nothing of their network could be of any
@@ -143,7 +141,7 @@ def _speed(estimate: Estimate) -> float:
 
 def _key(networks: Sequence[_Network]) -> list[float]:
     """Rates by which all of them are ordered: as stated if all state one, else as measured."""
-    stated = [each.rate for each in networks]
+    stated = [each.level.rate for each in networks]
     return stated if all(stated) else [each.measured for each in networks]
 
 
@@ -161,19 +159,29 @@ def _ordered(networks: Sequence[_Network]) -> bool:
     return all(slow * _PLAIN < fast for slow, fast in itertools.pairwise(rates))
 
 
-def met(
-    judged: tuple[Run, list[Measured]], base: tuple[Run, list[Measured]], found: Sequence[Taken]
-) -> tuple[list[Measured], list[Measured]]:
-    """Return the figures of both; those of the printed one have the names of the networks that they meet."""
-    (run, ones), (other, others) = judged, base
-    if run.imported and not other.imported:
-        return [
-            _renamed(each, {pair.a: pair.b for pair in reversed(found)}, _varied(others)) for each in ones
-        ], others
-    return ones, [_renamed(each, {pair.b: pair.a for pair in reversed(found)}, _varied(ones)) for each in others]
+def renamed(printed: Sequence[Measured], own: Sequence[Measured], names: Mapping[str, str]) -> list[Measured]:
+    """Return printed figures with the names of the networks for which theirs are taken.
+
+    Args:
+        printed: figures of a source.
+        own: those of the other side. If it has a single network, the figures have no name of a network, either.
+        names: network of the source -> network of the other side.
+    """
+    levels = filter(None, (_level(each.estimate) for each in own))
+    varied = {level.level for level in levels if level.varied}
+    return [_renamed(each, names, varied) for each in printed]
 
 
-def met_at(
+def _renamed(measured: Measured, names: Mapping[str, str], varied: Container[str]) -> Measured:
+    estimate, level = measured.estimate, _level(measured.estimate)
+    if level is None or level.level not in names:
+        return measured
+    others = {name: value for name, value in estimate.factors.items() if name != NETWORK}
+    own = {NETWORK: names[level.level]} if names[level.level] in varied else {}
+    return msgspec.structs.replace(measured, estimate=msgspec.structs.replace(estimate, factors=others | own))
+
+
+def renamed_sides(
     evidence: Sequence[Evidence], given: Mapping[str, str]
 ) -> tuple[list[Evidence], tuple[tuple[int, int, Taken], ...]]:
     """Return the sides; printed ones have the names of the networks of the first measured side, else of the first.
@@ -191,8 +199,7 @@ def met_at(
         both = networks(of_base, own, given, several=len(evidence) > _TWO)
         plain = [pair for pair in both if not evidence[first].run.imported or pair.by == "given"]
         names = {pair.b: pair.a for pair in reversed(plain)}
-        renamed = tuple(_renamed(each, names, _varied(own)) for each in side.measured)
-        sides[at] = msgspec.structs.replace(side, measured=renamed)
+        sides[at] = msgspec.structs.replace(side, measured=tuple(renamed(side.measured, own, names)))
         found += [(at, first, pair) for pair in plain]
     return sides, tuple(found)
 
@@ -213,19 +220,3 @@ def sentences(found: Iterable[tuple[str, str, Taken]]) -> tuple[str, ...]:
         for base, system, each in found
         if each.by in _SENTENCES and each.b != UNSTATED and each.a.casefold() != each.b.casefold()
     )
-
-
-def _renamed(measured: Measured, names: Mapping[str, str], varied: frozenset[str]) -> Measured:
-    """The figure with the name of its network on the other side; without one if that has a single network."""
-    estimate, level = measured.estimate, _level(measured.estimate)
-    if level is None or level.level not in names:
-        return measured
-    others = {name: value for name, value in estimate.factors.items() if name != NETWORK}
-    own = {NETWORK: names[level.level]} if names[level.level] in varied else {}
-    return msgspec.structs.replace(measured, estimate=msgspec.structs.replace(estimate, factors=others | own))
-
-
-def _varied(measured: Sequence[Measured]) -> frozenset[str]:
-    """Return the names of the networks that are levels of a factor."""
-    levels = filter(None, (_level(each.estimate) for each in measured))
-    return frozenset(level.level for level in levels if level.varied)

@@ -21,6 +21,11 @@ SHARE = "share of cores"
 ONE_WAY: Direction = "one way"
 #: Parts without which two figures are of different quantities.
 QUANTITY = ("program", "kernel", "metric", "unit", "direction")
+#: Parts that say how many processes run, and where.
+COUNTS = frozenset(("ranks", "ranks per node", "threads per rank"))
+PLACES = frozenset(("part", "relation", "card", "folder", "device", SHARE))
+#: All parts that a placement decides.
+PLACEMENT = COUNTS | PLACES | {"nodes"}
 _SEPARATOR = "\x1f"
 #: Names of parts that are no axes. An axis of such a name is the part `axis NAME`: one must not hide the other.
 _NO_AXES = frozenset(
@@ -144,11 +149,11 @@ class Match(msgspec.Struct, frozen=True):
     """How two measurands compare.
 
     Attributes:
-        kind: `same`; `alike` but for `parts`; or `other`, not comparable.
+        kind: `equal`; `comparable`, they differ in `parts` only; or `different`, not comparable.
         parts: in which they differ.
     """
 
-    kind: Literal["same", "alike", "other"]
+    kind: Literal["equal", "comparable", "different"]
     parts: tuple[Part, ...] = ()
 
 
@@ -227,6 +232,10 @@ class Measurand(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         """Its parts without those of these names."""
         return frozenset(part for part in self.parts.items() if part[0] not in names)
 
+    def stated(self, but: Collection[str]) -> frozenset[tuple[str, str]]:
+        """The same without parts that are not stated: figures of one source share what it leaves unsaid."""
+        return frozenset(part for part in self.but(but) if part[1] != UNSTATED)
+
     @cached_property
     def usual(self) -> dict[str, str]:
         """Axis -> value, of axes at the default and of derived ones, which `parts` leaves out."""
@@ -241,8 +250,8 @@ def matches(a: Measurand, b: Measurand) -> Match:
     """
     parts = tuple(_differing(a, b))
     if any(part.name in QUANTITY and part.is_contradiction for part in parts):
-        return Match("other", parts)
-    return Match("alike", parts) if parts else Match("same")
+        return Match("different", parts)
+    return Match("comparable", parts) if parts else Match("equal")
 
 
 def _differing(a: Measurand, b: Measurand) -> Iterator[Part]:

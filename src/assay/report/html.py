@@ -17,7 +17,18 @@ from assay.model.machine import Machine
 from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.run import Run
 from assay.model.text import encoded, joined, text
-from assay.report import drawing, fitted, formatting, provenance, published, raw, remedies, selection, vega
+from assay.report import (
+    drawing,
+    fitted,
+    formatting,
+    provenance,
+    published,
+    raw,
+    remedies,
+    selection,
+    vega,
+    verdicts,
+)
 from assay.report.ahead import Ahead
 from assay.report.environment import environment, file, rendered
 from assay.report.plotters import Plotters
@@ -143,11 +154,10 @@ def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
     once: dict[str, Headline] = {}
     for each in (each for topic in topics for each in topic.section.headlines):
         once.setdefault(each.estimate.id, each)
-    benchmark_of = {case.id: case.benchmark for case in run.plan.cases}
-    order = {name: at for at, name in enumerate(dict.fromkeys(benchmark_of.values()))}
-    every = sorted(once.values(), key=lambda each: order.get(benchmark_of.get(each.estimate.case, ""), len(order)))
+    order = {name: at for at, name in enumerate(dict.fromkeys(case.benchmark for case in run.plan.cases))}
+    every = sorted(once.values(), key=lambda each: order.get(each.estimate.measurand.program, len(order)))
     if run.imported:
-        of = selection.grouped(every, lambda each: benchmark_of[each.estimate.case]).values()
+        of = selection.grouped(every, lambda each: each.estimate.measurand.program).values()
         turn = {each.estimate.id: at for members in of for at, each in enumerate(members)}
         every.sort(key=lambda each: (each.estimate.unit in {"", "share"}, turn[each.estimate.id]))
     known = [(each.estimate, each.estimate.limit) for each in every if each.estimate.limit]
@@ -177,7 +187,7 @@ def _details(headline: Headline, analysis: Analysis) -> str:
     e = headline.estimate
     names = selection.chosen(e, selection.of_benchmark(analysis, e.benchmark))
     levels = selection.levels(e, names) if names else ""
-    further = (each for each in (selection.telling_kernel(e), levels) if each not in headline.label)
+    further = (each for each in (selection.kernel_among_several(e), levels) if each not in headline.label)
     return joined(", ", (*further, selection.state(e), headline.detail))
 
 
@@ -193,7 +203,7 @@ def _with_details(run: Run, headline: Headline) -> Headline:
 def _printed(run: Run, headline: Headline, printed: Printed) -> tuple[str, str]:
     """The tool that printed a headline, and the place."""
     tool = "" if printed.tool in headline.label else printed.tool
-    if not run.info.command and run.plan.declared(run.plan.case(headline.estimate.case).benchmark).is_known:
+    if not run.info.command and run.plan.declared(headline.estimate.measurand.program).is_known:
         return tool, ""  # the place in a publication is long: only names of its authors have it
     return tool, f"{printed.source}:{printed.line}" if printed.line else printed.place
 
@@ -256,8 +266,7 @@ def _first(pairs: list[Comparison]) -> list[Comparison]:
     """If there are many comparisons, those with a claim first, the largest first."""
     if len(pairs) <= _COMPARED:
         return pairs
-    claims = {"slower", "faster"}
-    return sorted(pairs, key=lambda c: (c.verdict not in claims, -abs(math.log(c.ratio))))[:_COMPARED]
+    return sorted(pairs, key=lambda c: (c.verdict not in verdicts.CLAIMS, -abs(math.log(c.ratio))))[:_COMPARED]
 
 
 def _home(finding: Finding, written: list[Section], rows: Rows) -> str:

@@ -1,6 +1,6 @@
 """The names of messages in the report: quantity, partners, network."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from assay.analyse.messages import place
 from assay.catalogue import benchmarks
@@ -12,6 +12,7 @@ from assay.model.role_words import USUAL_AXES, usual_axes
 from assay.model.text import joined, text
 from assay.report import formatting, selection
 from assay.report.figures import Name
+from assay.report.section import Table
 from assay.report.vocabulary import known
 
 #: Benchmark of messages between two partners -> what passes them, `MPI` or `TCP`.
@@ -43,6 +44,8 @@ _PAIRS: dict[str, tuple[str, str]] = {
     "one-core:near-nic@2": (text("two nodes"), text("cores near the card")),
     "one-core:far-nic@2": (text("two nodes"), text("cores far from the card")),
 }
+#: Sizes in a table, which also has the largest one; all others are in the table of all figures.
+_TABLE_SIZES = (0, 8, 2**10, 2**13, 2**16, 2**20, 2**22)
 #: Params that make the size of a message.
 _SIZE = usual_axes("message-size", "size-offset")
 _OPERATION = USUAL_AXES["operation-name"]
@@ -264,3 +267,26 @@ def largest(estimates: Iterable[Estimate]) -> Estimate | None:
 def at(estimate: Estimate) -> str:
     """Return the size of its messages: `8 B`."""
     return formatting.param(size(estimate), "B")
+
+
+def table(estimates: tuple[Estimate, ...], caption: str, name: Callable[[Estimate], str]) -> Table:
+    """Return the medians with intervals and launches: a row for each size, a column for each curve's `name`."""
+    measured = selection.measured(estimates)
+    sizes = sorted({size(e) for e in measured})
+    chosen = [each for each in sizes if each in _TABLE_SIZES or each == sizes[-1]]
+    if len(chosen) < min(len(sizes), len(_TABLE_SIZES) // 2):
+        chosen = sizes
+    curves = selection.grouped(measured, lambda e: joined(", ", [name(e), selection.state(e)]))
+    found = {(series, size(e)): e for series, members in curves.items() for e in members}
+    rows = tuple(
+        (formatting.param(each, "B"), *(cell(found.get((series, each))) for series in curves)) for each in chosen
+    )
+    columns = (text("Message"), *(series or text("Median") for series in curves))
+    title = text("{caption}: median, interval or range, launches", caption=caption)
+    return Table(title, columns, rows, frozenset(range(1, len(columns))), short=caption)
+
+
+def cell(estimate: Estimate | None) -> str:
+    """Return a figure with its interval and launches."""
+    figure = formatting.shown(estimate)
+    return text("{figure} n={count}", figure=figure.short, count=estimate.launches) if estimate and figure else ""

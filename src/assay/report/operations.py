@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from assay.model import roles
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import figures, formatting, message_sizes, messages, selection
+from assay.report import figures, formatting, messages, selection
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Headline, Table, headings, trimmed
 from assay.report.vocabulary import known
@@ -55,8 +55,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 def _by_size(scene: Scene) -> Iterable[Table]:
     """Make the same as tables of the page."""
     return (
-        message_sizes.table(each, joined(": ", title), _names(each))
-        for title, each in scene.cached(_groups).items()
+        messages.table(each, joined(": ", title), _names(each)) for title, each in scene.cached(_groups).items()
     )
 
 
@@ -139,9 +138,7 @@ def _figure(name: str, number: int, title: figures.Title, members: tuple[Estimat
 
 def _cells(estimate: Estimate | None) -> tuple[str, str]:
     return (
-        (message_sizes.cell(estimate), messages.at(estimate))
-        if estimate and formatting.shown(estimate)
-        else ("", "")
+        (messages.cell(estimate), messages.at(estimate)) if estimate and formatting.shown(estimate) else ("", "")
     )
 
 

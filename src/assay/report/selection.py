@@ -26,7 +26,7 @@ def title(declared: Declaration) -> str:
 
 def named(run: Run, estimate: Estimate) -> str:
     """Return the title of an estimate's benchmark, with the metric if no section can place it."""
-    program = run.plan.case(estimate.case).benchmark if run.imported else estimate.benchmark
+    program = estimate.measurand.program
     if program == estimate.benchmark:
         return title(estimate.declared)
     metric, declared = known(estimate.metric), run.plan.declared(program)
@@ -171,7 +171,7 @@ def chosen(estimate: Estimate, among: Iterable[Estimate]) -> tuple[str, ...]:
     return tuple(name for name in words if len({each.params.get(name) for each in same_metric}) > 1)
 
 
-def telling_kernel(estimate: Estimate) -> str:
+def kernel_among_several(estimate: Estimate) -> str:
     """Return the kernel if the benchmark has several with this metric; else empty."""
     declared = estimate.declared
     kernels = next((each.kernels for each in declared.metrics if each.name == estimate.metric), ())

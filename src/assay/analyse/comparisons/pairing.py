@@ -1,4 +1,4 @@
-"""The pairs of a run that are compared: estimates that differ in one word, measured in the same blocks."""
+"""The pairs of a run that are compared: estimates that differ in one dimension, measured in the same blocks."""
 
 import itertools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -8,11 +8,13 @@ import msgspec
 from assay.analyse.comparisons.effects import adjusted, compare, resolution
 from assay.analyse.curves import is_headline, machine_of
 from assay.analyse.estimates import Measured
+from assay.model.compared import ComparedPair
 from assay.model.grouping import grouped
 from assay.model.machine import Machine
-from assay.model.placement import Word, parsed
+from assay.model.measurand import COUNTS, SHARE
+from assay.model.placement import Word
 from assay.model.plan import Factor
-from assay.model.result import CONTROL, Comparison, Estimate
+from assay.model.result import CONTROL, Estimate
 from assay.model.run import Run
 
 #: Dimensions that are neither an axis nor a factor.
@@ -20,31 +22,15 @@ CORES, MEMORY, CARD = "cores", "memory", "card"
 _CORES = ("all", "half", "all-threads", "one-core")
 #: Levels of `card`: cores near the network card, and far from it.
 NEAR, FAR = "near-nic", "far-nic"
-#: The pair of two nodes uses cores near the card if the far cores are known.
-_BESIDE_CARD = {"pair:other-node": parsed(f"one-core:{NEAR}@2")}
-
-
-class Pair(msgspec.Struct, frozen=True):
-    """Two estimates that differ in one word.
-
-    Attributes:
-        differ: name of the axis or factor in which they differ, or `cores`, `memory` or `card`; `control` for A
-            against A.
-        a: the judged one.
-        level: its word.
-        b: the base of the ratio.
-        comparison: the ratio a / b of the headline metric.
-    """
-
-    differ: str
-    a: Estimate
-    level: str
-    b: Estimate
-    comparison: Comparison
+_CARDS = {"near": NEAR, "far": FAR}
+#: A pair of two nodes uses cores near the card, if far ones are known.
+_BESIDE_CARD = "pair:other-node"
+#: Dimension -> the parts of a measurand that it changes, if they have other names.
+_PARTS = {CORES: COUNTS | {SHARE, "relation"}}
 
 
 class _Sides(msgspec.Struct, frozen=True):
-    """Two measured estimates and the word in which they differ."""
+    """Two measured estimates and the dimension in which they differ."""
 
     differ: str
     a: Measured
@@ -53,10 +39,10 @@ class _Sides(msgspec.Struct, frozen=True):
     base: str
 
 
-def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] = ()) -> list[Pair]:
-    """Return the pairs of estimates of a headline metric that differ in one word; the base has the default level.
+def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] = ()) -> list[ComparedPair]:
+    """Return the pairs of a headline metric that differ in one dimension; the base has the default level.
 
-    Words are the levels of axes without numbers and of factors, `half` and `all-threads` against `all` cores,
+    Levels are the levels of axes without numbers and of factors, `half` and `all-threads` against `all` cores,
     memory policies against first touch or the cores' own node, and cores far from the network card against near
     ones. The base of a factor that is varied on purpose is its first level. No difference is claimed that is
     smaller than the difference of the first level to itself (A against A).
@@ -78,7 +64,7 @@ def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] =
             comparison = msgspec.structs.replace(
                 comparison, differ=sides.differ, level=sides.level, base=sides.base, varied=sides.differ in varied
             )
-            found.append(Pair(sides.differ, sides.a.estimate, sides.level, sides.b.estimate, comparison))
+            found.append(ComparedPair(sides.a.estimate, sides.b.estimate, comparison))
     return _adjusted(found)
 
 
@@ -88,7 +74,7 @@ def _resolution(repeats: Sequence[_Sides], state: str | None) -> float | None:
     return max(known)[1] if known else None
 
 
-def _adjusted(found: Sequence[Pair]) -> list[Pair]:
+def _adjusted(found: Sequence[ComparedPair]) -> list[ComparedPair]:
     """Adjust p among pairs that were varied on purpose, and separately among the other pairs of the study.
 
     Only pairs that were varied lose a claim by it: rules with thresholds test the others one by one.
@@ -127,62 +113,40 @@ def _figure(estimate: Estimate, subjects: Mapping[str, str] = {}) -> Hashable:
 def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor]) -> Iterator[_Sides]:
     places = (folded.places for folded in run.plan.folded)
     halves = {into.text: request for request, into in places if request.share == "half"}
-    groups: dict[tuple[str, Hashable, Hashable], list[tuple[str, Measured]]] = {}
+    groups: dict[tuple[str, Hashable], list[tuple[str, Measured]]] = {}
     for each in measured:
         if each.launches and each.estimate.median and is_headline(each.estimate):
-            words = _words(each.estimate, halves)
-            fixed, every = _fixed(each.estimate, halves), frozenset(words.items())
-            for name, word in words.items():
-                groups.setdefault((name, fixed, every - {(name, word)}), []).append((word, each))
-    for (name, _, _), group in groups.items():
+            for name, level in _levels(each.estimate, halves).items():
+                groups.setdefault((name, _rest(each.estimate, name)), []).append((level, each))
+    for (name, _), group in groups.items():
         yield from _against_base(name, group, varied.get(name), run.machines)
 
 
-def _words(estimate: Estimate, halves: Mapping[str, Word]) -> dict[str, str]:
+def _levels(estimate: Estimate, halves: Mapping[str, Word]) -> dict[str, str]:
     """Dimension -> level, for the dimensions along which pairs are made; `halves`: words that mean `half`."""
-    words = {name: level for name, level in estimate.params.items() if isinstance(level, str)}
+    levels = {name: level for name, level in estimate.params.items() if isinstance(level, str)}
     # Numbers of idle time are levels to compare, not points of a curve.
     gaps = (axis.name for axis in estimate.declared.axes if axis.role == "idle-gap")
-    words |= {name: str(estimate.params[name]) for name in gaps if name in estimate.params}
-    word = _word(estimate, halves)
-    if cores := _share(word):
-        words[CORES] = cores
-    if word.group in {NEAR, FAR}:
-        words[CARD] = word.group
-    return words | {MEMORY: estimate.placement.memory} | estimate.factors
+    levels |= {name: str(estimate.params[name]) for name in gaps if name in estimate.params}
+    word = halves.get(estimate.placement.label, estimate.placement.word)
+    if word.share in _CORES and (word.group or not word.over):
+        levels[CORES] = word.share
+    card = "near" if word.text == _BESIDE_CARD else estimate.measurand.places.card
+    if card in _CARDS:
+        levels[CARD] = _CARDS[card]
+    return levels | {MEMORY: estimate.placement.memory} | estimate.factors
 
 
-def _word(estimate: Estimate, halves: Mapping[str, Word]) -> Word:
-    label = estimate.placement.label
-    return halves.get(label) or _BESIDE_CARD.get(label) or estimate.placement.word
-
-
-def _share(word: Word) -> str:
-    """The share of the cores, along which pairs are made; empty without one, as over several whole nodes."""
-    return word.share if word.share in _CORES and (word.group or not word.over) else ""
-
-
-def _fixed(estimate: Estimate, halves: Mapping[str, Word]) -> Hashable:
-    """What both must share: kernel, metric, host, part of the machine, numbers that were chosen, not computed."""
-    declared = estimate.declared
-    foreign = estimate.params.keys() - declared.units.keys()
-    numbers = tuple(
-        estimate.params.get(axis.name)
-        for axis in declared.axes
-        if (axis.default is not None or axis.identifies) and not isinstance(axis.default, str)
-        if axis.name not in estimate.factors and axis.role != "idle-gap"
-    )
-    word = _word(estimate, halves)
-    group = CARD if word.group in {NEAR, FAR} else word.group
-    return (
-        estimate.benchmark,
-        estimate.kernel,
-        estimate.metric,
-        estimate.placement.hosts,
-        (group, word.index, word.over) if _share(word) else word.text,
-        numbers,
-        frozenset((name, estimate.params[name]) for name in foreign if not isinstance(estimate.params[name], str)),
-    )
+def _rest(estimate: Estimate, name: str) -> Hashable:
+    """What both must share: hosts, and all parts of the measurand but those in which this dimension differs."""
+    found = estimate.measurand
+    parts = {name, *_PARTS.get(name, ())}
+    for axis in found.axes:
+        if axis.name == name:  # the pattern of messages says how bytes pass
+            parts |= {axis.part, "direction"} if axis.role == "message-pattern" else {axis.part}
+    parts |= {level.role for level in found.levels if level.factor == name or not level.varied}
+    memory = "" if name == MEMORY else estimate.placement.memory  # with the numbers of its nodes
+    return estimate.placement.hosts, memory, found.but(parts)
 
 
 def _against_base(

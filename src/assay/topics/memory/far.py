@@ -1,8 +1,9 @@
 """Remote memory compared with the own memory of the same cores: what the rules about it share."""
 
-from assay.analyse.comparisons import Pair, own_node
+from assay.analyse.comparisons import own_node
 from assay.analyse.evidence import Evidence
 from assay.analyse.paired import Tested
+from assay.model.compared import ComparedPair
 from assay.model.result import Estimate
 
 
@@ -12,7 +13,7 @@ def is_bound(estimate: Estimate, node: int | None) -> bool:
     return policy.policy == "bind" and policy.nodes == (node,)
 
 
-def is_far(evidence: Evidence, pair: Pair) -> bool:
+def is_far(evidence: Evidence, pair: ComparedPair) -> bool:
     """Whether a pair compares remote memory (a) with the own memory (b) of the same cores."""
     own = own_node(pair.a, evidence.run.machines)
     return pair.a.placement.policy.policy == "bind" and is_bound(pair.b, own)

@@ -1,14 +1,14 @@
 """What pages of 4 KiB cost a program whose working set is larger than the TLB covers."""
 
-from assay.analyse.comparisons import Pair
 from assay.analyse.paired import Claim, PairedRatio, Tested
+from assay.model.compared import ComparedPair
 from assay.model.text import Rooted, Text, cli, text
 from assay.model.units import format_ratio_with_ends, format_size
 
 _FACTOR = 1.03
 
 
-def _size(pair: Pair) -> int:
+def _size(pair: ComparedPair) -> int:
     return int(pair.a.params.get("bytes", 0))
 
 

@@ -1,16 +1,17 @@
 """Pages interleaved over all memory nodes, compared with pages that one thread touched first."""
 
-from assay.analyse.comparisons import MEMORY, Pair
+from assay.analyse.comparisons import MEMORY
 from assay.analyse.evidence import Evidence
 from assay.analyse.paired import Claim, PairedRatio
 from assay.analyse.possible import without_memory_nodes
+from assay.model.compared import ComparedPair
 from assay.model.text import cli, text
 from assay.model.units import format_quantity
 
 _FACTOR = 1.2
 
 
-def _serial(_evidence: Evidence, pair: Pair) -> bool:
+def _serial(_evidence: Evidence, pair: ComparedPair) -> bool:
     """Whether a pair compares interleaved pages with first touch by one thread."""
     return (
         pair.a.placement.policy.policy == "interleave"

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Iterable
 
-from assay.analyse.comparisons import CORES, Pair
+from assay.analyse.comparisons import CORES
 from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, numbers, paired, standing
+from assay.model.compared import ComparedPair
 from assay.model.result import Estimate, Finding
 from assay.model.role_words import Role
 from assay.model.text import cli, joined, text
@@ -44,7 +45,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     yield _finding(evidence, pair)
 
 
-def _finding(evidence: Evidence, pair: Pair) -> Finding:
+def _finding(evidence: Evidence, pair: ComparedPair) -> Finding:
     comparison = pair.comparison
     one, everyone = (format_quantity(each.median or 0, each.unit) for each in (pair.a, pair.b))
     cores = len(pair.b.placement.cpus[0])

@@ -57,7 +57,7 @@ _levels = _ratio(
 
 
 def _after(tested: Tested) -> dict[str, str]:
-    gap_us = int(tested.pair.level)
+    gap_us = int(tested.pair.comparison.level)
     return {
         "ratio": format_ratio_with_ends(tested.ratio),
         "gap": f"{gap_us / 1000:g} ms" if gap_us >= 1000 else f"{gap_us} µs",  # noqa: PLR2004 (a millisecond)

@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
-from assay.analyse.comparisons import CARD, FAR, Pair, own_node
+from assay.analyse.comparisons import CARD, FAR, own_node
 from assay.analyse.comparisons.effects import difference
 from assay.analyse.evidence import Evidence, Rule, numbers, paired, standing
 from assay.analyse.experiments import retest_range
 from assay.analyse.messages import place
 from assay.analyse.messages.curves import BYTES, size
 from assay.analyse.possible import without_memory_nodes
+from assay.model.compared import ComparedPair
 from assay.model.grouping import grouped
 from assay.model.quantity import Quantity
 from assay.model.result import Finding
@@ -32,7 +33,7 @@ class _Cost(NamedTuple):
         border: in the same unit.
     """
 
-    pair: Pair
+    pair: ComparedPair
     tested: Quantity
     border: float
 

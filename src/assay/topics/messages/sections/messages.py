@@ -8,7 +8,7 @@ import msgspec
 from assay.model import roles
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
-from assay.report import figures, formatting, message_sizes, messages, selection
+from assay.report import figures, formatting, messages, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, Table, headings
 from assay.topics.messages.models.duplex import Duplex
@@ -106,7 +106,7 @@ def _by_size(scene: Scene) -> Iterable[Table]:
     for pattern, measured in _of_pattern(messages.aligned(scene.measured)).items():
         for part, members in messages.split(measured).items():
             title = joined(", ", [messages.COUNTED.get(pattern, pattern), part])
-            yield message_sizes.table(members, title, messages.series(members))
+            yield messages.table(members, title, messages.series(members))
 
 
 def _sentences(scene: Scene) -> str:

@@ -1,28 +1,27 @@
-"""Pairs of figures of two runs of which one is printed: their measurands are equal or differ in named parts.
+"""Which figures are compared: their measurands are equal, or differ in named parts that may differ.
 
 A side that states less looks for its peer: of the figures that contradict it in nothing that must be equal, the
 one that differs in the fewest parts, and of these the best.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+
+import msgspec
 
 from assay.analyse.estimates import Measured
+from assay.compare.taken import NETWORK
 from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
-from assay.model.measurand import SHARE, Measurand, Part, matches
+from assay.model.measurand import COUNTS, PLACES, SHARE, AxisValue, Measurand, Part, matches
+from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 
-#: Parts that say how many processes run; two systems are compared with all of their cores.
-_COUNTS = frozenset(("ranks", "ranks per node", "threads per rank"))
 #: Parts of the systems, which are what is compared; they meet by role.
 _SYSTEM = frozenset(("mpi", "compiler", "blas", "system", "version"))
 #: Steps between cpus that `two cores of a socket` may mean.
 _IN_SOCKET = frozenset(("same L3", "same NUMA node", "same socket"))
-#: Parts that say where processes run.
-_PLACES = frozenset(("part", "relation", "card", "folder", "device", SHARE))
-#: Parts by which the factor `network` is known, which meets before.
-_MET = frozenset(("network",))
+#: Prices of a part: not stated; of the same kind; another one.
 _SILENT, _KIND, _OTHER = 1, 2, 4
 
 
@@ -51,8 +50,8 @@ def pairs(
 
 
 def _quantity(measured: Measured) -> tuple[str, ...]:
-    estimate = measured.estimate
-    return estimate.benchmark, estimate.kernel, estimate.metric, estimate.unit
+    found = measured.estimate.measurand
+    return found.program, found.kernel, found.metric, found.unit
 
 
 def _seeking(
@@ -65,7 +64,7 @@ def _seeking(
         size = _size(ones[one].estimate)
         near = bases if size == UNSTATED else (*sizes.get(size, ()), *sizes.get(UNSTATED, ()))
         costs = ((cost(ones[one].estimate, others[at].estimate, across), at) for at in near)
-        having = [(price, rank(others[at].estimate), at) for price, at in costs if price is not None]
+        having = [(price, -others[at].estimate.merit, at) for price, at in costs if price is not None]
         if having:
             yield one, min(having)[2]
 
@@ -85,17 +84,16 @@ def _nearest(
 
     def distance(pair: tuple[int, int]) -> tuple[int, float]:
         a, b = ones[pair[0]].estimate, others[pair[1]].estimate
-        return sum(part.is_contradiction for part in matches(a.measurand, b.measurand).parts), rank(a) + rank(b)
+        return sum(part.is_contradiction for part in matches(a.measurand, b.measurand).parts), -a.merit - b.merit
 
     one, other = min(both, key=distance)
     if _size(ones[one].estimate) == _size(others[other].estimate):
         yield one, other
 
 
-def rank(estimate: Estimate) -> float:
-    """Return a number that is smaller for better figures."""
-    value = estimate.median or 0.0
-    return -value if estimate.better == "higher" else value
+def rest(estimate: Estimate, but: Collection[str]) -> Hashable:
+    """Return what two figures of one source share if they differ only in these parts."""
+    return len(estimate.placement.hosts), estimate.measurand.stated(but)
 
 
 def cost(seeking: Estimate, peer: Estimate, across: str = "") -> int | None:
@@ -103,40 +101,40 @@ def cost(seeking: Estimate, peer: Estimate, across: str = "") -> int | None:
 
     It can be if it states nothing that the other contradicts, and chose nothing that the other does not state.
     """
-    if across not in _MET and seeking.factors.get("network", "") != peer.factors.get("network", ""):
+    own, other = (each.factors.get(NETWORK, "") for each in (seeking, peer))
+    is_met = across == NETWORK or own == other
+    # Networks meet before, by the names of their factor. One that is not stated may be any.
+    if not is_met and seeking.measurand.parts.get(NETWORK) != UNSTATED:
         return None
     match = matches(seeking.measurand, peer.measurand)
-    if match.kind == "other":
+    if match.kind == "different":
         return None
-    total = 0
-    shares = _share(seeking.measurand), _share(peer.measurand)
+    total = 0 if is_met else _OTHER
+    share = seeking.measurand.layout.share
+    same_share = bool(share) and share == peer.measurand.layout.share
     for part in (part for part in match.parts if part.name != across):
-        price = _price(part, seeking, peer, alike=bool(shares[0]) and shares[0] == shares[1])
+        price = _price(part, seeking, peer, same_share=same_share)
         if price is None:
             return None
         total += price
     return total
 
 
-def _share(measurand: Measurand) -> str:
-    return measurand.layout.share
-
-
-def _price(part: Part, seeking: Estimate, peer: Estimate, *, alike: bool) -> int | None:
-    """What one different part costs; None if it forbids the pair; `alike`: both use the same share of cores."""
+def _price(part: Part, seeking: Estimate, peer: Estimate, *, same_share: bool) -> int | None:
+    """What a different part costs; None if it forbids the pair; `same_share`: both use one share of the cores."""
     name, a, b = part.name, part.a or UNSTATED, part.b or UNSTATED
-    if name in _MET or name == RANGE_END:
+    if name in {NETWORK, RANGE_END}:
         return _SILENT
     if a == UNSTATED or (b == UNSTATED and name in _SYSTEM):
         return _SILENT if b in {UNSTATED, *_usual(peer.measurand, name)} else _KIND
     if b == UNSTATED:
         if seeking.printed and not peer.printed and name in _conditions(seeking):
             return _KIND
-        return None if name in _chosen(seeking.measurand) | _PLACES else _SILENT
+        return None if name in _chosen(seeking.measurand) | PLACES else _SILENT
     same_kind = _kind(seeking.measurand, name) == _kind(peer.measurand, name)
     allowed = (
         (name in _SYSTEM, _KIND if same_kind else _OTHER),
-        (name in _COUNTS and alike, _OTHER),
+        (name in COUNTS and same_share, _OTHER),
         (name == SHARE, _KIND),
         (name == "relation" and {a, b} <= _IN_SOCKET, _KIND),
         (_is_pattern(name, seeking, peer), _OTHER),
@@ -168,3 +166,44 @@ def _is_pattern(name: str, one: Estimate, other: Estimate) -> bool:
     a, b = roles.pattern(one), roles.pattern(other)
     known = name == roles.axis(one.declared, "message-pattern") and a and b
     return bool(known and a and b and (a.figure, a.directions, a.pairs) == (b.figure, b.directions, b.pairs))
+
+
+def rates(measured: Sequence[Measured], others: Sequence[Measured]) -> list[Measured]:
+    """Return the rates of single messages that follow from the times, if the other side prints such rates."""
+    printed = {roles.pattern_name(each.estimate): roles.pattern(each.estimate) for each in others}
+    timed = {name: pattern.timed for name, pattern in printed.items() if pattern and pattern.timed}
+    return [rate for name, pattern in timed.items() for rate in _rates(measured, name, pattern)]
+
+
+def _rates(measured: Sequence[Measured], name: str, timed: str) -> Iterator[Measured]:
+    for each in measured:
+        estimate, size = each.estimate, roles.size(each.estimate)
+        if roles.role(estimate) != "message-time" or roles.pattern_name(estimate) != timed or not size:
+            continue
+        if estimate.value is None or not all(launch.value > 0 for launch in each.launches):
+            continue
+        axis = roles.axis(estimate.declared, "message-pattern")
+        metrics = estimate.declared.metrics
+        metric = next((one.name for one in metrics if one.role == "message-bandwidth"), estimate.metric)
+        axes = tuple(
+            AxisValue(axis, name, "message-pattern") if one.name == axis else one
+            for one in estimate.measurand.axes
+        )
+        value = estimate.value
+        measurand = msgspec.structs.replace(
+            estimate.measurand, metric=metric, role="message-bandwidth", unit="B/s", better="higher", axes=axes
+        )
+        rate = msgspec.structs.replace(
+            estimate,
+            id=f"{estimate.id}/{name}",
+            metric=metric,
+            unit="B/s",
+            better="higher",
+            measurand=measurand,
+            params={**estimate.params, axis: name},
+            value=Quantity(size / value.value, size / value.hi, size / value.lo, "B/s", value.basis),
+            limit=None,
+            exceeds=None,
+        )
+        launches = tuple(msgspec.structs.replace(one, value=size / one.value) for one in each.launches)
+        yield Measured(rate, launches)
