@@ -27,7 +27,7 @@ def nas(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
     need = demand(str(params["npb"]), str(params["npb-class"]))
     from_memory = problems * need.traffic_bytes / (hosts * memory_rate(topology, law, request.cpus, shares))
     # Without a count of floating-point operations, one instruction per operation.
-    arithmetic = problems * (need.flops or need.operations) / (_PEAK_SHARE * peak)
+    arithmetic = problems * (need.flops or 1) * need.operations / (_PEAK_SHARE * peak)
     seconds = {"computation": max(arithmetic, from_memory), "messages": 0.0}
     sharing = ranks // problems
     if sharing > 1:
@@ -35,13 +35,13 @@ def nas(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
         seconds["messages"] = need.message_bytes / ranks / link.rate + link.latency_s * math.ceil(math.log2(ranks))
     work = {
         "operations": 1.0,
-        "flops": need.flops / need.operations,
+        "flops": need.flops,
         "traffic_bytes": need.traffic_bytes / need.operations,
     }
     return Workload(
         params,
         *phased(work, seconds),
-        need.rank_bytes(sharing),
+        need.memory_bytes(sharing),
         mean(shares),
         (1.0,) * ranks,
         need.message_bytes * (sharing > 1),

@@ -39,7 +39,7 @@ def operations(benchmark: Declaration) -> Operations:
     """
 
     def solved(params: Params, _placement: Placement) -> float:
-        return benchmark.amount("solve", "flops", int(params["n"]))
+        return benchmark.amount("solve", "flops", {"n": int(params["n"])})
 
     return Operations(_SHARE, lambda params, placement: 2 * solved(params, placement), iteration=solved)
 

@@ -30,7 +30,7 @@ def dgemm(topology: Topology, law: Law, request: Request, case: CaseRequest) -> 
     order, sets = float(params["n"]), len(request.cpus) if params["product"] == "own" else 1
     precision = str(params["format"])
     rate = law.blas_share * 2 * lanes_per_s(topology, law, request, precision, law.vector_bits)
-    flops = sets * benchmarks.get("dgemm").amount("multiply", "flops", int(params["n"]))
+    flops = sets * benchmarks.get("dgemm").amount("multiply", "flops", {"n": int(params["n"])})
     size = int(sets * 3 * order**2 * bytes_of(precision))
     work = {"flops": flops, "bytes": float(size)}
     shares = page_shares(topology, request, serial=False)
@@ -101,7 +101,7 @@ def linpack(topology: Topology, law: Law, request: Request, case: CaseRequest) -
     n, leading = float(params["n"]), int(params["leading"])
     share = law.blas_share / 2 if params.get("method") == "lapack" else 0.1
     rate = share * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
-    flops = benchmarks.get("linpack").amount("solve", "flops", int(params["n"]))
+    flops = benchmarks.get("linpack").amount("solve", "flops", {"n": int(params["n"])})
     size = int(2 * _NUMBER_BYTES * n * leading)
     shares = page_shares(topology, request, serial=True)
     return Workload(params, {"solve": {"flops": flops}}, {"solve": flops / rate}, size, mean(shares))
