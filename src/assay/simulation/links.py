@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 
+from assay.model.growth import Exchange
 from assay.model.machine import Topology
 from assay.model.record import Counter, HostTraffic, Traffic
 from assay.simulation.law import Law, Link
@@ -62,7 +63,16 @@ def _from_afar(topology: Topology, law: Law, request: Request, link: Link, ranks
     )
 
 
-def one_way(link: Link, size: int, rate: float) -> float:
+def exchanged(topology: Topology, law: Law, request: Request, exchange: Exchange | None) -> tuple[float, float]:
+    """Return the seconds of the declared messages of a rank, one after the other, and the bytes of all ranks."""
+    if not exchange or not exchange.messages:
+        return 0.0, 0.0
+    link = first_link(topology, law, request)
+    seconds = sum(number * one_way(link, size, link.rate) for number, size in exchange.messages)
+    return seconds, request.rank_count * sum(number * size for number, size in exchange.messages)
+
+
+def one_way(link: Link, size: float, rate: float) -> float:
     """Return the seconds of a message to a waiting receiver, at `rate` bytes per second."""
     return link.latency_s + _rendezvous_s(link, size) + size / rate
 
@@ -85,5 +95,5 @@ def share(law: Law, link: Link, pairs: int, links: int) -> float:
     return min(link.rate, most / pairs)
 
 
-def _rendezvous_s(link: Link, size: int) -> float:
+def _rendezvous_s(link: Link, size: float) -> float:
     return link.rendezvous_s if size > link.eager_bytes else 0.0

@@ -4,13 +4,13 @@ import math
 
 from assay.model.machine import Topology
 from assay.simulation.law import Law
-from assay.simulation.links import first_link, one_way
+from assay.simulation.links import exchanged
 from assay.simulation.rates import Workload, lanes_per_s, mean, memory_rate, page_shares, phased
 from assay.simulation.request import CaseRequest, Request
+from assay.topics.stencil.benchmarks import himeno_mpi as himeno_over_mpi
 from assay.topics.stencil.benchmarks import weather as air
 from assay.topics.stencil.benchmarks.himeno import GRIDS
 from assay.topics.stencil.benchmarks.himeno import benchmark as stencil
-from assay.topics.stencil.shape import block_of, shape_of
 
 #: Share of the peak of fused multiply-adds that tendencies reach, and share of their time for the rest.
 _PEAK_SHARE, _OTHER = 0.4, 0.02
@@ -45,30 +45,19 @@ def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest
     """Run the same on each host for its part, then exchange the faces of blocks between ranks."""
     params = case.params
     size, ranks, hosts = str(params["size"]), request.rank_count, request.host_count
-    sharing = params["coupling"] == "sharing"
-    grids = 1 if sharing else ranks
-    points = _points(size) * grids
+    points = _points(size) * (1 if params["coupling"] == "sharing" else ranks)
     shares = page_shares(topology, request, serial=False)
     seconds = _traffic_s(law, points, hosts * memory_rate(topology, law, request.cpus, shares))
-    face, faces = 0, 0
-    shape = shape_of(GRIDS[size], ranks) if sharing and ranks > 1 else None
-    if shape:
-        i, j, k = block_of(GRIDS[size], shape)
-        areas = (j * k, i * k, i * j)
-        crossed = [area * min(along - 1, 2) for area, along in zip(areas, shape, strict=True) if along > 1]
-        face, faces = 4 * max(crossed), len(crossed)
-        link = first_link(topology, law, request)
-        steps_of_sum = math.ceil(math.log2(ranks))
-        # Each axis in turn, then the sum over all ranks.
-        seconds += faces * one_way(link, face, link.rate) + steps_of_sum * one_way(link, 8, link.rate)
+    exchange = himeno_over_mpi.benchmark.growth.exchange(params, request.placement)
+    passing, payload = exchanged(topology, law, request, exchange)
     return Workload(
         params,
         {_KERNEL: stencil.work_of(_KERNEL, points)},
-        {_KERNEL: seconds},
+        {_KERNEL: seconds + passing},
         14 * 4 * points // ranks,
         mean(shares),
         (1.0,) * ranks,
-        float(ranks * faces * face),
+        payload,
     )
 
 
@@ -87,13 +76,10 @@ def weather(topology: Topology, law: Law, request: Request, case: CaseRequest) -
         "tendencies": cells
         * steps
         * max(update["traffic_bytes"] / traffic, update["flops"] / (_PEAK_SHARE * peak)),
-        "halo": 0.0,
     }
-    payload = 0.0
-    if sharing > 1:
-        link, message = first_link(topology, law, request), air.ROW_BYTES * (columns // 2)
-        seconds["halo"] = steps * air.EXCHANGES * one_way(link, 2 * message, link.rate)
-        payload = 2.0 * message * air.EXCHANGES * steps * ranks
+    exchange = air.benchmark.growth.exchange(params, request.placement)
+    passing, payload = exchanged(topology, law, request, exchange)
+    seconds["halo"] = steps * passing
     seconds["other"] = _OTHER * seconds["tendencies"]
     return Workload(
         params,
@@ -101,7 +87,7 @@ def weather(topology: Topology, law: Law, request: Request, case: CaseRequest) -
         air.CELL_BYTES * cells // ranks,
         mean(shares),
         (1.0,) * ranks,
-        payload,
+        steps * payload,
         figure=float(cells * steps),
     )
 
