@@ -2,15 +2,11 @@
 
 import math
 
-from assay.model.machine import Topology
-from assay.simulation.law import Law
 from assay.simulation.links import exchanged
-from assay.simulation.rates import Workload, lanes_per_s, mean, memory_rate, page_shares, phased
-from assay.simulation.request import CaseRequest, Request
-from assay.topics.stencil.benchmarks import himeno_mpi as himeno_over_mpi
+from assay.simulation.rates import Setting, Shares, Workload, phased
+from assay.topics.stencil.benchmarks import himeno as stencil
+from assay.topics.stencil.benchmarks import himeno_mpi as stencil_of_ranks
 from assay.topics.stencil.benchmarks import weather as air
-from assay.topics.stencil.benchmarks.himeno import GRIDS
-from assay.topics.stencil.benchmarks.himeno import benchmark as stencil
 
 #: Share of the peak of fused multiply-adds that tendencies reach, and share of their time for the rest.
 _PEAK_SHARE, _OTHER = 0.4, 0.02
@@ -19,77 +15,40 @@ _REACHED = 72 / 74
 _KERNEL = "jacobi"
 
 
-def _points(size: str) -> int:
-    """Return the points of the grid without its boundaries."""
-    return math.prod(points - 2 for points in GRIDS[size])
-
-
-def _traffic_s(law: Law, points: int, rate: float) -> float:
-    """Return the seconds in which memory moves the bytes of a sweep."""
-    moved = stencil.work_of(_KERNEL, points)["traffic_bytes"]
-    return moved / (_REACHED * law.kernels.get(_KERNEL, 1.0) * rate)
-
-
-def himeno(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+def himeno(on: Setting) -> Workload:
     """Run a stencil that memory limits: its traffic is the declared one."""
-    params = case.params
-    points = _points(str(params["size"]))
-    shares = page_shares(topology, request, serial=params["touch"] == "serial")
-    seconds = _traffic_s(law, points, memory_rate(topology, law, request.cpus, shares))
-    return Workload(
-        params, {_KERNEL: stencil.work_of(_KERNEL, points)}, {_KERNEL: seconds}, 14 * 4 * points, mean(shares)
-    )
+    serial = on.params["touch"] == "serial"
+    work, seconds = _sweep(on, 1, on.page_shares(serial=serial))
+    return Workload({_KERNEL: work}, {_KERNEL: seconds}, serial)
 
 
-def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+def himeno_mpi(on: Setting) -> Workload:
     """Run the same on each host for its part, then exchange the faces of blocks between ranks."""
-    params = case.params
-    size, ranks, hosts = str(params["size"]), request.rank_count, request.host_count
-    points = _points(size) * (1 if params["coupling"] == "sharing" else ranks)
-    shares = page_shares(topology, request, serial=False)
-    seconds = _traffic_s(law, points, hosts * memory_rate(topology, law, request.cpus, shares))
-    exchange = himeno_over_mpi.benchmark.growth.exchange(params, request.placement)
-    passing, payload = exchanged(topology, law, request, exchange)
-    return Workload(
-        params,
-        {_KERNEL: stencil.work_of(_KERNEL, points)},
-        {_KERNEL: seconds + passing},
-        14 * 4 * points // ranks,
-        mean(shares),
-        (1.0,) * ranks,
-        payload,
-    )
+    work, seconds = _sweep(on, on.request.rank_count // on.sharing, on.page_shares())
+    passing, payload = exchanged(on, stencil_of_ranks.benchmark)
+    return Workload({_KERNEL: work}, {_KERNEL: seconds + passing}, payload=payload)
 
 
-def weather(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+def _sweep(on: Setting, grids: int, shares: list[Shares]) -> tuple[dict[str, float], float]:
+    """Return the work of a sweep over so many grids, and the seconds in which the memory of all hosts moves it."""
+    inner = math.prod(points - 2 for points in stencil.GRIDS[str(on.params["size"])])
+    work = stencil.benchmark.work_of(_KERNEL, grids * inner)
+    rate = _REACHED * on.law.kernels.get(_KERNEL, 1.0) * on.request.host_count * on.memory_rate(shares)
+    return work, work["traffic_bytes"] / rate
+
+
+def weather(on: Setting) -> Workload:
     """Take the longer of memory and arithmetic, and two messages to the neighbours in each stage along x."""
-    params = case.params
-    columns, steps = int(params["nx"]), int(params["time-steps"])
-    ranks, hosts = request.rank_count, request.host_count
-    sharing = ranks if params["coupling"] == "sharing" else 1
-    cells = air.cells(columns) * ranks // sharing
-    shares = page_shares(topology, request, serial=False)
-    peak = hosts * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
-    traffic = hosts * memory_rate(topology, law, request.cpus, shares)
+    steps, hosts = int(on.params["time-steps"]), on.request.host_count
+    cells = air.cells(int(on.params["nx"])) * on.request.rank_count // on.sharing
+    peak, traffic = hosts * 2 * on.lanes_per_s(), hosts * on.memory_rate()
     update = air.benchmark.work_of("rate")
-    seconds = {
-        "tendencies": cells
-        * steps
-        * max(update["traffic_bytes"] / traffic, update["flops"] / (_PEAK_SHARE * peak)),
-    }
-    exchange = air.benchmark.growth.exchange(params, request.placement)
-    passing, payload = exchanged(topology, law, request, exchange)
-    seconds["halo"] = steps * passing
+    update_s = max(update["traffic_bytes"] / traffic, update["flops"] / (_PEAK_SHARE * peak))
+    passing, payload = exchanged(on, air.benchmark)
+    seconds = {"tendencies": cells * steps * update_s, "halo": steps * passing}
     seconds["other"] = _OTHER * seconds["tendencies"]
-    return Workload(
-        params,
-        *phased({**update, "steps": 1 / cells}, seconds),
-        air.CELL_BYTES * cells // ranks,
-        mean(shares),
-        (1.0,) * ranks,
-        steps * payload,
-        figure=float(cells * steps),
-    )
+    work = {**update, "steps": 1 / cells}
+    return Workload(*phased(work, seconds), payload=steps * payload, figure=float(cells * steps))
 
 
 programs = {"himeno": himeno, "himeno_mpi": himeno_mpi, "weather": weather}
