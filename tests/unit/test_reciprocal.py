@@ -78,11 +78,11 @@ _SIZE = re.compile(r"\b\d+ (?:[KM]i)?B\b")
 _NUMBER = re.compile(r"[×+-]?\d[\d,.]*(?:e[-+]?\d+)?(?: ?(?:[pnuµm]?s|[kMG]?/s|Hz|%))?(?!\w)")  # noqa: RUF001
 
 
-def turns(on: Setting) -> Workload:
+def turns(setting: Setting) -> Workload:
     """Turns that more cores do faster, a clever method too, and large ones more slowly."""
-    cores = len(on.request.cpus)
-    speed = cores / (1 + 0.2 * (cores - 1)) * (1.4 if on.params["method"] == "clever" else 1.0)
-    seconds = (1 + int(on.params.get("bytes", 0)) / 1e6) / speed
+    cores = len(setting.request.cpus)
+    speed = cores / (1 + 0.2 * (cores - 1)) * (1.4 if setting.params["method"] == "clever" else 1.0)
+    seconds = (1 + int(setting.params.get("bytes", 0)) / 1e6) / speed
     return Workload({"turn": {"turns": 1e6}}, {"turn": seconds})
 
 

@@ -18,7 +18,7 @@ from assay.model.record import RECORD_SCHEMA, SIMULATED, Clock, End, FigureOfMer
 from assay.simulation.launcher import counts_of, hosts_of
 from assay.simulation.law import Fault, FaultKind, Law
 from assay.simulation.links import boot_id, hosts_in_use, traffic
-from assay.simulation.programs import memory_bytes, pages, setting, workload
+from assay.simulation.programs import memory_bytes, pages, setting_of, workload
 from assay.simulation.rates import Setting, Workload
 from assay.simulation.request import CaseRequest, Request, parse
 from assay.simulation.resources import opened_devices, opened_folder
@@ -198,10 +198,10 @@ class _Launch:
             self.exit_code = 1
             self._write(End("failed", f"{case.id}: no memory for its arrays (simulated)"))
             return
-        on = setting(self.machine.topology_of(self.hosts[0]), self.law, self.request, case)
-        load = workload(on)
-        self._pass(memory_bytes(on) / self.law.touch_rate)
-        header = self._header(case, on, load, fault)
+        setting = setting_of(self.machine.topology_of(self.hosts[0]), self.law, self.request, case)
+        load = workload(setting)
+        self._pass(memory_bytes(setting) / self.law.touch_rate)
+        header = self._header(case, setting, load, fault)
         self._write(header)
         if load.lost:
             self._pass(_PATIENCE_S)
@@ -259,7 +259,7 @@ class _Launch:
             phases = sampler.phases(seconds * paces * slow, clock, share)
             self._pass(self.launched + phases[-1].end_s - clock)
             for label, phase in zip(("warmup", "measured"), phases, strict=True):
-                yield phase, _series(kernel, label, phase, load.timing, uneven=fault == "uneven")
+                yield phase, _series(kernel, label, phase, (*(load.paces or ()),), uneven=fault == "uneven")
 
     def _solve(self, case: CaseRequest, load: Workload, sampler: Sampler, paces: NDArray[np.float64]) -> _Lines:
         """Make whole solutions, each as long as its slowest rank; the first of several is a warm-up."""
@@ -290,9 +290,8 @@ class _Launch:
 
         Pairs that a program names run alone: each has a factor of its own.
         """
-        of_ranks = load.paces
-        if of_ranks is None and self.request.ranks:
-            of_ranks = (1.0,) * self.request.rank_count
+        every = dict.fromkeys(range(self.request.rank_count), 1.0) if self.request.ranks else {}
+        of_ranks = [*(every if load.paces is None else load.paces).values()]
         slow = {} if load.of_hosts else self.law.slow_hosts
         speeds = (slow.get(host, 1.0) * self.machine.boost(host) for host in self.hosts)
         hosts = 1 / np.array(list(speeds))
@@ -308,7 +307,7 @@ class _Launch:
                 of_hosts[self.hosts.index(each.host)] /= each.factor
         return float(of_hosts.max()) if self.request.ranks else of_hosts
 
-    def _header(self, case: CaseRequest, on: Setting, load: Workload, fault: FaultKind | None) -> Header:
+    def _header(self, case: CaseRequest, setting: Setting, load: Workload, fault: FaultKind | None) -> Header:
         hosts = self.hosts[::-1] if fault == "swapped" else self.hosts
         every = [(hosts[number], cpus) for number, cpus in self.request.every]
         ranks = tuple(
@@ -319,7 +318,7 @@ class _Launch:
                 asked,
                 self._next_cpus(host, asked) if fault == "misplaced" else asked,
                 self.request.memory,
-                pages(on, load),
+                pages(setting, load),
                 devices=opened_devices(self.request, rank, fault),
                 folder=opened_folder(self.request, rank, fault),
             )
@@ -333,7 +332,7 @@ class _Launch:
             RECORD_SCHEMA,
             self.request.program,
             case.id,
-            dict(on.params),
+            dict(setting.params),
             load.work,
             build,
             _CLOCK,

@@ -17,7 +17,7 @@ _PAGE_BYTES = 4096
 Program = Callable[[Setting], Workload]
 
 
-def setting(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Setting:
+def setting_of(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Setting:
     """Return a case of a request on a machine with `topology` and `law`; KeyError for an unknown program.
 
     Axes that the request does not name have their default; their first value where the default follows from the
@@ -30,21 +30,21 @@ def setting(topology: Topology, law: Law, request: Request, case: CaseRequest) -
     return Setting(topology, law, request, usual | case.params)
 
 
-def workload(on: Setting) -> Workload:
+def workload(setting: Setting) -> Workload:
     """Simulate a case."""
-    return _programs()[on.request.program](on)
+    return _programs()[setting.request.program](setting)
 
 
-def pages(on: Setting, load: Workload) -> dict[str, int]:
+def pages(setting: Setting, load: Workload) -> dict[str, int]:
     """Return the touched pages of each rank by memory node, as the header of a case reports them."""
-    total = max(1, memory_bytes(on) // _PAGE_BYTES)
-    shares = mean(on.page_shares(serial=load.serial))
+    total = max(1, memory_bytes(setting) // _PAGE_BYTES)
+    shares = mean(setting.page_shares(serial=load.serial))
     return {str(node): round(share * total) for node, share in sorted(shares.items()) if share}
 
 
-def memory_bytes(on: Setting) -> int:
+def memory_bytes(setting: Setting) -> int:
     """Return the memory that each rank touches before its first sample, as plans count it."""
-    return benchmarks.get(on.request.program).memory_bytes(on.params, on.request.placement)
+    return benchmarks.get(setting.request.program).memory_bytes(setting.params, setting.request.placement)
 
 
 @cache

@@ -104,9 +104,8 @@ class Workload:
         work: kernel -> quantity -> amount.
         seconds: kernel -> duration, without noise.
         serial: whether the first thread touches all pages.
-        paces: factor on the duration of each rank that takes times; None: all ranks take times, at the same pace.
+        paces: rank that takes times -> factor on its duration; None: all ranks take times, at the same pace.
         payload: bytes of the messages, all ranks together.
-        timing: ranks that take times, one for each of `paces`; the first ranks where empty.
         pairs: pairs of ranks that pass messages, as the program names them: `0-3 1-2`; empty where it names none.
         segment: most bytes of a message in a segment of TCP; 0 for other programs.
         lost: whether its connection breaks, since its frames never arrive.
@@ -121,9 +120,8 @@ class Workload:
     work: dict[str, dict[str, float]]
     seconds: dict[str, float]
     serial: bool = False
-    paces: tuple[float, ...] | None = None
+    paces: Mapping[int, float] | None = None
     payload: float = 0.0
-    timing: tuple[int, ...] = ()
     pairs: str = ""
     segment: int = 0
     lost: bool = False

@@ -11,16 +11,17 @@ _PLAIN_FLOPS = 15 * 2.0**14
 _DIVISION = 10
 
 
-def flops(on: Setting) -> Workload:
+def flops(setting: Setting) -> Workload:
     """Cores x clock x units x lanes x flops of an operation; a vector wider than the unit takes two turns."""
-    params, law = on.params, on.law
+    params, law = setting.params, setting.law
     each = 2 if params["mix"] == "fma" else 1
-    lanes_rate = on.lanes_per_s(str(params["format"]), 0 if params["width"] == "scalar" else int(params["width"]))
+    bits = 0 if params["width"] == "scalar" else int(params["width"])
+    lanes_rate = setting.lanes_per_s(str(params["format"]), bits)
     turns = _DIVISION if params["mix"] in OF_OWN_UNIT else 1
     seconds = {
         "clock": _CYCLES / law.clock_hz,
-        "loaded-clock": _CYCLES / on.clock,
-        "arithmetic": turns * _OPERATIONS / (on.clock * law.fma_units),
+        "loaded-clock": _CYCLES / setting.clock,
+        "arithmetic": turns * _OPERATIONS / (setting.clock * law.fma_units),
     }
     work = {
         "clock": {"cycles": _CYCLES},
@@ -30,16 +31,16 @@ def flops(on: Setting) -> Workload:
     return Workload(work, seconds, serial=True)
 
 
-def flops_plain(on: Setting) -> Workload:
+def flops_plain(setting: Setting) -> Workload:
     """Do scalar operations: compilers may not change the order of the sums."""
-    flops = _PLAIN_FLOPS * len(on.request.cpus)
-    return Workload({"sum": {"flops": flops}}, {"sum": flops / on.lanes_per_s(width=0)}, serial=True)
+    flops = _PLAIN_FLOPS * len(setting.request.cpus)
+    return Workload({"sum": {"flops": flops}}, {"sum": flops / setting.lanes_per_s(width=0)}, serial=True)
 
 
-def core_to_core(on: Setting) -> Workload:
+def core_to_core(setting: Setting) -> Workload:
     """Transfer a cache line: the less two cores share, the longer it takes."""
-    law, pair = on.law, on.request.cpus[:2]
-    far = law.handover_far.get(separation(on.topology, pair), 1.0)
+    law, pair = setting.law, setting.request.cpus[:2]
+    far = law.handover_far.get(separation(setting.topology, pair), 1.0)
     first = next(iter(law.handover.values()))
     handover = first * far * law.slow_pairs.get((pair[0], pair[-1]), 1.0)
     return Workload(

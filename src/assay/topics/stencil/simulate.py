@@ -15,36 +15,38 @@ _REACHED = 72 / 74
 _KERNEL = "jacobi"
 
 
-def himeno(on: Setting) -> Workload:
+def himeno(setting: Setting) -> Workload:
     """Run a stencil that memory limits: its traffic is the declared one."""
-    serial = on.params["touch"] == "serial"
-    work, seconds = _sweep(on, 1, on.page_shares(serial=serial))
+    serial = setting.params["touch"] == "serial"
+    work, seconds = _sweep(setting, 1, setting.page_shares(serial=serial))
     return Workload({_KERNEL: work}, {_KERNEL: seconds}, serial)
 
 
-def himeno_mpi(on: Setting) -> Workload:
+def himeno_mpi(setting: Setting) -> Workload:
     """Run the same on each host for its part, then exchange the faces of blocks between ranks."""
-    work, seconds = _sweep(on, on.request.rank_count // on.sharing, on.page_shares())
-    passing, payload = exchanged(on, stencil_of_ranks.benchmark)
+    work, seconds = _sweep(setting, setting.request.rank_count // setting.sharing, setting.page_shares())
+    passing, payload = exchanged(setting, stencil_of_ranks.benchmark)
     return Workload({_KERNEL: work}, {_KERNEL: seconds + passing}, payload=payload)
 
 
-def _sweep(on: Setting, grids: int, shares: list[Shares]) -> tuple[dict[str, float], float]:
+def _sweep(setting: Setting, grids: int, shares: list[Shares]) -> tuple[dict[str, float], float]:
     """Return the work of a sweep over so many grids, and the seconds in which the memory of all hosts moves it."""
-    inner = math.prod(points - 2 for points in stencil.GRIDS[str(on.params["size"])])
+    inner = math.prod(points - 2 for points in stencil.GRIDS[str(setting.params["size"])])
     work = stencil.benchmark.work_of(_KERNEL, grids * inner)
-    rate = _REACHED * on.law.kernels.get(_KERNEL, 1.0) * on.request.host_count * on.memory_rate(shares)
+    rate = (
+        _REACHED * setting.law.kernels.get(_KERNEL, 1.0) * setting.request.host_count * setting.memory_rate(shares)
+    )
     return work, work["traffic_bytes"] / rate
 
 
-def weather(on: Setting) -> Workload:
+def weather(setting: Setting) -> Workload:
     """Take the longer of memory and arithmetic, and two messages to the neighbours in each stage along x."""
-    steps, hosts = int(on.params["time-steps"]), on.request.host_count
-    cells = air.cells(int(on.params["nx"])) * on.request.rank_count // on.sharing
-    peak, traffic = hosts * 2 * on.lanes_per_s(), hosts * on.memory_rate()
+    steps, hosts = int(setting.params["time-steps"]), setting.request.host_count
+    cells = air.cells(int(setting.params["nx"])) * setting.request.rank_count // setting.sharing
+    peak, traffic = hosts * 2 * setting.lanes_per_s(), hosts * setting.memory_rate()
     update = air.benchmark.work_of("rate")
     update_s = max(update["traffic_bytes"] / traffic, update["flops"] / (_PEAK_SHARE * peak))
-    passing, payload = exchanged(on, air.benchmark)
+    passing, payload = exchanged(setting, air.benchmark)
     seconds = {"tendencies": cells * steps * update_s, "halo": steps * passing}
     seconds["other"] = _OTHER * seconds["tendencies"]
     work = {**update, "steps": 1 / cells}

@@ -6,10 +6,10 @@ from assay.simulation.rates import Setting, Workload
 _DECLARED = declaration("opencl_memory")
 
 
-def opencl_memory(on: Setting) -> Workload:
+def opencl_memory(setting: Setting) -> Workload:
     """Each kernel moves its bytes at the rate of memory."""
-    rate = on.memory_rate(on.page_shares(serial=True))
-    work = {kernel: _DECLARED.work_of(kernel, int(on.params["elements"])) for kernel in _DECLARED.kernels}
+    rate = setting.memory_rate(setting.page_shares(serial=True))
+    work = {kernel: _DECLARED.work_of(kernel, int(setting.params["elements"])) for kernel in _DECLARED.kernels}
     seconds = {kernel: amounts["bytes"] / rate for kernel, amounts in work.items()}
     return Workload(work, seconds, serial=True)
 

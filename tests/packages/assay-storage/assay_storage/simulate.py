@@ -5,10 +5,10 @@ from assay.simulation.rates import Setting, Workload
 _FSYNC_S, _CLOSE_S = 0.005, 1e-5
 
 
-def storage(on: Setting) -> Workload:
+def storage(setting: Setting) -> Workload:
     """Write and read at half of the rate of memory for one core."""
-    size = int(on.params["bytes"])
-    passed_s = 2 * size / on.law.core_traffic
+    size = int(setting.params["bytes"])
+    passed_s = 2 * size / setting.law.core_traffic
     phases = {"write": passed_s, "fsync": _FSYNC_S, "close": _CLOSE_S}
     stored_s = sum(phases.values())
     work: dict[str, dict[str, float]] = {"stored": {"bytes": 1.0}, **{name: {} for name in phases}}
