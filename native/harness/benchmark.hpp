@@ -36,6 +36,9 @@ struct Params {
 /// Limit for sizes: their sums and products stay exact in 64-bit integers and in doubles.
 inline constexpr std::int64_t largest_number = std::int64_t{1} << 48U;
 
+/// Name -> number, of which amounts of work are made.
+using Numbers = std::map<std::string, double>;
+
 /// One parameter: a closed set of words, or a whole number with a unit.
 struct Axis {
     std::string name;
@@ -43,19 +46,23 @@ struct Axis {
     std::vector<std::string> words;  ///< empty for numbers
     Value default_value;
     std::string unit;
-    std::int64_t min = 1;               ///< of numbers
-    std::int64_t max = largest_number;  ///< of numbers
+    std::int64_t min = 1;                      ///< of numbers
+    std::int64_t max = largest_number;         ///< of numbers
+    std::map<std::string, Numbers> numbers{};  ///< word -> the numbers that it stands for
 };
 
 /// Kernel -> quantity -> amount in one iteration.
 using Work = std::map<std::string, std::map<std::string, double>>;
 
-/// A term of a polynomial.
+/// A term of a polynomial of numbers.
 struct Term {
     double numerator;
     double denominator;
-    int power;
+    std::map<std::string, int> powers;
 };
+
+/// Quantity -> terms of its amount.
+using Amounts = std::map<std::string, std::vector<Term>>;
 
 /// Made from <program>.json: see declarations.cmake.
 struct Declaration {
@@ -64,7 +71,9 @@ struct Declaration {
     std::vector<std::string> kernels;  ///< in the order they run
     std::vector<Axis> axes;
     /// Kernel -> quantity -> its amount in one unit of work; no terms: the program counts it.
-    std::map<std::string, std::map<std::string, std::vector<Term>>> work;
+    std::map<std::string, Amounts> work;
+    /// Part of a solution, or problem that a word names -> quantity -> its amount in a solution.
+    std::map<std::string, Amounts> parts{};
     int min_cpus = 1;
     int max_cpus = 0;          ///< 0: no limit
     bool own_threads = false;  ///< the benchmark starts its own threads: the team is then the calling thread only
@@ -76,13 +85,26 @@ struct Declaration {
                                     ///< at its start; empty: one thread passes all
     std::string text{};             ///< the JSON, for `--describe`; empty: no benchmark
 
-    /// Amount of a quantity in one unit of work of a kernel; of a polynomial, for this order.
-    [[nodiscard]] double amount(const std::string& kernel, const std::string& quantity, double order = 1) const {
+    /// Amount of a quantity in one unit of work of a kernel, or in a part; numbers that are absent are 1.
+    [[nodiscard]] double amount(const std::string& part, const std::string& quantity,
+                                const Numbers& numbers = {}) const {
+        const auto kernel = work.find(part);
+        const Amounts& amounts = kernel == work.end() ? parts.at(part) : kernel->second;
         double sum = 0;
-        for (const Term& term : work.at(kernel).at(quantity)) {
-            sum += term.numerator * std::pow(order, term.power) / term.denominator;
+        for (const Term& term : amounts.at(quantity)) {
+            double product = term.numerator;
+            for (const auto& [name, power] : term.powers) {
+                const auto number = numbers.find(name);
+                product *= number == numbers.end() ? 1 : std::pow(number->second, power);
+            }
+            sum += product / term.denominator;
         }
         return sum;
+    }
+
+    /// The numbers that a word of an axis stands for.
+    [[nodiscard]] const Numbers& numbers(const Params& params, const std::string& axis_name) const {
+        return axis(axis_name).numbers.at(params.word(axis_name));
     }
 
     /// Work of so many units: what is declared, without what the program counts.

@@ -17,7 +17,8 @@ const assay::Declaration declaration{
     .kernels = {"one", "other"},
     .axes = {{"stores", "how", {"ordinary", "other"}, "ordinary", ""},
              {"bytes", "how many", {}, std::int64_t{64}, "B"}},
-    .work = {{"one", {{"bytes", {}}, {"flops", {{2, 3, 3}, {3, 2, 2}}}}}},
+    .work = {{"one", {{"bytes", {}}, {"flops", {{2, 3, {{"n", 3}}}, {3, 2, {{"n", 2}}}}}}}},
+    .parts = {{"cube", {{"flops", {{58, 7, {{"side", 3}, {"turns", 1}}}}}}}},
     .text = "{}",
 };
 
@@ -96,9 +97,10 @@ void sizes_take_suffixes() {
 }
 
 void amounts_are_sums_of_terms() {
-    CHECK(declaration.amount("one", "flops", 10) == 2000. / 3 + 150);
+    CHECK(declaration.amount("one", "flops", {{"n", 10}}) == 2000. / 3 + 150);
     CHECK(declaration.amount("one", "flops") == 2. / 3 + 1.5);
     CHECK(declaration.work_of(6) == (assay::Work{{"one", {{"flops", 6 * (2. / 3 + 1.5)}}}}));
+    CHECK(declaration.amount("cube", "flops", {{"side", 10}, {"turns", 3}}) == 58000 * 3 / 7.);
 }
 
 void only_declared_work_is_stated() {

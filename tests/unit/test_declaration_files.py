@@ -89,10 +89,10 @@ def test_a_declaration_comes_back_from_json() -> None:
 
 def test_amounts_are_those_of_the_definitions() -> None:
     """At order 100 LINPACK counts 686,667 operations, HPL 681,667; Himeno 34 flops a point; STREAM 2 for 24 B."""
-    assert benchmarks.get("linpack").amount("solve", "flops", 100) == pytest.approx(686_666.67)
-    assert benchmarks.get("hpl").amount("rate", "flops", 100) == pytest.approx(681_666.67)
-    assert benchmarks.get("mxp").amount("rate", "flops", 1000) == pytest.approx(2e9 / 3 + 1.5e6)
-    assert benchmarks.get("dgemm").amount("multiply", "flops", 100) == 2e6
+    assert benchmarks.get("linpack").amount("solve", "flops", {"n": 100}) == pytest.approx(686_666.67)
+    assert benchmarks.get("hpl").amount("rate", "flops", {"n": 100}) == pytest.approx(681_666.67)
+    assert benchmarks.get("mxp").amount("rate", "flops", {"n": 1000}) == pytest.approx(2e9 / 3 + 1.5e6)
+    assert benchmarks.get("dgemm").amount("multiply", "flops", {"n": 100}) == 2e6
     assert benchmarks.get("himeno").amount("jacobi", "flops") == 34
     stream = benchmarks.get("stream")
     assert stream.work_of("triad", 10) == {"flops": 20, "bytes": 240, "traffic_bytes": 320}

@@ -6,8 +6,7 @@ from assay import importing
 from assay.importing import ImportOptions, Text
 from assay.model.errors import UsageError
 from assay.model.imported import UNSTATED, Table
-from assay.topics.kernels.benchmarks.npb import operations
-from assay.topics.kernels.sizes import CLASSES
+from assay.topics.kernels.sizes import CLASSES, demand
 
 #: NPB 2.3 with MPI, as quoted in a letter to the users of Open MPI, 2007.
 NPB_2_3 = """>  [qiang_at_compute-0-1 bin]$ mpirun -n 4 mg.B.4
@@ -257,7 +256,7 @@ def told(table: Table) -> tuple[object, ...]:
 
 def count(table: Table) -> float:
     """Operations of its problem."""
-    return operations(str(table.params["npb"]), str(table.params["npb-class"]))
+    return demand(str(table.params["npb"]), str(table.params["npb-class"])).operations
 
 
 @pytest.mark.parametrize(
@@ -346,6 +345,6 @@ def test_kernels_count_what_npb_counts(text: str, at: int) -> None:
 
 @pytest.mark.parametrize("problem", sorted({"bt", "lu", "sp", "cg", "ep", "ft", "is", "mg"}))
 def test_each_class_that_is_offered_has_its_operations(problem: str) -> None:
-    counts = [operations(problem, size) for size in CLASSES]
+    counts = [demand(problem, size).operations for size in CLASSES]
     assert counts == sorted(counts)
     assert counts[-1] > 8 * counts[-2]  # 16 times the points, or 2.5 times a side

@@ -35,7 +35,6 @@ from assay.model.compared import Compared
 from assay.model.declaration import Axis, Metric
 from assay.model.errors import ThresholdError
 from assay.model.law import Prediction
-from assay.model.machine import Topology
 from assay.model.plan import Measure, Study
 from assay.model.result import Analysis, Estimate, Limit
 from assay.model.run import Run
@@ -47,8 +46,7 @@ from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.section import Section
 from assay.report.sections import sections
 from assay.simulation import Law, programs
-from assay.simulation.rates import Workload
-from assay.simulation.request import CaseRequest, Request
+from assay.simulation.rates import Setting, Workload
 
 SOURCE = Path(assay.__file__).parent
 GENERIC = ("health", "comparisons", "interchange", "scaling")
@@ -80,14 +78,12 @@ _SIZE = re.compile(r"\b\d+ (?:[KM]i)?B\b")
 _NUMBER = re.compile(r"[×+-]?\d[\d,.]*(?:e[-+]?\d+)?(?: ?(?:[pnuµm]?s|[kMG]?/s|Hz|%))?(?!\w)")  # noqa: RUF001
 
 
-def turns(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+def turns(setting: Setting) -> Workload:
     """Turns that more cores do faster, a clever method too, and large ones more slowly."""
-    del topology, law
-    cores = len(request.cpus)
-    speed = cores / (1 + 0.2 * (cores - 1)) * (1.4 if case.params["method"] == "clever" else 1.0)
-    seconds = (1 + int(case.params.get("bytes", 0)) / 1e6) / speed
-    paces = (1.0,) * request.expected if request.ranks else ()
-    return Workload(case.params, {"turn": {"turns": 1e6}}, {"turn": seconds}, 4096, {0: 1.0}, paces)
+    cores = len(setting.request.cpus)
+    speed = cores / (1 + 0.2 * (cores - 1)) * (1.4 if setting.params["method"] == "clever" else 1.0)
+    seconds = (1 + int(setting.params.get("bytes", 0)) / 1e6) / speed
+    return Workload({"turn": {"turns": 1e6}}, {"turn": seconds})
 
 
 def declared(shape: str, kind: str) -> Benchmark:

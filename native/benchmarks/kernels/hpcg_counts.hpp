@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 
 #include "benchmarks/kernels/hpcg_domain.hpp"
+#include "declared/hpcg.hpp"
 
 namespace assay::hpcg {
 
@@ -22,45 +24,33 @@ struct Count {
 using Counts = std::array<Count, std::tuple_size_v<Phases>>;
 
 /// Rows and entries of the whole matrix of a level.
-struct Size {
-    double rows;
-    double entries;
-};
-
-inline Size size_of(const Triple& ranks, int n, int level) {
-    Size size{1, 1};
+inline Numbers size_of(const Triple& ranks, int n, int level) {
+    double rows = 1;
+    double entries = 1;
     for (const int each : ranks) {
         const double points = static_cast<double>(each) * (n >> level);
-        size.rows *= points;
-        size.entries *= 3 * points - 2;
+        rows *= points;
+        entries *= 3 * points - 2;
     }
-    return size;
+    return {{"rows", rows}, {"entries", entries}};
 }
 
-/// For a set of so many iterations: three dot products, three updates, a matrix product and a V-cycle each, and
-/// what precedes the first one. A product reads 12 B for each entry, and the row's number; it writes one number
-/// per row.
+/// Of a set of so many iterations, by the declaration; the V-cycles visit all grids.
 inline Counts counts_of(const Triple& ranks, int n, int iterations) {
-    constexpr double number = sizeof(double);
-    constexpr double entry = number + sizeof(Column);
-    const Size finest = size_of(ranks, n, 0);
-    const double vectors = 3. * iterations + 1;
-    const auto product = [&](const Size& size, double times) {
-        return Count{times * 2 * size.entries, times * (entry * size.entries + 2 * number * size.rows)};
-    };
+    const Declaration& declaration = declared::hpcg;
     Counts counts{};
-    counts[static_cast<std::size_t>(Phase::ddot)] = {vectors * 2 * finest.rows,
-                                                     vectors * 2 * number * finest.rows};
-    counts[static_cast<std::size_t>(Phase::waxpby)] = {vectors * 2 * finest.rows,
-                                                       vectors * 3 * number * finest.rows};
-    counts[static_cast<std::size_t>(Phase::spmv)] = product(finest, iterations + 1);
-    Count& mg = counts[static_cast<std::size_t>(Phase::mg)];
+    const auto add = [&](Phase phase, const std::string& part, int level) {
+        Numbers numbers = size_of(ranks, n, level);
+        numbers["iterations"] = iterations;
+        Count& count = counts.at(static_cast<std::size_t>(phase));
+        count.flops += declaration.amount(part, "flops", numbers);
+        count.bytes += declaration.amount(part, "bytes", numbers);
+    };
+    for (const Phase phase : {Phase::ddot, Phase::waxpby, Phase::spmv}) {
+        add(phase, declaration.kernels.at(static_cast<std::size_t>(phase) + 1), 0);
+    }
     for (int level = 0; level < levels; ++level) {
-        const Size size = size_of(ranks, n, level);
-        const double sweeps = level + 1 < levels ? 2 : 1;  // before and after the coarser grid
-        const Count residual = product(size, level + 1 < levels ? iterations : 0);
-        mg.flops += sweeps * iterations * 4 * size.entries + residual.flops;
-        mg.bytes += sweeps * iterations * (2 * entry * size.entries + 2 * number * size.rows) + residual.bytes;
+        add(Phase::mg, level + 1 < levels ? "mg" : "mg on the coarsest grid", level);
     }
     return counts;
 }

@@ -15,39 +15,58 @@ namespace {
 using assay::Setting;
 using namespace assay::nas;
 
-/// Failure (usage) if some ranks would have no work.
-void require_work(const std::string& problem, Class size, int ranks) {
-    const auto count = static_cast<std::size_t>(ranks);
-    const bool enough = problem == "mg"   ? Mg::has_room(size, ranks)
-                        : problem == "is" ? count <= Is::max_ranks(size)
-                        : problem == "cg" ? count <= Cg::max_ranks(size)
-                        : problem == "ft" ? count <= Ft::max_ranks(size)
-                                          : true;
-    if (!enough) {
-        throw assay::Failure(assay::Exit::usage,
-                             problem + ", class " + std::string(of_class(class_names, size)) +
-                                 ", has no work for " + std::to_string(ranks) + " ranks",
-                             "each rank has a part of the problem", "--npb-class C");
+/// The problem of a case by its declaration.
+class Declared {
+  public:
+    explicit Declared(const assay::Params& params)
+        : name_(params.word("npb")), numbers_(declaration.numbers(params, "npb-class")) {
+        numbers_["log-points"] = std::log(numbers_.at("x") * numbers_.at("y") * numbers_.at("z"));
     }
-}
 
-std::unique_ptr<Problem> problem_of(const Setting& setting, Messages& messages) {
-    const std::string& name = setting.params.word("npb");
-    const Class size = class_named(setting.params.word("npb-class"));
-    require_work(name, size, messages.ranks());
+    [[nodiscard]] const std::string& name() const { return name_; }
+    [[nodiscard]] const assay::Numbers& numbers() const { return numbers_; }
+
+    /// Of a solution; 0 if it is not declared.
+    [[nodiscard]] double amount(const std::string& quantity) const {
+        return declaration.parts.at(name_).contains(quantity) ? declaration.amount(name_, quantity, numbers_) : 0;
+    }
+
+    [[nodiscard]] bool has_work(int ranks) const {
+        const bool room = name_ != "mg" || Boxes::has_room(ranks, static_cast<Index>(numbers_.at("side")));
+        return room && ranks <= amount("most-ranks");
+    }
+
+  private:
+    static inline const assay::Declaration& declaration = assay::declared::nas;
+
+    std::string name_;
+    assay::Numbers numbers_;
+};
+
+std::unique_ptr<Problem> problem_of(const Setting& setting, const Declared& declared, Messages& messages) {
+    const std::string& name = declared.name();
+    const std::string& size = setting.params.word("npb-class");
+    if (!declared.has_work(messages.ranks())) {
+        throw assay::Failure(
+            assay::Exit::usage,
+            name + ", class " + size + ", has no work for " + std::to_string(messages.ranks()) + " ranks",
+            "each rank has a part of the problem", "--npb-class C");
+    }
+    const Class named = class_named(size);
+    const assay::Numbers& numbers = declared.numbers();
     if (name == "ep") {
-        return std::make_unique<Ep>(size, messages);
+        return std::make_unique<Ep>(named, numbers, messages);
     }
     if (name == "is") {
-        return std::make_unique<Is>(size, messages, *setting.memory);
+        return std::make_unique<Is>(named, numbers, messages, *setting.memory);
     }
     if (name == "cg") {
-        return std::make_unique<Cg>(size, messages, *setting.memory);
+        return std::make_unique<Cg>(named, numbers, messages, *setting.memory);
     }
     if (name == "mg") {
-        return std::make_unique<Mg>(size, messages, *setting.memory);
+        return std::make_unique<Mg>(named, numbers, messages, *setting.memory);
     }
-    return std::make_unique<Ft>(size, messages, *setting.memory);
+    return std::make_unique<Ft>(named, numbers, messages, *setting.memory);
 }
 
 class Nas : public assay::Benchmark {
@@ -56,15 +75,15 @@ class Nas : public assay::Benchmark {
         : ranks_(setting.ranks.size()),
           problems_(setting.params.word("coupling") == "sharing" ? 1 : ranks_),
           messages_(problems_ == 1 ? MPI_COMM_WORLD : MPI_COMM_SELF),
-          problem_(problem_of(setting, messages_)) {}
+          declared_(setting.params),
+          problem_(problem_of(setting, declared_, messages_)) {}
 
     /// For one operation, because the figure is a rate of operations.
     [[nodiscard]] assay::Work work() const override {
-        const double operations = problem_->operations();
         return {{"rate",
                  {{"operations", 1.},
-                  {"flops", problem_->flops() / operations},
-                  {"traffic_bytes", problem_->traffic_bytes() / operations}}}};
+                  {"flops", declared_.amount("flops")},
+                  {"traffic_bytes", declared_.amount("traffic-bytes") / declared_.amount("operations")}}}};
     }
 
     void prepare(std::size_t /*kernel*/) override {
@@ -87,7 +106,7 @@ class Nas : public assay::Benchmark {
         assay::Solution solution;
         solution.name = "rate";
         solution.unit = "op/s";
-        solution.value = problems_ * problem_->operations() / seconds;
+        solution.value = problems_ * declared_.amount("operations") / seconds;
         solution.seconds = seconds;
         if (messages_.ranks() == 1) {
             solution.phases["computation"] = seconds;
@@ -107,6 +126,7 @@ class Nas : public assay::Benchmark {
     int ranks_;
     int problems_;  ///< solved at the same time
     Messages messages_;
+    Declared declared_;
     std::unique_ptr<Problem> problem_;
     double own_seconds_ = 0;
 };

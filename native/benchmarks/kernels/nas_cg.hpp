@@ -217,28 +217,28 @@ class SparseRows {
 
 class Cg final : public Problem {
   public:
-    Cg(Class size, Messages& messages, Memory& memory)
+    Cg(Class size, const Numbers& numbers, Messages& messages, Memory& memory)
         : published_(of_class(published, size)),
+          order_(count_of(numbers, "order")),
+          iterations_(static_cast<int>(numbers.at("cg-iterations"))),
           messages_(messages),
-          own_(messages.part(published_.order)),
-          matrix_(SparseVectors(published_.order, published_.nonzeros), published_.order, own_,
-                  smallest - published_.shift, memory) {
+          own_(messages.part(order_)),
+          matrix_(SparseVectors(order_, count_of(numbers, "nonzeros")), order_, own_, smallest - published_.shift,
+                  memory) {
         const std::size_t rows = own_.end - own_.begin;
-        auto* next = reinterpret_cast<double*>(memory.allocate((published_.order + 4 * rows) * sizeof(double)));
+        auto* next = reinterpret_cast<double*>(memory.allocate((order_ + 4 * rows) * sizeof(double)));
         for (double** each : {&whole_, &x_, &z_, &r_, &q_}) {
             *each = next;
-            next += each == &whole_ ? published_.order : rows;
+            next += each == &whole_ ? order_ : rows;
         }
         p_ = whole_ + own_.begin;
         std::fill(whole_, next, 0.);
         for (int rank = 0; rank < messages.ranks(); ++rank) {
-            const Part part = messages.part(published_.order, 1, rank);
+            const Part part = messages.part(order_, 1, rank);
             counts_.push_back(static_cast<int>(part.end - part.begin));
             starts_.push_back(static_cast<int>(part.begin));
         }
     }
-
-    static std::size_t max_ranks(Class size) { return of_class(published, size).order; }
 
     void prepare() override {
         zeta_ = 0;
@@ -246,7 +246,7 @@ class Cg final : public Problem {
     }
 
     void solve() override {
-        for (int iteration = 0; iteration < published_.iterations; ++iteration) {
+        for (int iteration = 0; iteration < iterations_; ++iteration) {
             conjugate_gradients();
             const std::size_t rows = matrix_.rows();
             std::array<double, 2> products{sum_over(rows, [&](std::size_t row) { return x_[row] * z_[row]; }),
@@ -263,38 +263,22 @@ class Cg final : public Problem {
     [[nodiscard]] double error() override { return deviation(zeta_, published_.zeta); }
     [[nodiscard]] double tolerance() const override { return 1e-10; }
 
-    [[nodiscard]] double operations() const override {
-        const auto filled = static_cast<double>(published_.nonzeros * (published_.nonzeros + 1));
-        return 2. * published_.iterations * static_cast<double>(published_.order) *
-               (3 + filled + steps_of_each * (5 + filled) + 3);
-    }
-    [[nodiscard]] double flops() const override { return operations(); }
-
-    /// Each product reads the matrix: 12 B for an element, as NPB counts its elements.
-    [[nodiscard]] double traffic_bytes() const override {
-        const auto filled = static_cast<double>(published_.nonzeros * (published_.nonzeros + 1));
-        return 12. * published_.iterations * (steps_of_each + 1) * static_cast<double>(published_.order) * filled;
-    }
-
     /// ||x - A z|| of the last system.
     [[nodiscard]] double residual() const { return residual_; }
 
   private:
     struct Published {
-        std::size_t order;
-        std::size_t nonzeros;
-        int iterations;
         double shift;
         double zeta;
     };
 
     // S, A, B: RNR-94-007, table 3.4 (in more digits, and S: NPB 2); W, C: NPB 2; D: NPB 3.
-    static constexpr ByClass<Published> published{{{1400, 7, 15, 10, 8.5971775078648},
-                                                   {7000, 8, 15, 12, 10.362595087124},
-                                                   {14000, 11, 15, 20, 17.130235054029},
-                                                   {75000, 13, 75, 60, 22.712745482631},
-                                                   {150000, 15, 75, 110, 28.973605592845},
-                                                   {1500000, 21, 100, 500, 52.514532105794}}};
+    static constexpr ByClass<Published> published{{{10, 8.5971775078648},
+                                                   {12, 10.362595087124},
+                                                   {20, 17.130235054029},
+                                                   {60, 22.712745482631},
+                                                   {110, 28.973605592845},
+                                                   {500, 52.514532105794}}};
     static constexpr int steps_of_each = 25;
     static constexpr double smallest = .1;
 
@@ -334,6 +318,8 @@ class Cg final : public Problem {
     }
 
     const Published& published_;
+    std::size_t order_;
+    int iterations_;
     Messages& messages_;
     Part own_;
     SparseRows matrix_;

@@ -18,33 +18,37 @@ namespace assay::nas {
 /// Complex numbers along x form groups as long as a vector: real parts, then imaginary ones.
 class Ft final : public Problem {
   public:
-    Ft(Class size, Messages& messages, Memory& memory)
-        : published_(of_class(published, size)),
+    Ft(Class size, const Numbers& numbers, Messages& messages, Memory& memory)
+        : checksums_of_class_(of_class(published, size)),
+          nx_(count_of(numbers, "x")),
+          ny_(count_of(numbers, "y")),
+          nz_(count_of(numbers, "z")),
+          iterations_(static_cast<int>(numbers.at("ft-iterations"))),
           messages_(messages),
-          planes_(messages.part(published_.nz)),
-          lines_(messages.part(published_.ny)),
-          along_x_(published_.nx),
-          along_y_(published_.ny),
-          along_z_(published_.nz),
-          place_of_line_(published_.ny),
-          plane_step_(published_.ny),
-          of_x_(published_.nx),
-          of_y_(published_.ny),
-          of_z_(published_.nz) {
-        checksums_.reserve(published_.checksums.size());
-        const std::size_t here = std::max(lines() * published_.nz, planes() * published_.ny) * published_.nx;
+          planes_(messages.part(nz_)),
+          lines_(messages.part(ny_)),
+          along_x_(nx_),
+          along_y_(ny_),
+          along_z_(nz_),
+          place_of_line_(ny_),
+          plane_step_(ny_),
+          of_x_(nx_),
+          of_y_(ny_),
+          of_z_(nz_) {
+        checksums_.reserve(checksums_of_class_.size());
+        const std::size_t here = std::max(lines() * nz_, planes() * ny_) * nx_;
         for (double** each : {&waves_, &now_}) {
             *each = allocated(memory, here);
         }
         points_ = messages.ranks() > 1 ? allocated(memory, here) : now_;
-        const std::size_t longest = std::max({published_.nx, published_.ny, published_.nz});
+        const std::size_t longest = std::max({nx_, ny_, nz_});
         lanes_ = reinterpret_cast<Complexes*>(memory.allocate(2 * longest * sizeof(Complexes)));
         other_lanes_ = lanes_ + longest;
         std::fill_n(reinterpret_cast<double*>(lanes_), 2 * longest * sizeof(Complexes) / sizeof(double), 0.);
         const std::size_t row = row_doubles();
         for (int rank = 0; rank < messages.ranks(); ++rank) {
-            const Part their_lines = messages.part(published_.ny, 1, rank);
-            const Part their_planes = messages.part(published_.nz, 1, rank);
+            const Part their_lines = messages.part(ny_, 1, rank);
+            const Part their_planes = messages.part(nz_, 1, rank);
             const std::size_t width = their_lines.end - their_lines.begin;
             for (std::size_t y = their_lines.begin; y < their_lines.end; ++y) {
                 place_of_line_[y] = (planes() * their_lines.begin + y - their_lines.begin) * row;
@@ -57,10 +61,6 @@ class Ft final : public Problem {
         }
     }
 
-    static std::size_t max_ranks(Class size) {
-        return std::min(of_class(published, size).nz, of_class(published, size).ny);
-    }
-
     void prepare() override { checksums_.clear(); }
 
     void solve() override {
@@ -70,7 +70,7 @@ class Ft final : public Problem {
         }
         pass(points_, counts_by_lines_, starts_by_lines_, now_, counts_by_planes_, starts_by_planes_);
         transform_along_z<false>(now_, waves_, 0);
-        for (int iteration = 1; iteration <= published_.iterations; ++iteration) {
+        for (int iteration = 1; iteration <= iterations_; ++iteration) {
             transform_along_z<true>(waves_, now_, iteration);
             pass(now_, counts_by_planes_, starts_by_planes_, points_, counts_by_lines_, starts_by_lines_);
             for (std::size_t z = 0; z < planes(); ++z) {
@@ -81,12 +81,12 @@ class Ft final : public Problem {
     }
 
     [[nodiscard]] double error() override {
-        if (checksums_.size() != published_.checksums.size()) {
+        if (checksums_.size() != checksums_of_class_.size()) {
             return 1;
         }
         double largest = 0;
         for (std::size_t each = 0; each < checksums_.size(); ++each) {
-            const Checksum right{published_.checksums[each][0], published_.checksums[each][1]};
+            const Checksum right{checksums_of_class_[each][0], checksums_of_class_[each][1]};
             const double share = std::abs(checksums_[each] - right) / std::abs(right);
             largest = std::max(largest, share <= 1 ? share : 1);
         }
@@ -94,42 +94,19 @@ class Ft final : public Problem {
     }
     [[nodiscard]] double tolerance() const override { return 1e-12; }
 
-    [[nodiscard]] double operations() const override {
-        const double log_points = std::log(points());
-        return points() *
-               (14.8157 + 7.19641 * log_points + (5.23518 + 7.21113 * log_points) * published_.iterations);
-    }
-    [[nodiscard]] double flops() const override { return operations(); }
-
-    /// 80 B for a point and iteration: waves are read, points written, read and written again; stores read their
-    /// lines first.
-    [[nodiscard]] double traffic_bytes() const override { return 80. * published_.iterations * points(); }
-
   private:
     using Checksum = std::complex<double>;
-    struct Published {
-        std::size_t nx;
-        std::size_t ny;
-        std::size_t nz;
-        int iterations;
-        std::span<const ft_checksums::Value> checksums;
-    };
-    static constexpr ByClass<Published> published{{{64, 64, 64, 6, ft_checksums::s},
-                                                   {128, 128, 32, 6, ft_checksums::w},
-                                                   {256, 256, 128, 6, ft_checksums::a},
-                                                   {512, 256, 256, 20, ft_checksums::b},
-                                                   {512, 512, 512, 20, ft_checksums::c},
-                                                   {2048, 1024, 1024, 25, ft_checksums::d}}};
+    using Published = std::span<const ft_checksums::Value>;
+    static constexpr ByClass<Published> published{
+        {ft_checksums::s, ft_checksums::w, ft_checksums::a, ft_checksums::b, ft_checksums::c, ft_checksums::d}};
 
     static constexpr std::size_t group = vector_doubles;
     static constexpr double alpha = 1e-6;
 
-    [[nodiscard]] double points() const {
-        return static_cast<double>(published_.nx * published_.ny * published_.nz);
-    }
+    [[nodiscard]] double points() const { return static_cast<double>(nx_ * ny_ * nz_); }
     [[nodiscard]] std::size_t planes() const { return planes_.end - planes_.begin; }
     [[nodiscard]] std::size_t lines() const { return lines_.end - lines_.begin; }
-    [[nodiscard]] std::size_t row_doubles() const { return 2 * published_.nx; }
+    [[nodiscard]] std::size_t row_doubles() const { return 2 * nx_; }
 
     static double* allocated(Memory& memory, std::size_t complexes) {
         auto* found = reinterpret_cast<double*>(memory.allocate(2 * complexes * sizeof(double)));
@@ -148,10 +125,10 @@ class Ft final : public Problem {
     /// Real and imaginary parts are consecutive random numbers.
     void write_start() {
         for (std::size_t z = 0; z < planes(); ++z) {
-            Random random(default_seed, 2 * (planes_.begin + z) * published_.ny * published_.nx);
-            for (std::size_t y = 0; y < published_.ny; ++y) {
+            Random random(default_seed, 2 * (planes_.begin + z) * ny_ * nx_);
+            for (std::size_t y = 0; y < ny_; ++y) {
                 double* to = line(z, y);
-                for (std::size_t x = 0; x < published_.nx; x += group, to += 2 * group) {
+                for (std::size_t x = 0; x < nx_; x += group, to += 2 * group) {
                     for (std::size_t lane = 0; lane < group; ++lane) {
                         to[lane] = random.next();
                         to[group + lane] = random.next();
@@ -169,13 +146,13 @@ class Ft final : public Problem {
         if (!inverse) {
             transform_rows<inverse>(z);
         }
-        for (std::size_t x = 0; x < published_.nx; x += group) {
-            for (std::size_t y = 0; y < published_.ny; ++y) {
+        for (std::size_t x = 0; x < nx_; x += group) {
+            for (std::size_t y = 0; y < ny_; ++y) {
                 double* from = line(z, y) + 2 * x;
                 lanes_[y] = {vector_at(from + real), vector_at(from + imaginary)};
             }
             const Complexes* result = along_y_.forward(lanes_, other_lanes_);
-            for (std::size_t y = 0; y < published_.ny; ++y) {
+            for (std::size_t y = 0; y < ny_; ++y) {
                 double* to = line(z, y) + 2 * x;
                 vector_at(to + real) = result[y].real;
                 vector_at(to + imaginary) = result[y].imaginary;
@@ -192,16 +169,16 @@ class Ft final : public Problem {
         constexpr std::size_t real = inverse ? group : 0;
         constexpr std::size_t imaginary = group - real;
         std::array<double*, group> rows{};
-        for (std::size_t y = 0; y < published_.ny; y += group) {
+        for (std::size_t y = 0; y < ny_; y += group) {
             for (std::size_t lane = 0; lane < group; ++lane) {
                 rows.at(lane) = line(z, y + lane);
             }
-            for (std::size_t x = 0; x < published_.nx; x += group) {
+            for (std::size_t x = 0; x < nx_; x += group) {
                 transposed(rows, 2 * x + real, &lanes_[x].real);
                 transposed(rows, 2 * x + imaginary, &lanes_[x].imaginary);
             }
             const Complexes* result = along_x_.forward(lanes_, other_lanes_);
-            for (std::size_t x = 0; x < published_.nx; x += group) {
+            for (std::size_t x = 0; x < nx_; x += group) {
                 for (std::size_t lane = 0; lane < group; ++lane) {
                     for (std::size_t each = 0; each < group; ++each) {
                         rows[lane][2 * x + real + each] = result[x + each].real[static_cast<int>(lane)];
@@ -232,19 +209,19 @@ class Ft final : public Problem {
         decay(of_z_, time);
         const std::size_t step = lines() * row_doubles();
         for (std::size_t y = 0; y < lines(); ++y) {
-            for (std::size_t x = 0; x < published_.nx; x += group) {
+            for (std::size_t x = 0; x < nx_; x += group) {
                 const std::size_t first = y * row_doubles() + 2 * x;
                 Vector left{};
                 for (std::size_t lane = 0; lane < group; ++lane) {
                     left[static_cast<int>(lane)] = of_x_[x + lane] * of_y_[lines_.begin + y];
                 }
-                for (std::size_t z = 0; z < published_.nz; ++z) {
+                for (std::size_t z = 0; z < nz_; ++z) {
                     double* wave = from + first + z * step;
                     const Vector share = inverse ? left * of_z_[z] : Vector{} + 1;
                     lanes_[z] = {share * vector_at(wave + real), share * vector_at(wave + imaginary)};
                 }
                 const Complexes* result = along_z_.forward(lanes_, other_lanes_);
-                for (std::size_t z = 0; z < published_.nz; ++z) {
+                for (std::size_t z = 0; z < nz_; ++z) {
                     double* point = to + first + z * step;
                     vector_at(point + real) = result[z].real;
                     vector_at(point + imaginary) = result[z].imaginary;
@@ -274,9 +251,9 @@ class Ft final : public Problem {
     [[nodiscard]] Checksum checksum() {
         std::array<double, 2> sum{};
         for (std::size_t j = 1; j <= 1024; ++j) {
-            const std::size_t x = j % published_.nx;
-            const std::size_t y = 3 * j % published_.ny;
-            const std::size_t z = 5 * j % published_.nz;
+            const std::size_t x = j % nx_;
+            const std::size_t y = 3 * j % ny_;
+            const std::size_t z = 5 * j % nz_;
             if (z >= planes_.begin && z < planes_.end) {
                 const double* at = line(z - planes_.begin, y) + 2 * (x - x % group) + x % group;
                 sum[0] += at[0];
@@ -287,7 +264,11 @@ class Ft final : public Problem {
         return {sum[0] / points(), sum[1] / points()};
     }
 
-    const Published& published_;
+    Published checksums_of_class_;
+    std::size_t nx_;
+    std::size_t ny_;
+    std::size_t nz_;
+    int iterations_;
     Messages& messages_;
     Part planes_;  ///< range of z of this rank
     Part lines_;   ///< range of y of this rank, for transforms along z

@@ -17,11 +17,13 @@ class Is final : public Problem {
   public:
     using Key = std::int32_t;
 
-    Is(Class size, Messages& messages, Memory& memory)
+    Is(Class size, const Numbers& numbers, Messages& messages, Memory& memory)
         : published_(of_class(published, size)),
+          count_(count_of(numbers, "keys")),
+          log_values_(log_of(count_of(numbers, "values"))),
           messages_(messages),
           own_(messages.part(keys())),
-          bucket_bits_(bucket_bits(messages.ranks(), published_.log_values)),
+          bucket_bits_(bucket_bits(messages.ranks(), log_values_)),
           sizes_(buckets() * interleaved),
           totals_(buckets()),
           owners_(buckets()),
@@ -55,7 +57,7 @@ class Is final : public Problem {
         }
         tested_ = {};
         for (std::size_t test = 0; test < tests; ++test) {
-            const std::size_t index = published_.keys.at(test).index;
+            const std::size_t index = published_.at(test).index;
             if (index >= own_.begin && index < own_.end) {
                 tested_.at(test) = keys_[index - own_.begin];
             }
@@ -88,13 +90,6 @@ class Is final : public Problem {
     }
     [[nodiscard]] double tolerance() const override { return 0; }
 
-    /// One for each key and iteration.
-    [[nodiscard]] double operations() const override { return static_cast<double>(iterations * keys()); }
-
-    static std::size_t max_ranks(Class size) {
-        return std::size_t{1} << (of_class(published, size).log_values - buckets_of_rank_bits);
-    }
-
   private:
     static constexpr std::size_t tests = 5;
     static constexpr int iterations = 10;
@@ -109,50 +104,36 @@ class Is final : public Problem {
         std::int64_t rank;
         int step;
     };
-    struct Published {
-        unsigned log_keys;
-        unsigned log_values;
-        std::array<Test, tests> keys;
-    };
+    using Published = std::array<Test, tests>;
 
     // S, A, B: RNR-94-007, tables 3.9 and 3.10 (S: sample code); W, C: NPB 2; D: NPB 3.
     static constexpr ByClass<Published> published{{
-        {16, 11, {{{48427, 0, 1}, {17148, 18, 1}, {23627, 346, 1}, {62548, 64917, -1}, {4431, 65463, -1}}}},
-        {20,
-         16,
-         {{{357773, 1247, 1},
-           {934767, 11696, 1},
-           {875723, 1039987, -1},
-           {898999, 1043896, -1},
-           {404505, 1048018, -1}}}},
-        {23,
-         19,
-         {{{2112377, 103, 1},
-           {662041, 17522, 1},
-           {5336171, 123927, 1},
-           {3642833, 8288933, -1},
-           {4250760, 8388265, -1}}}},
-        {25,
-         21,
-         {{{41869, 33422937, -1},
-           {812306, 10244, 1},
-           {5102857, 59149, 1},
-           {18232239, 33135281, -1},
-           {26860214, 99, 1}}}},
-        {27,
-         23,
-         {{{44172927, 61147, 1},
-           {72999161, 882988, 1},
-           {74326391, 266290, 1},
-           {129606274, 133997595, -1},
-           {21736814, 133525895, -1}}}},
-        {31,
-         27,
-         {{{1317351170, 1, 1},
-           {995930646, 36538729, 1},
-           {1157283250, 1978098519, -1},
-           {1503301535, 2145192618, -1},
-           {1453734525, 2147425337, -1}}}},
+        {{{48427, 0, 1}, {17148, 18, 1}, {23627, 346, 1}, {62548, 64917, -1}, {4431, 65463, -1}}},
+        {{{357773, 1247, 1},
+          {934767, 11696, 1},
+          {875723, 1039987, -1},
+          {898999, 1043896, -1},
+          {404505, 1048018, -1}}},
+        {{{2112377, 103, 1},
+          {662041, 17522, 1},
+          {5336171, 123927, 1},
+          {3642833, 8288933, -1},
+          {4250760, 8388265, -1}}},
+        {{{41869, 33422937, -1},
+          {812306, 10244, 1},
+          {5102857, 59149, 1},
+          {18232239, 33135281, -1},
+          {26860214, 99, 1}}},
+        {{{44172927, 61147, 1},
+          {72999161, 882988, 1},
+          {74326391, 266290, 1},
+          {129606274, 133997595, -1},
+          {21736814, 133525895, -1}}},
+        {{{1317351170, 1, 1},
+          {995930646, 36538729, 1},
+          {1157283250, 1978098519, -1},
+          {1503301535, 2145192618, -1},
+          {1453734525, 2147425337, -1}}},
     }};
 
     template <class Number>
@@ -169,14 +150,14 @@ class Is final : public Problem {
         return std::min(std::max(bits, min_bucket_bits), log_values);
     }
 
-    [[nodiscard]] std::size_t keys() const { return std::size_t{1} << published_.log_keys; }
-    [[nodiscard]] std::size_t values() const { return std::size_t{1} << published_.log_values; }
+    [[nodiscard]] std::size_t keys() const { return count_; }
+    [[nodiscard]] std::size_t values() const { return std::size_t{1} << log_values_; }
     [[nodiscard]] std::size_t buckets() const { return std::size_t{1} << bucket_bits_; }
     [[nodiscard]] std::size_t bucket_of(Key key) const {
-        return static_cast<std::size_t>(key) >> (published_.log_values - bucket_bits_);
+        return static_cast<std::size_t>(key) >> (log_values_ - bucket_bits_);
     }
     [[nodiscard]] std::size_t first_value(std::size_t bucket) const {
-        return bucket << (published_.log_values - bucket_bits_);
+        return bucket << (log_values_ - bucket_bits_);
     }
 
     void change(std::size_t index, Key key) {
@@ -189,7 +170,7 @@ class Is final : public Problem {
     void count_buckets() {
         std::fill(sizes_.begin(), sizes_.end(), 0U);
         const std::size_t count = own_.end - own_.begin;
-        const unsigned shift = published_.log_values - bucket_bits_;
+        const unsigned shift = log_values_ - bucket_bits_;
         const Key* const from = keys_;
         std::uint32_t* const sizes = sizes_.data();
         for (std::size_t key = 0; key < count; ++key) {
@@ -248,7 +229,7 @@ class Is final : public Problem {
         const int kept = std::exchange(send_counts_[here], 0);
         ranked_[0] = {sorted_ + send_starts_[here], static_cast<std::size_t>(kept)};
         const std::size_t count = own_.end - own_.begin;
-        const unsigned shift = published_.log_values - bucket_bits_;
+        const unsigned shift = log_values_ - bucket_bits_;
         const Key* const from = keys_;
         Key* const to = sorted_;
         const std::uint32_t* const owners = owners_.data();
@@ -298,7 +279,7 @@ class Is final : public Problem {
             const auto key = static_cast<Key>(tested_.at(test));
             const std::size_t bucket = bucket_of(key);
             if (bucket >= first_bucket_ && bucket < last_bucket_) {
-                const Test& known = published_.keys.at(test);
+                const Test& known = published_.at(test);
                 const std::int64_t rank = below_[static_cast<std::size_t>(key) - first_value(first_bucket_)];
                 right_ranks_ += rank == known.rank + std::int64_t{known.step} * iteration_ ? 1 : 0;
             }
@@ -336,6 +317,8 @@ class Is final : public Problem {
     }
 
     const Published& published_;
+    std::size_t count_;
+    unsigned log_values_;
     Messages& messages_;
     Part own_;
     unsigned bucket_bits_;

@@ -12,17 +12,19 @@ namespace assay::nas {
 class Mg final : public Problem {
   public:
     /// Ranks own boxes of the finer grids. A grid whose boxes would be too small is whole on every rank.
-    Mg(Class size, Messages& messages, Memory& memory)
+    Mg(Class size, const Numbers& sizes, Messages& messages, Memory& memory)
         : published_(of_class(published, size)),
+          iterations_(static_cast<int>(sizes.at("mg-iterations"))),
           messages_(messages),
-          n_(Index{1} << published_.log_n),
+          n_(static_cast<Index>(sizes.at("side"))),
+          log_n_(log_of(static_cast<std::size_t>(n_))),
           grain_(Boxes::grain_for(messages.ranks(), n_)),
           boxes_(messages, n_, grain_),
           borders_(boxes_, messages) {
         const Box own = boxes_.own();
         v_ = std::make_unique<Grid>(own, numbers(memory, own));
-        for (unsigned level = 1; level <= published_.log_n; ++level) {
-            const Box box = is_whole(level) ? whole(level) : halved(own, published_.log_n - level);
+        for (unsigned level = 1; level <= log_n_; ++level) {
+            const Box box = is_whole(level) ? whole(level) : halved(own, log_n_ - level);
             u_.emplace_back(box, numbers(memory, box));
             r_.emplace_back(box, numbers(memory, box));
         }
@@ -30,11 +32,6 @@ class Mg final : public Problem {
         longest_ = static_cast<std::size_t>(own[2].count() + n_ / 2 + 4);
         faces_.resize(longest_);
         corners_.resize(longest_);
-    }
-
-    /// Whether so many ranks all get a box.
-    static bool has_room(Class size, int ranks) {
-        return Boxes::has_room(ranks, Index{1} << of_class(published, size).log_n);
     }
 
     void prepare() override {
@@ -56,7 +53,7 @@ class Mg final : public Problem {
     void solve() override {
         residual_of_all();
         norm_ = norm();
-        for (int iteration = 0; iteration < published_.iterations; ++iteration) {
+        for (int iteration = 0; iteration < iterations_; ++iteration) {
             v_cycle();
             residual_of_all();
         }
@@ -66,21 +63,8 @@ class Mg final : public Problem {
     [[nodiscard]] double error() override { return deviation(norm_, published_.norm); }
     [[nodiscard]] double tolerance() const override { return 1e-8; }
 
-    [[nodiscard]] double operations() const override {
-        return 58. * published_.iterations * static_cast<double>(n_ * n_ * n_);
-    }
-    [[nodiscard]] double flops() const override { return operations(); }
-
-    /// Finest grid: 112 B for a point and iteration (r is read and restricted, u read and written, two
-    /// residuals, one smoothing); coarser grids: 88 B for a point. Stores read their lines first.
-    [[nodiscard]] double traffic_bytes() const override {
-        return (112. + 88. / 7) * published_.iterations * static_cast<double>(n_ * n_ * n_);
-    }
-
   private:
     struct Published {
-        unsigned log_n;
-        int iterations;
         double smoother_centre;
         double smoother_face;
         double smoother_edge;
@@ -88,12 +72,12 @@ class Mg final : public Problem {
     };
 
     // S, A, B: RNR-94-007, tables 3.1 and 3.3; W and D (as of NPB 3), C: NPB.
-    static constexpr ByClass<Published> published{{{5, 4, -3. / 8, 1. / 32, -1. / 64, 0.5307707005734e-4},
-                                                   {7, 4, -3. / 8, 1. / 32, -1. / 64, 0.6467329375339e-5},
-                                                   {8, 4, -3. / 8, 1. / 32, -1. / 64, 0.2433365309069e-5},
-                                                   {8, 20, -3. / 17, 1. / 33, -1. / 61, 0.1800564401355e-5},
-                                                   {9, 20, -3. / 17, 1. / 33, -1. / 61, 0.5706732285740e-6},
-                                                   {10, 50, -3. / 17, 1. / 33, -1. / 61, 0.1583275060440e-9}}};
+    static constexpr ByClass<Published> published{{{-3. / 8, 1. / 32, -1. / 64, 0.5307707005734e-4},
+                                                   {-3. / 8, 1. / 32, -1. / 64, 0.6467329375339e-5},
+                                                   {-3. / 8, 1. / 32, -1. / 64, 0.2433365309069e-5},
+                                                   {-3. / 17, 1. / 33, -1. / 61, 0.1800564401355e-5},
+                                                   {-3. / 17, 1. / 33, -1. / 61, 0.5706732285740e-6},
+                                                   {-3. / 17, 1. / 33, -1. / 61, 0.1583275060440e-9}}};
 
     using Grids = std::vector<Grid>;
     using Point = std::array<Index, 3>;
@@ -113,7 +97,7 @@ class Mg final : public Problem {
 
     /// Borders of boxes are even on all distributed grids, so that coarse points are in the boxes of their fine
     /// points.
-    [[nodiscard]] bool is_whole(unsigned level) const { return (grain_ >> (published_.log_n - level)) < 2; }
+    [[nodiscard]] bool is_whole(unsigned level) const { return (grain_ >> (log_n_ - level)) < 2; }
     static Box whole(unsigned level) {
         const Range all{0, Index{1} << level};
         return {all, all, all};
@@ -127,13 +111,13 @@ class Mg final : public Problem {
 
     /// Points of each rank on the first grid that is whole on every rank.
     void find_gathered() {
-        unsigned level = published_.log_n;
+        unsigned level = log_n_;
         while (level > 1 && !is_whole(level)) {
             --level;
         }
         int all = 0;
         for (int rank = 0; rank < messages_.ranks() && is_whole(level); ++rank) {
-            const Box box = halved(boxes_.of(rank), published_.log_n - level);
+            const Box box = halved(boxes_.of(rank), log_n_ - level);
             counts_.push_back(static_cast<int>(box[0].count() * box[1].count() * box[2].count()));
             starts_.push_back(all);
             all += counts_.back();
@@ -223,20 +207,20 @@ class Mg final : public Problem {
     }
 
     void v_cycle() {
-        for (unsigned level = published_.log_n; level > 1; --level) {
+        for (unsigned level = log_n_; level > 1; --level) {
             restrict_to(level - 1);
         }
         of_level(u_, 1).clear();
         smooth(1);
-        for (unsigned level = 2; level < published_.log_n; ++level) {
+        for (unsigned level = 2; level < log_n_; ++level) {
             interpolate<false>(of_level(u_, level - 1), of_level(u_, level));
             residual<true>(of_level(u_, level), of_level(r_, level), of_level(r_, level));
             borders_.exchange(of_level(r_, level), is_whole(level));
             smooth(level);
         }
-        interpolate<true>(of_level(u_, published_.log_n - 1), top(u_));
+        interpolate<true>(of_level(u_, log_n_ - 1), top(u_));
         residual_of_all();
-        smooth(published_.log_n);
+        smooth(log_n_);
     }
 
     /// Sums over the points around each point of a row, in y and z: faces and corners, from one point before the
@@ -336,7 +320,7 @@ class Mg final : public Problem {
 
     /// Every rank receives the points of all others.
     void gather(const Grid& grid, unsigned level) {
-        const unsigned times = published_.log_n - level;
+        const unsigned times = log_n_ - level;
         const auto each = [&](int rank, const auto& use) {
             const Box box = halved(boxes_.of(rank), times);
             double* next = gathered_.data() + starts_[static_cast<std::size_t>(rank)];
@@ -393,8 +377,10 @@ class Mg final : public Problem {
     }
 
     const Published& published_;
+    int iterations_;
     Messages& messages_;
     Index n_;
+    unsigned log_n_;
     Index grain_;
     Boxes boxes_;
     Borders borders_;

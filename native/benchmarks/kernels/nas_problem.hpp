@@ -5,21 +5,24 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/benchmark.hpp"
 #include "harness/clock.hpp"
 #include "harness/sum.hpp"
 #include "harness/team.hpp"
 
 namespace assay::nas {
 
-/// The sizes of a problem. S, A and B are from RNR-94-007, W and C from NPB 2, D from NPB 2.4 (for IS from NPB
-/// 3).
+/// Names of the sizes of a problem: S, A and B are from RNR-94-007, W and C from NPB 2, D from NPB 2.4 (for IS
+/// from NPB 3). The declaration has the sizes.
 enum class Class : std::size_t { s, w, a, b, c, d };
 inline constexpr std::array<std::string_view, 6> class_names{"S", "W", "A", "B", "C", "D"};
 
@@ -36,6 +39,14 @@ template <class Entry>
 const Entry& of_class(const ByClass<Entry>& table, Class size) {
     return table.at(static_cast<std::size_t>(size));
 }
+
+/// One of the numbers of a class, which is whole.
+inline std::size_t count_of(const Numbers& numbers, const std::string& name) {
+    return static_cast<std::size_t>(numbers.at(name));
+}
+
+/// Exponent of a power of two.
+inline unsigned log_of(std::size_t power) { return static_cast<unsigned>(std::bit_width(power)) - 1; }
 
 /// Relative deviation from a published value; the largest number if it is not finite.
 inline double deviation(double found, double published) {
@@ -134,16 +145,6 @@ class Problem {
     /// Deviation of the last solution from the published values; the same on all ranks.
     [[nodiscard]] virtual double error() = 0;
     [[nodiscard]] virtual double tolerance() const = 0;
-
-    /// Operations of a solution as NPB counts them.
-    [[nodiscard]] virtual double operations() const = 0;
-
-    /// Floating-point operations of a solution; 0 if they are not counted.
-    [[nodiscard]] virtual double flops() const { return 0; }
-
-    /// Memory traffic of a solution, all ranks together, if caches keep no array from one pass to the next; 0 if
-    /// it is not counted.
-    [[nodiscard]] virtual double traffic_bytes() const { return 0; }
 };
 
 }  // namespace assay::nas

@@ -61,7 +61,7 @@ class Product : public assay::Benchmark {
 
     [[nodiscard]] assay::Work work() const override {
         const auto sets = static_cast<double>(products_.size());
-        const double flops = assay::declared::dgemm.amount("multiply", "flops", static_cast<double>(n_));
+        const double flops = assay::declared::dgemm.amount("multiply", "flops", {{"n", static_cast<double>(n_)}});
         return {{"multiply", {{"flops", sets * flops}, {"bytes", sets * static_cast<double>(set_bytes())}}}};
     }
 

@@ -153,7 +153,7 @@ class Hpl : public assay::Benchmark {
   private:
     /// Of one solution.
     [[nodiscard]] double operations() const {
-        return assay::declared::hpl.amount("rate", "flops", static_cast<double>(options_.n));
+        return assay::declared::hpl.amount("rate", "flops", {{"n", static_cast<double>(options_.n)}});
     }
 
     Options options_;

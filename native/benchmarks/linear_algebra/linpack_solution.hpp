@@ -14,7 +14,7 @@ namespace assay::linpack {
 class Solution : public Benchmark {
   public:
     Solution(const Declaration& declaration, const Setting& setting)
-        : flops_(declaration.amount("solve", "flops", static_cast<double>(setting.params.number("n")))),
+        : flops_(declaration.amount("solve", "flops", {{"n", static_cast<double>(setting.params.number("n"))}})),
           n_(setting.params.number("n")),
           stride_(setting.params.number("leading")) {
         if (stride_ < n_) {

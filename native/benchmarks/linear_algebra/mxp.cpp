@@ -72,7 +72,7 @@ class Mxp : public assay::Benchmark {
   private:
     /// Of one solution.
     [[nodiscard]] double operations() const {
-        return assay::declared::mxp.amount("rate", "flops", static_cast<double>(options_.n));
+        return assay::declared::mxp.amount("rate", "flops", {{"n", static_cast<double>(options_.n)}});
     }
 
     Options options_;

@@ -17,7 +17,7 @@ class Himeno : public assay::Benchmark {
     explicit Himeno(const Setting& setting)
         : team_(setting.team),
           times_(team_.size()),
-          size_(himeno::size_named(setting.params.word("size"))),
+          size_(himeno::size_of(assay::declared::himeno, setting.params)),
           grid_(size_, setting.memory->allocate(himeno::Grid::bytes(size_), touch(setting))),
           gosa_(static_cast<std::size_t>(team_.size())) {
         const bool serial = touches_serially(setting);
@@ -86,7 +86,7 @@ class Himeno : public assay::Benchmark {
 
     const Team& team_;
     assay::ThreadTimes times_;
-    const himeno::Size& size_;
+    himeno::Size size_;
     himeno::Grid grid_;
     std::vector<Sum> gosa_;
     std::uint64_t sweeps_ = 0;

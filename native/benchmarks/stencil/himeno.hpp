@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
-#include <string_view>
 
 #include "harness/team.hpp"
 #include "harness/vector.hpp"
@@ -18,7 +17,6 @@ using assay::Part;
 
 /// Points along i, j and k, boundaries included; k is contiguous.
 struct Size {
-    std::string_view name;
     std::size_t i;
     std::size_t j;
     std::size_t k;
@@ -31,12 +29,9 @@ struct Size {
 /// or inner points of neighbours.
 struct Block {
     Size whole;
-    Size size;                           ///< of the part, including the points around it; without a name
+    Size size;                           ///< of the part, including the points around it
     std::array<std::size_t, 3> begin{};  ///< position of its first point in the whole grid, along i, j and k
 };
-
-inline constexpr std::array<Size, 5> sizes{
-    {{"XS", 32, 32, 64}, {"S", 64, 64, 128}, {"M", 128, 128, 256}, {"L", 256, 256, 512}, {"XL", 512, 512, 1024}}};
 
 inline constexpr float omega = 0.8F;
 inline constexpr float invalid_value = -1;

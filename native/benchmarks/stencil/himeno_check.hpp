@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cfloat>
-#include <string>
 #include <vector>
 
 #include "benchmarks/stencil/himeno.hpp"
@@ -13,8 +12,11 @@ namespace himeno {
 /// Pressures are from 0 to 1, sums of six of them are rounded: some of the last bits of a float.
 inline constexpr double tolerance = 4 * double{FLT_EPSILON};
 
-inline const Size& size_named(const std::string& name) {
-    return *std::find_if(sizes.begin(), sizes.end(), [&](const Size& size) { return size.name == name; });
+/// The grid of a case, by the declaration of its program.
+inline Size size_of(const assay::Declaration& declaration, const assay::Params& params) {
+    const assay::Numbers& points = declaration.numbers(params, "size");
+    const auto along = [&](const char* axis) { return static_cast<std::size_t>(points.at(axis)); };
+    return {along("i"), along("j"), along("k")};
 }
 
 /// Like `exact_gosa`, by all threads of a team.

@@ -77,7 +77,7 @@ inline Block block_of(const Size& size, std::size_t rank, const Shape& shape) {
         block.begin[axis] = part.begin;
         extent[axis] = part.end - part.begin + 2;
     }
-    block.size = {"", extent[0], extent[1], extent[2]};
+    block.size = {extent[0], extent[1], extent[2]};
     return block;
 }
 

@@ -24,7 +24,7 @@ bool is_sharing(const Params& params) { return params.word("coupling") == "shari
 
 /// Failure (usage) if there is no such shape.
 Shape shape_of(const Params& params, int ranks) {
-    const himeno::Size& size = himeno::size_named(params.word("size"));
+    const himeno::Size size = himeno::size_of(assay::declared::himeno_mpi, params);
     Shape wanted{};
     for (std::size_t axis = 0; axis < wanted.size(); ++axis) {
         wanted[axis] = static_cast<std::size_t>(params.number(std::string(1, "ijk"[axis])));
@@ -46,7 +46,7 @@ class HimenoMpi : public assay::Benchmark {
     explicit HimenoMpi(const Setting& setting)
         : team_(setting.team),
           times_(team_.size()),
-          size_(himeno::size_named(setting.params.word("size"))),
+          size_(himeno::size_of(assay::declared::himeno_mpi, setting.params)),
           sharing_(is_sharing(setting.params)),
           ranks_(setting.ranks.size()),
           rank_(sharing_ ? setting.ranks.rank() : 0),
@@ -139,7 +139,7 @@ class HimenoMpi : public assay::Benchmark {
 
     const Team& team_;
     assay::ThreadTimes times_;
-    const himeno::Size& size_;
+    himeno::Size size_;
     bool sharing_;
     int ranks_;
     int rank_;

@@ -9,7 +9,7 @@ using namespace himeno;
 
 namespace {
 
-const Size& extra_small = sizes[0];
+constexpr Size extra_small{32, 32, 64};
 
 /// A number for each point of the whole grid.
 float at(std::size_t i, std::size_t j, std::size_t k) { return static_cast<float>((i * 32 + j) * 64 + k); }

@@ -66,8 +66,9 @@ def resolved(file: Path) -> dict[str, Any]:
     for kind in ("axes", "metrics"):
         if kind in record:
             record[kind] = [_resolved(entry, kind, file) for entry in record[kind]]
-    if "work" in record:
-        record["work"] = {kernel: _resolved(amounts, "work", file) for kernel, amounts in record["work"].items()}
+    for kind in ("work", "parts"):
+        if kind in record:
+            record[kind] = {part: _resolved(amounts, kind, file) for part, amounts in record[kind].items()}
     return record
 
 

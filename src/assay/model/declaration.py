@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from functools import cached_property
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -13,10 +14,15 @@ from assay.model.role_words import AxisRole, LevelRole, Role
 from assay.model.units import Prefix
 
 ParamValue = int | float | str
-#: Terms of a polynomial: numerator, denominator, power. 2 n^3 / 3 + 2 n^2 is (2, 3, 3), (2, 1, 2).
-Polynomial = tuple[tuple[int, int, int], ...]
+#: Terms of a polynomial: numerator, denominator, power of the order n, or of several numbers. 2 n^3 / 3 + 2 n^2 is
+#: (2, 3, 3), (2, 1, 2); 58 i s^3 is (58, 1, {"i": 1, "s": 3}).
+Polynomial = tuple[tuple[int | float, int, int | dict[str, int]], ...]
 Amount = int | float | Polynomial | None
 Params = Mapping[str, ParamValue]
+Numbers = Mapping[str, int | float]
+
+#: The number of which a polynomial names only the power.
+_ORDER = "n"
 
 
 class Pattern(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -65,6 +71,7 @@ class Axis(msgspec.Struct, frozen=True, omit_defaults=True):
         short: the meaning in a few words, for the axis of a chart; empty if `meaning` is short enough.
         words: level -> text that readers see in place of name and level.
         level_roles: level -> its meaning, if the engine needs to know.
+        numbers: level -> the numbers that it stands for: points of a grid, for polynomials.
         minimum: least value of a number.
         maximum: largest value of a number; None: no limit but that of sizes.
         program_default: what the program takes if it is given no value; None: `default`.
@@ -87,6 +94,7 @@ class Axis(msgspec.Struct, frozen=True, omit_defaults=True):
     short: str = ""
     words: Mapping[ParamValue, str] = msgspec.field(default_factory=dict)
     level_roles: Mapping[ParamValue, LevelRole] = msgspec.field(default_factory=dict)
+    numbers: Mapping[ParamValue, dict[str, int]] = msgspec.field(default_factory=dict)
     minimum: int = 1
     maximum: int | None = None
     program_default: ParamValue | None = None
@@ -162,6 +170,8 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         kernels: in the order that the program runs them.
         work: kernel -> quantity that the program states of it -> its amount in one unit of work, as the meaning of
             the metric says: of an element, of a solution of order n. None: the program counts it.
+        parts: part of a solution, or problem that a level names -> quantity -> its amount in a solution. The
+            program counts by it; it does not state it as its work.
         axes: every parameter that changes what is measured.
         metrics: the first one is the headline.
         min_cpus: fewest cpus of a placement that make sense; of an MPI program fewest ranks.
@@ -196,6 +206,7 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
     version: int = 1
     kernels: tuple[str, ...] = ()
     work: dict[str, dict[str, Amount]] = {}
+    parts: dict[str, dict[str, Amount]] = {}
     axes: tuple[Axis, ...] = ()
     metrics: tuple[Metric, ...] = ()
     min_cpus: int = 1
@@ -220,18 +231,28 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         """Its name with a hash of its content: equal declarations have one key, others of the name another."""
         return f"{self.name}@{sha256(msgspec.json.encode(self)).hexdigest()[:12]}"
 
-    def amount(self, kernel: str, quantity: str, order: int = 1) -> float:
-        """Amount of a quantity in one unit of work of a kernel; of a polynomial, for this order.
+    def amount(self, part: str, quantity: str, numbers: Numbers = MappingProxyType({})) -> float:
+        """Amount of a quantity in one unit of work of a kernel, or in a part of a solution.
+
+        Args:
+            part: kernel of `work`, or part of `parts`.
+            quantity: name.
+            numbers: of which a polynomial is made; those that are absent are 1.
 
         Raises:
             KeyError: it is not declared, or the program counts it.
         """
-        amount = self.work[kernel][quantity]
+        amount = (self.work.get(part) or self.parts[part])[quantity]
         if amount is None:
             raise KeyError(quantity)
         if isinstance(amount, tuple):
-            return sum(float(numerator * order**power / denominator) for numerator, denominator, power in amount)
+            return sum(_term(term, numbers) for term in amount)
         return amount
+
+    def numbers(self, params: Params) -> dict[str, int]:
+        """The numbers that the levels of a case stand for."""
+        levels = (axis.numbers.get(params[axis.name], {}) for axis in self.axes if axis.name in params)
+        return {name: number for level in levels for name, number in level.items()}
 
     def work_of(self, kernel: str, units: float = 1.0) -> dict[str, float]:
         """Quantity -> its amount in so many units of work, of those that the declaration states."""
@@ -345,6 +366,13 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         if first:
             return first.name
         return metric if not self.is_known or any(metric == each.name for each in self.metrics) else ""
+
+
+def _term(term: tuple[int | float, int, int | dict[str, int]], numbers: Numbers) -> float:
+    numerator, denominator, powers = term
+    named = {_ORDER: powers} if isinstance(powers, int) else powers
+    product = math.prod(numbers.get(name, 1) ** power for name, power in named.items())
+    return float(numerator * product / denominator)
 
 
 def _counts(metric: Metric, kernel: str, params: Params) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 FaultKind = Literal[
-    "crash", "hang", "garbage", "refuses", "wrong-result", "misplaced", "unsteady", "interrupt", "cannot-start",
+    "crash", "hang", "garbage", "refuses", "wrong-result", "misplaced", "interrupt", "cannot-start",
     "uneven", "swapped", "other-device", "unreported",
 ]  # fmt: skip
 
@@ -18,10 +18,10 @@ class Fault:
     Attributes:
         kind: `crash` ends the program by a signal in the case, `hang` never ends, `garbage` breaks a line of its
             output, `refuses` exits 4 without records, `cannot-start` ends the case without a header,
-            `wrong-result` fails the verdict, `misplaced` runs on other cpus, `unsteady` never settles,
-            `interrupt` is the user's Ctrl-C. For ranks that pass messages: `uneven` lets them record different
-            numbers of samples, `swapped` starts them on each other's hosts, with each other's devices. With
-            `other-device` the first rank opens another device, `unreported` leaves out what ranks opened.
+            `wrong-result` fails the verdict, `misplaced` runs on other cpus, `interrupt` is the user's Ctrl-C. For
+            ranks that pass messages: `uneven` lets them record different numbers of samples, `swapped` starts them
+            on each other's hosts, with each other's devices. With `other-device` the first rank opens another
+            device, `unreported` leaves out what ranks opened.
         case: part of the case's id; every case where empty.
         starts: numbers of the starts of such a case, from 0; all of them where empty.
     """

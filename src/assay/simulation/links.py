@@ -3,10 +3,10 @@
 import dataclasses
 from collections.abc import Sequence
 
-from assay.model.machine import Topology
+from assay.model.benchmark import Benchmark
 from assay.model.record import Counter, HostTraffic, Traffic
 from assay.simulation.law import Law, Link
-from assay.simulation.rates import separation
+from assay.simulation.rates import Setting, separation
 from assay.simulation.request import Request
 
 LOOPBACK = "lo"
@@ -36,33 +36,43 @@ def boot_id(law: Law, host: str) -> str:
     return "boot-of-all" if law.one_kernel else f"boot-of-{host}"
 
 
-def first_link(topology: Topology, law: Law, request: Request) -> Link:
+def first_link(setting: Setting) -> Link:
     """Return the link between the first two partners."""
-    return link_between(topology, law, request, 0, request.expected // 2)
+    return link_between(setting, 0, setting.request.expected // 2)
 
 
-def link_between(topology: Topology, law: Law, request: Request, first: int, second: int) -> Link:
+def link_between(setting: Setting, first: int, second: int) -> Link:
     """Return the link between two ranks, numbered host by host."""
+    request, law = setting.request, setting.law
     if request.host_of(first) != request.host_of(second):
-        link = law.links.get(request.network) or law.links["host"]
-        return _from_afar(topology, law, request, link, (first, second))
+        return _from_afar(setting, law.links.get(request.network) or law.links["host"], (first, second))
     cpus = tuple(request.ranks[rank % len(request.ranks)][0] for rank in (first, second))
-    return law.links[separation(topology, cpus) or "core"]
+    return law.links[separation(setting.topology, cpus) or "core"]
 
 
-def _from_afar(topology: Topology, law: Law, request: Request, link: Link, ranks: tuple[int, int]) -> Link:
+def _from_afar(setting: Setting, link: Link, ranks: tuple[int, int]) -> Link:
     """Return the link between two ranks, which may be on other NUMA nodes than the card."""
-    node = law.cards.get(request.network)
-    near = {cpu for core in topology.cores if core.numa == node for cpu in core.cpus}
-    far = 0 if node is None else sum(request.every[rank][1][0] not in near for rank in ranks)
-    later_s, share = law.far_card
+    node = setting.law.cards.get(setting.request.network)
+    near = {cpu for core in setting.topology.cores if core.numa == node for cpu in core.cpus}
+    far = 0 if node is None else sum(setting.request.every[rank][1][0] not in near for rank in ranks)
+    later_s, share = setting.law.far_card
     left = share if far else 1.0
     return dataclasses.replace(
         link, latency_s=link.latency_s + far * later_s, rate=left * link.rate, most=left * link.most
     )
 
 
-def one_way(link: Link, size: int, rate: float) -> float:
+def exchanged(setting: Setting, benchmark: Benchmark) -> tuple[float, float]:
+    """Return the seconds of the declared messages of a rank, one after the other, and the bytes of all ranks."""
+    exchange = benchmark.growth.exchange(setting.params, setting.request.placement)
+    if not exchange or not exchange.messages:
+        return 0.0, 0.0
+    link = first_link(setting)
+    seconds = sum(number * one_way(link, size, link.rate) for number, size in exchange.messages)
+    return seconds, setting.request.rank_count * sum(number * size for number, size in exchange.messages)
+
+
+def one_way(link: Link, size: float, rate: float) -> float:
     """Return the seconds of a message to a waiting receiver, at `rate` bytes per second."""
     return link.latency_s + _rendezvous_s(link, size) + size / rate
 
@@ -85,5 +95,5 @@ def share(law: Law, link: Link, pairs: int, links: int) -> float:
     return min(link.rate, most / pairs)
 
 
-def _rendezvous_s(link: Link, size: int) -> float:
+def _rendezvous_s(link: Link, size: float) -> float:
     return link.rendezvous_s if size > link.eager_bytes else 0.0

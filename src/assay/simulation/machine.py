@@ -18,8 +18,8 @@ from assay.model.record import RECORD_SCHEMA, SIMULATED, Clock, End, FigureOfMer
 from assay.simulation.launcher import counts_of, hosts_of
 from assay.simulation.law import Fault, FaultKind, Law
 from assay.simulation.links import boot_id, hosts_in_use, traffic
-from assay.simulation.programs import workload
-from assay.simulation.rates import Workload
+from assay.simulation.programs import memory_bytes, pages, setting_of, workload
+from assay.simulation.rates import Setting, Workload
 from assay.simulation.request import CaseRequest, Request, parse
 from assay.simulation.resources import opened_devices, opened_folder
 from assay.simulation.sampler import Phase, Sampler, state
@@ -198,9 +198,10 @@ class _Launch:
             self.exit_code = 1
             self._write(End("failed", f"{case.id}: no memory for its arrays (simulated)"))
             return
-        load = workload(self.machine.topology_of(self.hosts[0]), self.law, self.request, case)
-        self._pass(load.memory_bytes / self.law.touch_rate)
-        header = self._header(case, load, fault)
+        setting = setting_of(self.machine.topology_of(self.hosts[0]), self.law, self.request, case)
+        load = workload(setting)
+        self._pass(memory_bytes(setting) / self.law.touch_rate)
+        header = self._header(case, setting, load, fault)
         self._write(header)
         if load.lost:
             self._pass(_PATIENCE_S)
@@ -254,18 +255,18 @@ class _Launch:
             if self.law.sampled_s:
                 self._pass((1 + _CHECKS) * seconds * float(paces.max()))
                 clock = self.machine.now()
-            slow = self._slowed(load, kernel, case.id)
-            phases = sampler.phases(seconds * paces * slow, clock, share, unsteady=fault == "unsteady")
+            slow = self._slowed(kernel, case.id)
+            phases = sampler.phases(seconds * paces * slow, clock, share)
             self._pass(self.launched + phases[-1].end_s - clock)
             for label, phase in zip(("warmup", "measured"), phases, strict=True):
-                yield phase, _series(kernel, label, phase, load.timing, uneven=fault == "uneven")
+                yield phase, _series(kernel, label, phase, (*(load.paces or ()),), uneven=fault == "uneven")
 
     def _solve(self, case: CaseRequest, load: Workload, sampler: Sampler, paces: NDArray[np.float64]) -> _Lines:
         """Make whole solutions, each as long as its slowest rank; the first of several is a warm-up."""
         (kernel, whole), *rest = load.seconds.items()
         clock = self.machine.now()
-        paces = paces * self._slowed(load, kernel, case.id)
-        (_, phase) = sampler.phases(whole * paces, clock, case.seconds, unsteady=False)
+        paces = paces * self._slowed(kernel, case.id)
+        (_, phase) = sampler.phases(whole * paces, clock, case.seconds)
         solved = phase.seconds.max(axis=0) / phase.iterations
         self._pass(float(solved.sum()))
         figures = (
@@ -289,22 +290,24 @@ class _Launch:
 
         Pairs that a program names run alone: each has a factor of its own.
         """
+        every = dict.fromkeys(range(self.request.rank_count), 1.0) if self.request.ranks else {}
+        of_ranks = [*(every if load.paces is None else load.paces).values()]
         slow = {} if load.of_hosts else self.law.slow_hosts
         speeds = (slow.get(host, 1.0) * self.machine.boost(host) for host in self.hosts)
         hosts = 1 / np.array(list(speeds))
-        paces = np.array(load.paces) * (1.0 if load.pairs else hosts.max()) if load.paces else hosts
-        together = 1 if load.paces and not load.pairs else len(paces)
+        paces = np.array(of_ranks) * (1.0 if load.pairs else hosts.max()) if of_ranks else hosts
+        together = 1 if of_ranks and not load.pairs else len(paces)
         return paces * self.rng.lognormal(0.0, self.law.launch_noise, together)
 
-    def _slowed(self, load: Workload, kernel: str, case: str) -> NDArray[np.float64] | float:
+    def _slowed(self, kernel: str, case: str) -> NDArray[np.float64] | float:
         """Return the factor on the durations of a kernel on each host; of the slowest host where ranks wait."""
         of_hosts = np.ones(len(self.hosts))
         for each in self.law.slow_parts:
             if each.host in self.hosts and each.kernel in {"", kernel} and each.case in case:
                 of_hosts[self.hosts.index(each.host)] /= each.factor
-        return float(of_hosts.max()) if load.paces else of_hosts
+        return float(of_hosts.max()) if self.request.ranks else of_hosts
 
-    def _header(self, case: CaseRequest, load: Workload, fault: FaultKind | None) -> Header:
+    def _header(self, case: CaseRequest, setting: Setting, load: Workload, fault: FaultKind | None) -> Header:
         hosts = self.hosts[::-1] if fault == "swapped" else self.hosts
         every = [(hosts[number], cpus) for number, cpus in self.request.every]
         ranks = tuple(
@@ -315,7 +318,7 @@ class _Launch:
                 asked,
                 self._next_cpus(host, asked) if fault == "misplaced" else asked,
                 self.request.memory,
-                load.pages(),
+                pages(setting, load),
                 devices=opened_devices(self.request, rank, fault),
                 folder=opened_folder(self.request, rank, fault),
             )
@@ -329,7 +332,7 @@ class _Launch:
             RECORD_SCHEMA,
             self.request.program,
             case.id,
-            load.params,
+            dict(setting.params),
             load.work,
             build,
             _CLOCK,

@@ -4,21 +4,21 @@ The `simulate.py` of a topic has `programs`: name of a program -> the function t
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
 
 from assay.catalogue import benchmarks, topics
 from assay.model.machine import Topology
 from assay.simulation.law import Law
-from assay.simulation.rates import Workload
+from assay.simulation.rates import Setting, Workload, mean
 from assay.simulation.request import CaseRequest, Request
 
-#: Simulates a case of a request on a machine with this topology and law.
-Program = Callable[[Topology, Law, Request, CaseRequest], Workload]
+_PAGE_BYTES = 4096
+#: Simulates a case on a machine.
+Program = Callable[[Setting], Workload]
 
 
-def workload(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """Simulate a case of a request on a machine with `topology` and `law`; KeyError for an unknown program.
+def setting_of(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Setting:
+    """Return a case of a request on a machine with `topology` and `law`; KeyError for an unknown program.
 
     Axes that the request does not name have their default; their first value where the default follows from the
     machine.
@@ -27,7 +27,24 @@ def workload(topology: Topology, law: Law, request: Request, case: CaseRequest) 
         axis.name: next(iter(axis.values), 0) if axis.default is None else axis.default
         for axis in benchmarks.get(request.program).axes
     }
-    return _programs()[request.program](topology, law, request, replace(case, params=usual | case.params))
+    return Setting(topology, law, request, usual | case.params)
+
+
+def workload(setting: Setting) -> Workload:
+    """Simulate a case."""
+    return _programs()[setting.request.program](setting)
+
+
+def pages(setting: Setting, load: Workload) -> dict[str, int]:
+    """Return the touched pages of each rank by memory node, as the header of a case reports them."""
+    total = max(1, memory_bytes(setting) // _PAGE_BYTES)
+    shares = mean(setting.page_shares(serial=load.serial))
+    return {str(node): round(share * total) for node, share in sorted(shares.items()) if share}
+
+
+def memory_bytes(setting: Setting) -> int:
+    """Return the memory that each rank touches before its first sample, as plans count it."""
+    return benchmarks.get(setting.request.program).memory_bytes(setting.params, setting.request.placement)
 
 
 @cache

@@ -1,31 +1,111 @@
-"""Rates of the simulated hosts: page placement, bandwidth of memory and caches, clock and vector units."""
+"""A case on simulated hosts: page placement, bandwidth of memory and caches, clock, vector units, workload."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from assay.model.benchmark import works_together
 from assay.model.declaration import ParamValue
 from assay.model.machine import Topology
 from assay.model.units import parse_cpu_list
 from assay.simulation.law import Law
 from assay.simulation.request import Request
 
-PAGE_BYTES = 4096
 _BITS = {"fp64": 64, "fp32": 32, "bf16": 16}
+#: Memory node -> share of the pages of a thread there.
+Shares = dict[int, float]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A case on a simulated machine.
+
+    Attributes:
+        topology: topology of each host.
+        law: law of the machine.
+        request: the command line.
+        params: every axis with its value.
+    """
+
+    topology: Topology
+    law: Law
+    request: Request
+    params: Mapping[str, ParamValue]
+
+    @property
+    def sharing(self) -> int:
+        """Return the ranks that share one problem."""
+        return self.request.rank_count if works_together(self.params) else 1
+
+    def page_shares(self, *, serial: bool = False) -> list[Shares]:
+        """Return the shares of the pages of each thread; `serial`: the first thread touches all of them."""
+        policy, _, listed = self.request.memory.partition(":")
+        nodes = parse_cpu_list(listed) if listed else ()
+        if policy in {"bind", "interleave"}:
+            wanted = nodes or self.topology.allowed_nodes
+            return [{node: 1 / len(wanted) for node in wanted}] * len(self.request.cpus)
+        near = nearest_nodes(self.topology)
+        homes = [near.get(cpu, 0) for cpu in self.request.cpus]
+        return [{(homes[0] if serial else home): 1.0} for home in homes]
+
+    def memory_rate(self, shares: Sequence[Shares] | None = None, cpus: Sequence[int] | None = None) -> float:
+        """Return the traffic of all threads of a host: parts are equal, so the slowest thread or node decides.
+
+        Args:
+            shares: of their pages; by default each thread touches its own.
+            cpus: of the threads; all by default.
+        """
+        topology, law = self.topology, self.law
+        shares, cpus = shares or self.page_shares(), cpus or self.request.cpus
+        near = nearest_nodes(topology)
+        node_load: dict[int, float] = {}
+        thread_rates: list[float] = []
+        for cpu, nodes in zip(cpus, shares, strict=True):
+            costs = {node: part / (1.0 if node == near.get(cpu) else law.remote) for node, part in nodes.items()}
+            thread_rates.append(law.core_traffic * law.slow_cores.get(cpu, 1.0) / sum(costs.values()))
+            for node, cost in costs.items():
+                node_load[node] = node_load.get(node, 0.0) + cost
+        capacities = {node: law.node_traffic * _uncontended(topology, law, node, cpus) for node in node_load}
+        node_rates = [capacities[node] / load for node, load in node_load.items()]
+        siblings = any(len(set(core.cpus) & set(cpus)) > 1 for core in topology.cores)
+        return len(cpus) * min(*thread_rates, *node_rates) * (law.smt if siblings else 1.0)
+
+    def cached_rate(self, cpus: Sequence[int], working_set: int) -> float | None:
+        """Return the rate while everything is in a cache of the cpus; None where it is not."""
+        data = [cache for cache in self.topology.caches if cache.kind != "instruction"]
+        for level in sorted({cache.level for cache in data}):
+            used = [cache for cache in data if cache.level == level and set(cache.cpus) & set(cpus)]
+            if working_set <= sum(self.law.held.get(level, cache.size_bytes) for cache in used):
+                slowest = min(self.law.slow_cores.get(cpu, 1.0) for cpu in cpus)
+                return self.law.cache_rates[level] * len(cpus) * slowest
+        return None
+
+    @property
+    def clock(self) -> float:
+        """Return the clock of few cores, or of all cores."""
+        cores, law = self.topology.cores, self.law
+        working = sum(1 for core in cores if set(core.cpus) & set(self.request.cpus))
+        return law.loaded_clock_hz if working > 1 and working == len(cores) else law.clock_hz
+
+    def lanes_per_s(self, precision: str = "fp64", width: int | None = None) -> float:
+        """Return the numbers of a precision per second of all cpus of a host, with vectors of `width` bits.
+
+        The vectors are as wide as the units by default; 0: single numbers.
+        """
+        bits = self.law.vector_bits
+        lanes = max(1.0, (bits if width is None else min(width, bits)) / _BITS[precision])
+        return len(self.request.cpus) * self.clock * self.law.fma_units * lanes
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A case on a machine.
+    """What a program does in one iteration.
 
     Attributes:
-        params: every axis with its value.
-        work: kernel -> quantity -> amount in one iteration.
-        seconds: kernel -> duration of one iteration, without noise.
-        memory_bytes: touched before the first sample.
-        page_nodes: memory node -> share of the pages on it.
-        paces: factor on the duration of each rank that takes times; empty for programs without messages.
-        payload: bytes of the messages of one iteration, all ranks together.
-        timing: ranks that take times, one for each of `paces`; the first ranks where empty.
+        work: kernel -> quantity -> amount.
+        seconds: kernel -> duration, without noise.
+        serial: whether the first thread touches all pages.
+        paces: rank that takes times -> factor on its duration; None: all ranks take times, at the same pace.
+        payload: bytes of the messages, all ranks together.
         pairs: pairs of ranks that pass messages, as the program names them: `0-3 1-2`; empty where it names none.
         segment: most bytes of a message in a segment of TCP; 0 for other programs.
         lost: whether its connection breaks, since its frames never arrive.
@@ -37,14 +117,11 @@ class Workload:
         in_state: state -> factor on its duration, where the state sets the duration, not its speed; else empty.
     """
 
-    params: dict[str, ParamValue]
     work: dict[str, dict[str, float]]
     seconds: dict[str, float]
-    memory_bytes: int
-    page_nodes: dict[int, float]
-    paces: tuple[float, ...] = ()
+    serial: bool = False
+    paces: Mapping[int, float] | None = None
     payload: float = 0.0
-    timing: tuple[int, ...] = ()
     pairs: str = ""
     segment: int = 0
     lost: bool = False
@@ -54,69 +131,12 @@ class Workload:
     of_hosts: bool = False
     in_state: Mapping[str, float] = field(default_factory=dict)
 
-    def pages(self) -> dict[str, int]:
-        """Return the pages by node, as the header of a case reports them."""
-        total = max(1, self.memory_bytes // PAGE_BYTES)
-        return {str(node): round(share * total) for node, share in sorted(self.page_nodes.items()) if share}
 
-
-def page_shares(topology: Topology, request: Request, *, serial: bool) -> list[dict[int, float]]:
-    """For each thread: memory node -> share of its pages there."""
-    policy, _, listed = request.memory.partition(":")
-    nodes = parse_cpu_list(listed) if listed else ()
-    if policy in {"bind", "interleave"}:
-        wanted = nodes or topology.allowed_nodes
-        return [{node: 1 / len(wanted) for node in wanted}] * len(request.cpus)
-    near = nearest_nodes(topology)
-    homes = [near.get(cpu, 0) for cpu in request.cpus]
-    return [{(homes[0] if serial else home): 1.0} for home in homes]
-
-
-def memory_rate(topology: Topology, law: Law, cpus: tuple[int, ...], shares: list[dict[int, float]]) -> float:
-    """Return the traffic of all threads together: parts are equal, so the slowest thread or node decides."""
-    near = nearest_nodes(topology)
-    node_load: dict[int, float] = {}
-    thread_rates: list[float] = []
-    for cpu, nodes in zip(cpus, shares, strict=True):
-        costs = {node: part / (1.0 if node == near.get(cpu) else law.remote) for node, part in nodes.items()}
-        thread_rates.append(law.core_traffic * law.slow_cores.get(cpu, 1.0) / sum(costs.values()))
-        for node, cost in costs.items():
-            node_load[node] = node_load.get(node, 0.0) + cost
-    capacities = {node: law.node_traffic * _uncontended(topology, law, node, cpus) for node in node_load}
-    node_rates = [capacities[node] / load for node, load in node_load.items()]
-    siblings = any(len(set(core.cpus) & set(cpus)) > 1 for core in topology.cores)
-    return len(cpus) * min(*thread_rates, *node_rates) * (law.smt if siblings else 1.0)
-
-
-def _uncontended(topology: Topology, law: Law, node: int, cpus: tuple[int, ...]) -> float:
+def _uncontended(topology: Topology, law: Law, node: int, cpus: Sequence[int]) -> float:
     """Return the share of the rate of a node that is left while its cores among `cpus` draw at once."""
     cores = [core for core in topology.cores if core.numa == node]
     drawing = sum(1 for core in cores if set(core.cpus) & set(cpus))
     return 1 - law.contention * max(0, drawing - 1) / max(1, len(cores) - 1)
-
-
-def cached_rate(topology: Topology, law: Law, cpus: tuple[int, ...], working_set: int) -> float | None:
-    """Return the rate while everything is in a cache of the cpus; None where it is not."""
-    for level in sorted({cache.level for cache in topology.caches if cache.kind != "instruction"}):
-        used = [
-            c for c in topology.caches if c.level == level and c.kind != "instruction" and set(c.cpus) & set(cpus)
-        ]
-        if working_set <= sum(law.held.get(level, cache.size_bytes) for cache in used):
-            slowest = min(law.slow_cores.get(cpu, 1.0) for cpu in cpus)
-            return law.cache_rates[level] * len(cpus) * slowest
-    return None
-
-
-def clock_of(topology: Topology, law: Law, request: Request) -> float:
-    """Return the clock of few cores, or of all cores."""
-    working = sum(1 for core in topology.cores if set(core.cpus) & set(request.cpus))
-    return law.loaded_clock_hz if working > 1 and working == len(topology.cores) else law.clock_hz
-
-
-def lanes_per_s(topology: Topology, law: Law, request: Request, precision: str, width: int) -> float:
-    """Return the numbers of a precision (`fp64`, `fp32`) per second of all cpus, with vectors of `width` bits."""
-    lanes = max(1.0, min(width, law.vector_bits) / _BITS[precision])
-    return len(request.cpus) * clock_of(topology, law, request) * law.fma_units * lanes
 
 
 def bytes_of(precision: str) -> int:
@@ -137,9 +157,9 @@ def nearest_nodes(topology: Topology) -> dict[int, int]:
     return {cpu: core.numa for core in topology.cores for cpu in core.cpus}
 
 
-def mean(shares: list[dict[int, float]]) -> dict[int, float]:
+def mean(shares: Sequence[Shares]) -> Shares:
     """Memory node -> share of all threads' pages there."""
-    found: dict[int, float] = {}
+    found: Shares = {}
     for share in shares:
         for node, part in share.items():
             found[node] = found.get(node, 0.0) + part / len(shares)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from assay.model.declaration import ParamValue
+from assay.model.placement import Memory, Placement
 from assay.model.units import parse_cpu_list
 
 _OPTIONS = {"cpus", "memory", "precision", "min-samples", "max-samples"}
@@ -70,6 +71,13 @@ class Request:
     def host_count(self) -> int:
         """Return the hosts of its ranks; 1 for a program without ranks, which each host runs by itself."""
         return len({self.host_of(rank) for rank in range(self.rank_count)}) if self.ranks else 1
+
+    @property
+    def placement(self) -> Placement:
+        """Return where its ranks are."""
+        of_host = (tuple(cpus for at, cpus in self.every if at == host) for host in range(len(self.hosts)))
+        by_host = tuple(of_host) if self.counts else ()
+        return Placement("", "", self.cpus, Memory(), self.hosts, self.ranks, by_host)
 
     @property
     def every(self) -> tuple[tuple[int, tuple[int, ...]], ...]:

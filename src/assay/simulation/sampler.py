@@ -1,7 +1,7 @@
 """The simulated clock and the samples that a program takes with it."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -20,7 +20,6 @@ _MARGIN = 1.2
 _WARMING = np.array([1.6, 1.15, 1.04])
 #: Samples of each of the two medians that agree within this share once a kernel is warm.
 _WINDOW, _STEADY = 5, 0.01
-_UNSTEADY_SAMPLES = 40
 #: Share of the time of a case for warm-up if it never gets steady, as in the native programs.
 _WARM_UP_SHARE = 0.2
 _GRID = 1.5
@@ -79,21 +78,19 @@ class Sampler:
     rng: np.random.Generator
     launched_s: float
 
-    def phases(self, iteration_s: _Samples, clock_s: float, seconds: float, *, unsteady: bool) -> list[Phase]:
+    def phases(self, iteration_s: _Samples, clock_s: float, seconds: float) -> list[Phase]:
         """Take warm-up, then measured samples of a kernel whose iteration lasts `iteration_s` on each rank."""
         least_s = min(self.law.sampled_s, seconds / 2)
         warm = np.ones(self.request.max_samples if least_s else 2 * _WINDOW)
-        shape = np.linspace(1, 2, _UNSTEADY_SAMPLES) if unsteady else np.concatenate((_WARMING, warm))
         target_s = max(_LEAST_SAMPLE_S, _MARGIN * least_s / _USUAL_SAMPLES)
         iterations = max(1, math.ceil(target_s / float(iteration_s.min())))
-        warmup = self._take(iteration_s, iterations, clock_s, shape)
-        warmup = _warmed(warmup, _WARM_UP_SHARE * seconds, looks=bool(least_s) and not unsteady)
+        warmup = self._take(iteration_s, iterations, clock_s, np.concatenate((_WARMING, warm)))
+        warmup = _warmed(warmup, _WARM_UP_SHARE * seconds, looks=bool(least_s))
         ended = clock_s + warmup.end_s - (clock_s - self.launched_s)
-        tilt = np.linspace(2, 3, self.request.max_samples) if unsteady else np.ones(self.request.max_samples)
-        taken = self._take(iteration_s, iterations, ended, tilt)
+        taken = self._take(iteration_s, iterations, ended, np.ones(self.request.max_samples))
         n, stop = self._stop(taken, seconds - (ended - clock_s), least_s)
         measured = Phase(taken.iterations, stop, taken.start_s[:, :n], taken.seconds[:, :n])
-        return [replace(warmup, stop="time") if unsteady else warmup, measured]
+        return [warmup, measured]
 
     def _take(self, iteration_s: _Samples, iterations: int, clock_s: float, shape: _Samples) -> Phase:
         noise = self.rng.lognormal(0.0, self.law.noise, (len(iteration_s), len(shape)))

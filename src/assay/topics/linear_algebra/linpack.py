@@ -2,20 +2,21 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Operations, Resources
-from assay.model.declaration import Declaration, Params
+from assay.catalogue.declaration_files import declared
+from assay.model.benchmark import Benchmark, Operations, Resources
+from assay.model.declaration import Params
 from assay.model.placement import Placement
 
 _DOUBLE_BYTES = 8
-#: Share of a core's peak that compiled loops reach: an assumption for plans only.
-_SHARE = 0.04
+#: Share of a core's peak that compiled loops reach, and time to write the system: assumptions for plans only.
+_SHARE, _SETUP_S = 0.04, 0.02
 #: Order -> leading dimensions that the benchmark prescribes.
 _LEADING = {100: (200, 201), 1000: (1001,)}
 #: The order at which the benchmark allows no library, and the method that uses one.
 _SMALL, _LIBRARY = 100, "lapack"
 
 
-def points(_resources: Resources, params: Params) -> Iterable[Params]:
+def _points(_resources: Resources, params: Params) -> Iterable[Params]:
     """Yield the benchmark's orders with their leading dimensions; for another order the next odd number.
 
     The method of the library has the larger order only.
@@ -27,22 +28,24 @@ def points(_resources: Resources, params: Params) -> Iterable[Params]:
             yield {"n": order, "leading": leading}
 
 
-def memory_bytes(params: Params) -> int:
-    """Return the bytes of the matrix, of its copy that is factored, and of two vectors."""
-    return 2 * _DOUBLE_BYTES * int(params["n"]) * (int(params["leading"]) + 1)
+def benchmark(name: str) -> Benchmark:
+    """Return the benchmark of this name: the language of the loops differs, not the systems.
 
-
-def operations(benchmark: Declaration) -> Operations:
-    """Return the operations of a core, by the count of a declaration.
-
-    The system is solved twice before the samples: once to choose their length, once to check the solution.
+    The memory is that of the matrix, of its copy that is factored, and of two vectors. The system is solved twice
+    before the samples: once to choose their length, once to check the solution.
     """
 
     def solved(params: Params, _placement: Placement) -> float:
-        return benchmark.amount("solve", "flops", int(params["n"]))
+        return made.amount("solve", "flops", {"n": int(params["n"])})
 
-    return Operations(_SHARE, lambda params, placement: 2 * solved(params, placement), iteration=solved)
-
-
-#: Time to write the system.
-SETUP_S = 0.02
+    made = Benchmark(
+        **declared(name),
+        memory_bytes=lambda params, _placement: (
+            2 * _DOUBLE_BYTES * int(params["n"]) * (int(params["leading"]) + 1)
+        ),
+        points=_points,
+        setup_seconds=lambda _params: _SETUP_S,
+        iteration_seconds=lambda _params: 0.0,
+        operations=Operations(_SHARE, lambda params, placement: 2 * solved(params, placement), iteration=solved),
+    )
+    return made

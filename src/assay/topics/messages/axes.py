@@ -1,8 +1,9 @@
 """What the benchmarks of messages between pairs of processes have in common."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from assay.model.benchmark import Resources
+from assay.catalogue.declaration_files import declared
+from assay.model.benchmark import Benchmark, Resources
 from assay.model.declaration import Params
 
 _LATENCIES = ("latency", "multi-latency")
@@ -13,18 +14,37 @@ _LARGEST = 4 * 2**20
 _MEMORY_SHARE = 0.6
 #: Distance of buffers, or more where their alignment needs it.
 _APART_BYTES = 128
-#: Bytes per second that are written into new buffers: an assumption for plans only.
-FILL_RATE = 1e9
-#: Time of a message of any size: an assumption for plans only.
-_CALL_S = 2e-6
+#: Bytes per second that are written into new buffers, and time of any message: assumptions for plans only.
+_FILL_RATE, _CALL_S = 1e9, 2e-6
 
 #: Axis of the most bytes of a TCP segment.
 SEGMENT = "segment"
 
 
-def iteration_seconds(params: Params, rate: float) -> float:
-    """Estimate the time of an iteration at `rate` bytes per second."""
-    return _CALL_S + message_bytes(params) / rate
+def benchmark(
+    name: str,
+    memory_bytes: Callable[[Params], int],
+    points: Callable[[Resources, Params], Iterable[Params]] = lambda _resources, _params: ({},),
+    rate: float | None = None,
+    start_s: float = 0.01,
+) -> Benchmark:
+    """Return a benchmark of messages.
+
+    Args:
+        name: of its declaration.
+        memory_bytes: bytes of its buffers.
+        points: see `Benchmark`.
+        rate: bytes per second of an iteration, for plans; None: sampling takes all of its time.
+        start_s: seconds before it writes its buffers, for plans.
+    """
+    return Benchmark(
+        **declared(name),
+        memory_bytes=lambda params, _placement: memory_bytes(params),
+        points=points,
+        message_bytes=message_bytes,
+        iteration_seconds=(lambda params: _CALL_S + message_bytes(params) / rate) if rate else None,
+        setup_seconds=lambda params: start_s + memory_bytes(params) / _FILL_RATE,
+    )
 
 
 def message_bytes(params: Params) -> int:

@@ -9,7 +9,6 @@ from assay.model.declaration import Params
 from assay.model.placement import Placement
 from assay.topics.kernels.grid import grid_of
 
-_NUMBER_BYTES, _COLUMN_BYTES = 8, 4
 #: Grids of the hierarchy, each with half as many points along an edge.
 LEVELS = 4
 #: Bytes of a point: 26 entries, seven vectors and the diagonal of each grid, four vectors of the finest one, and
@@ -35,32 +34,25 @@ class Count(NamedTuple):
 
 
 def counts(ranks: int, edge: int, iterations: int) -> Mapping[str, Count]:
-    """Part of a solution -> its counts; parts that only pass messages have none.
-
-    A sum or an update takes 2 operations a row, a product 2 an entry, a symmetric sweep 4.
-    """
+    """Part of a solution -> its counts; parts that only pass messages have none."""
     sizes = [_size(ranks, edge >> level) for level in range(LEVELS)]
-    rows = sizes[0][0]
-    entry = _NUMBER_BYTES + _COLUMN_BYTES
-    vectors = 3 * iterations + 1
-    product = [Count(2 * e, entry * e + 2 * _NUMBER_BYTES * r) for r, e in sizes]
-    sweep = [Count(4 * e, 2 * entry * e + 2 * _NUMBER_BYTES * r) for r, e in sizes]
-    cycles = [*product[:-1], *sweep, *sweep[:-1]]
-    return {
-        "ddot": Count(2 * vectors * rows, 2 * _NUMBER_BYTES * vectors * rows),
-        "waxpby": Count(2 * vectors * rows, 3 * _NUMBER_BYTES * vectors * rows),
-        "spmv": Count((iterations + 1) * product[0].flops, (iterations + 1) * product[0].bytes),
-        "mg": Count(iterations * sum(e.flops for e in cycles), iterations * sum(e.bytes for e in cycles)),
-    }
+
+    def counted(part: str, size: Mapping[str, int]) -> Count:
+        numbers = {"iterations": iterations, **size}
+        return Count(*(benchmark.amount(part, quantity, numbers) for quantity in Count._fields))
+
+    cycle = [*(counted("mg", size) for size in sizes[:-1]), counted("mg on the coarsest grid", sizes[-1])]
+    whole = {part: counted(part, sizes[0]) for part in ("ddot", "waxpby", "spmv")}
+    return {**whole, "mg": Count(*map(sum, zip(*cycle, strict=True)))}
 
 
-def _size(ranks: int, edge: int) -> tuple[int, int]:
+def _size(ranks: int, edge: int) -> Mapping[str, int]:
     """Return rows and entries of the whole matrix: each point has entries for itself and its neighbours."""
     rows, entries = 1, 1
     for along in grid_of(ranks):
         rows *= along * edge
         entries *= 3 * along * edge - 2
-    return rows, entries
+    return {"rows": rows, "entries": entries}
 
 
 def operations(ranks: int, edge: int, iterations: int) -> float:

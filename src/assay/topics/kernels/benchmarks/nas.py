@@ -7,7 +7,7 @@ from assay.model.benchmark import Benchmark, Exchange, Growth, Resources, Values
 from assay.model.declaration import Params
 from assay.model.machine import allowed_cores
 from assay.model.placement import Placement
-from assay.topics.kernels.sizes import CLASSES, demand, passed
+from assay.topics.kernels.sizes import CLASSES, demand, has_work, passed
 
 #: Rate of one rank, op/s, usual on a core of 2024. Assumptions for plans only.
 _RATES = {"ep": 2e8, "is": 1.5e8, "cg": 1.5e9, "mg": 4e9, "ft": 3e9}
@@ -38,9 +38,9 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
         size
         for size in CLASSES
         for need in [demand(problem, size)]
-        if need.has_work(ranks)
-        and need.has_work(cores)
-        and max(need.rank_bytes(1), cores * need.rank_bytes(cores)) <= room
+        if has_work(problem, size, ranks)
+        and has_work(problem, size, cores)
+        and max(need.memory_bytes(1), cores * need.memory_bytes(cores)) <= room
     ]
     in_time = [size for size in fitting if _seconds(problem, size, 1) <= _LONGEST_S]
     lasting = [size for size in in_time if _seconds(problem, size, cores) >= _LEAST_S]
@@ -48,7 +48,7 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
 
 
 def _memory_bytes(params: Params, placement: Placement) -> int:
-    return demand(str(params["npb"]), str(params["npb-class"])).rank_bytes(sharing_ranks(params, placement))
+    return demand(str(params["npb"]), str(params["npb-class"])).memory_bytes(sharing_ranks(params, placement))
 
 
 def _setup_seconds(params: Params) -> float:

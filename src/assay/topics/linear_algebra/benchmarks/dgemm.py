@@ -26,7 +26,7 @@ def _memory_bytes(params: Params, placement: Placement) -> int:
 def _operations(params: Params, placement: Placement) -> float:
     """Return the operations of one core in a product, as operations in double precision."""
     cores = 1 if params["product"] == "own" else len(placement.cpus)
-    return _COSTS[str(params["format"])] * benchmark.amount("multiply", "flops", int(params["n"])) / cores
+    return _COSTS[str(params["format"])] * benchmark.amount("multiply", "flops", {"n": int(params["n"])}) / cores
 
 
 benchmark = Benchmark(

@@ -39,7 +39,7 @@ _LEAST, _WORK = 1024, 10.0 * 2.5e10
 
 def operations(order: int) -> float:
     """Return the operations that HPL counts for a system of this order."""
-    return benchmark.amount("rate", "flops", order)
+    return benchmark.amount("rate", "flops", {"n": order})
 
 
 def panel_numbers(rows: Numbers, width: Numbers) -> Numbers:

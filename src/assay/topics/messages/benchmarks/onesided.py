@@ -1,7 +1,5 @@
 """One-sided transfers between two MPI ranks: latency until they are seen, and bandwidth."""
 
-from assay.catalogue.declaration_files import declared
-from assay.model.benchmark import Benchmark
 from assay.model.declaration import Params
 from assay.topics.messages import axes as messages
 
@@ -12,9 +10,4 @@ def _memory_bytes(params: Params) -> int:
     return 2 * (slots * messages.buffer_bytes(int(params["bytes"])) + messages.buffer_bytes(1))
 
 
-benchmark = Benchmark(
-    **declared("onesided"),
-    memory_bytes=lambda params, _placement: _memory_bytes(params),
-    message_bytes=messages.message_bytes,
-    setup_seconds=lambda params: 0.01 + _memory_bytes(params) / messages.FILL_RATE,
-)
+benchmark = messages.benchmark("onesided", _memory_bytes)

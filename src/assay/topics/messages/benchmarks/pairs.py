@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from assay.catalogue.declaration_files import declared
-from assay.model.benchmark import Benchmark, Resources
+from assay.model.benchmark import Resources
 from assay.model.declaration import Params
 from assay.topics.messages import axes as messages
 
@@ -19,10 +18,4 @@ def _memory_bytes(params: Params) -> int:
     return 2 * messages.buffer_bytes(int(params["bytes"]))
 
 
-benchmark = Benchmark(
-    **declared("pairs"),
-    memory_bytes=lambda params, _placement: _memory_bytes(params),
-    points=_rounds,
-    message_bytes=messages.message_bytes,
-    setup_seconds=lambda params: 0.01 + _memory_bytes(params) / messages.FILL_RATE,
-)
+benchmark = messages.benchmark("pairs", _memory_bytes, _rounds)

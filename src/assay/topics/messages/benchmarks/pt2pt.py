@@ -1,7 +1,5 @@
 """Messages between pairs of MPI ranks: latency, bandwidth and rate."""
 
-from assay.catalogue.declaration_files import declared
-from assay.model.benchmark import Benchmark
 from assay.model.declaration import Params
 from assay.topics.messages import axes as messages
 
@@ -15,11 +13,4 @@ def _memory_bytes(params: Params) -> int:
     return int(params["threads"]) * messages.buffers_bytes(params, buffer)
 
 
-benchmark = Benchmark(
-    **declared("pt2pt"),
-    memory_bytes=lambda params, _placement: _memory_bytes(params),
-    points=messages.pool_points,
-    message_bytes=messages.message_bytes,
-    iteration_seconds=lambda params: messages.iteration_seconds(params, 5e9),
-    setup_seconds=lambda params: 0.01 + _memory_bytes(params) / messages.FILL_RATE,
-)
+benchmark = messages.benchmark("pt2pt", _memory_bytes, messages.pool_points, rate=5e9)

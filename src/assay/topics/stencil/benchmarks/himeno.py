@@ -1,18 +1,13 @@
 """The Himeno benchmark: Jacobi sweeps of a Poisson equation on a three-dimensional grid."""
 
-from assay.catalogue.declaration_files import declared
+from assay.catalogue.declaration_files import declaration, declared
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Params
 from assay.model.errors import UsageError
 
-#: Points along i, j and k, boundaries included.
-GRIDS = {
-    "XS": (32, 32, 64),
-    "S": (64, 64, 128),
-    "M": (128, 128, 256),
-    "L": (256, 256, 512),
-    "XL": (512, 512, 1024),
-}
+_POINTS = next(axis.numbers for axis in declaration("himeno").axes if axis.numbers)
+#: Size -> points along i, j and k, boundaries included.
+GRIDS = {str(size): (points["i"], points["j"], points["k"]) for size, points in _POINTS.items()}
 _ARRAYS = 14
 FLOAT_BYTES = 4
 #: Each array ends 17 lines of 64 B after its last point.
