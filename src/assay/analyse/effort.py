@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.analyse.joint import MEAN, SOLVED
 from assay.analyse.launches import CaseAttempt
-from assay.model.noise import Effort
+from assay.model.result import Effort
 from assay.model.run import Run
 
 

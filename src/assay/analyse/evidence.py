@@ -12,10 +12,10 @@ from assay.analyse.trials import Trial
 from assay.model import roles
 from assay.model.compared import ComparedPair
 from assay.model.law import Prediction
-from assay.model.noise import Effort, Noise
+from assay.model.noise import Noise
 from assay.model.plan import Experiment
 from assay.model.quantity import Quantity, exact
-from assay.model.result import Comparison, Estimate, Finding, Outcome, Severity
+from assay.model.result import Comparison, Effort, Estimate, Finding, Outcome, Severity
 from assay.model.role_words import Role
 from assay.model.text import Text, cli, text
 from assay.model.units import format_quantity, typed_duration
