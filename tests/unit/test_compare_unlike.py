@@ -77,3 +77,11 @@ def test_tables_are_named_by_file_line_and_program() -> None:
 def test_messages_of_other_sizes_are_not_laid_beside_each_other() -> None:
     with pytest.raises(NothingInCommonError):
         between(imported(f"{LATENCY}8 1.5\n"), imported(f"{LATENCY}16 1.5\n"))
+
+
+@pytest.mark.parametrize("names", [("leo", "sci"), ("vtpcc", "cs-pccluster2"), ("hpcdiy-qdr", "hpcdiy-gbe")])
+def test_the_order_of_two_publications_does_not_decide_what_is_compared(names: tuple[str, str]) -> None:
+    one, other = (store.load(store.find(name)) for name in names)
+    forth, back = between(one, other), between(other, one)
+    assert forth.pairs
+    assert {(pair.a.id, pair.b.id) for pair in forth.pairs} == {(pair.b.id, pair.a.id) for pair in back.pairs}

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
+
+import msgspec
 
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages.steps import MessageLaw, steps
@@ -11,10 +12,8 @@ from assay.compare.contrasts import contrasts, shared
 from assay.compare.curves import MeasuredCurve, of_messages, over_axes
 from assay.compare.pairs import across, within
 from assay.compare.records import SIDE_BY_SIDE_SCHEMA, CurveStep, MessageCurve, SharedLawFigure, SideBySide
-from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped
 from assay.model.law import Model
-from assay.model.quantity import Quantity
 
 
 def side_by_side(sides: Sequence[Evidence]) -> SideBySide:
@@ -51,42 +50,29 @@ def _steps(side: Evidence, found: Sequence[MeasuredCurve]) -> Iterator[CurveStep
             yield CurveStep(each.curve.id, step.before, step.after, step.factor, step.seconds, rivals)
 
 
-class _Found(NamedTuple):
-    """A figure of a run, see `SharedLawFigure`."""
-
-    benchmark: str
-    metric: str
-    at: Mapping[str, ParamValue]
-    of: tuple[str, str, Quantity]
-
-
-def _law_figures(sides: Sequence[Evidence]) -> list[SharedLawFigure]:
-    """Return the figures that two runs or more have at the same coordinates; their problems may differ."""
+def _law_figures(sides: Sequence[Evidence]) -> Iterator[SharedLawFigure]:
+    """Figures of laws that two runs or more have at the same coordinates; their problems may differ."""
     own = [list(_of_laws(side)) for side in sides]
     coordinates = {each.metric: tuple(each.at) for of in own for each in of}
-    found = [[*of, *_published(side, coordinates)] for side, of in zip(sides, own, strict=True)]
-    every = (each for of in found for each in of)
-    groups = grouped(every, lambda each: (each.benchmark, each.metric, frozenset(each.at.items()))).values()
-    return [
-        SharedLawFigure(of[0].benchmark, of[0].metric, dict(of[0].at), tuple(each.of for each in of))
-        for of in groups
-        if len({each.of[0] for each in of}) > 1
-    ]
+    every = (each for side, of in zip(sides, own, strict=True) for each in (*of, *_published(side, coordinates)))
+    for of in grouped(every, lambda each: (each.benchmark, each.metric, frozenset(each.at.items()))).values():
+        figures = tuple(chain.from_iterable(each.of for each in of))
+        if len({run for run, _, _ in figures}) > 1:
+            yield msgspec.structs.replace(of[0], of=figures)
 
 
-def _of_laws(side: Evidence) -> Iterator[_Found]:
+def _of_laws(side: Evidence) -> Iterator[SharedLawFigure]:
     for model in side.fitted(Model):
         for each in model.figures:
-            benchmark = side.estimates[each.estimate].benchmark
-            yield _Found(benchmark, each.metric, each.at, (side.run.info.id, each.estimate, each.value))
+            own = (side.run.info.id, each.estimate, each.value)
+            yield SharedLawFigure(side.estimates[each.estimate].benchmark, each.metric, dict(each.at), (own,))
 
 
-def _published(side: Evidence, coordinates: Mapping[str, Sequence[str]]) -> Iterator[_Found]:
+def _published(side: Evidence, coordinates: Mapping[str, Sequence[str]]) -> Iterator[SharedLawFigure]:
     """Figures of the same metrics that a source states with all coordinates."""
     for estimate in side.estimates.values():
         wanted = coordinates.get(estimate.metric, ())
         if estimate.basis == "imported" and wanted and estimate.value and estimate.params.keys() >= set(wanted):
             at = {name: estimate.params[name] for name in wanted}
-            yield _Found(
-                estimate.measurand.program, estimate.metric, at, (side.run.info.id, estimate.id, estimate.value)
-            )
+            own = (side.run.info.id, estimate.id, estimate.value)
+            yield SharedLawFigure(estimate.measurand.program, estimate.metric, at, (own,))

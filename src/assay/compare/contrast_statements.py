@@ -164,7 +164,7 @@ def _levels(contrast: Contrast, group: Sequence[_Figure]) -> str:
         return messages.counted(str(first.params[_PATTERN]))
     if contrast.differ == MEMORY:
         return formatting.memory(first) or text("first touch")
-    level = selection.level(first, contrast.differ)
+    level = selection.level(first, contrast.differ) or first.measurand.parts.get(contrast.differ, "")
     is_word = contrast.differ not in first.factors and not level.replace(".", "").isdigit()
     return level if is_word else f"{contrast.differ} {level}"
 

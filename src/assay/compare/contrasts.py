@@ -1,7 +1,7 @@
 """Figures on no curve: those that several runs share, and the widest contrasts of one part."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay.analyse.curves import is_headline
@@ -168,7 +168,11 @@ def _differing(figures: Sequence[_Figure], differ: str) -> Iterator[Sequence[_Fi
     """Groups of figures that differ only in this; each level once."""
     names = _TOGETHER.get(differ, {differ})
     having = [each for each in figures if each.level(differ) != UNSTATED]
-    for group in grouped(having, lambda each: matching.rest(each.estimate, names)).values():
+
+    def rest(each: _Figure) -> Hashable:
+        return "" if differ == PLACE else each.label, matching.rest(each.estimate, names)
+
+    for group in grouped(having, rest).values():
         levels = grouped(group, lambda each: each.level(differ))
         if len(levels) > 1:
             yield [of[0] for of in levels.values()]

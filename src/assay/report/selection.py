@@ -26,7 +26,7 @@ def title(declared: Declaration) -> str:
 
 def named(run: Run, estimate: Estimate) -> str:
     """Return the title of an estimate's benchmark, with the metric if no section can place it."""
-    program = estimate.measurand.program
+    program = estimate.measurand.program if run.imported else estimate.benchmark
     if program == estimate.benchmark:
         return title(estimate.declared)
     metric, declared = known(estimate.metric), run.plan.declared(program)

@@ -145,8 +145,11 @@ def _rest(estimate: Estimate, name: str) -> Hashable:
         if axis.name == name:  # the pattern of messages says how bytes pass
             parts |= {axis.part, "direction"} if axis.role == "message-pattern" else {axis.part}
     parts |= {level.role for level in found.levels if level.factor == name or not level.varied}
-    memory = "" if name == MEMORY else estimate.placement.memory  # with the numbers of its nodes
-    return estimate.placement.hosts, memory, found.but(parts)
+    # What was asked is more exact than its parts: on one cache all pairs of cores are the same, on any node all
+    # interleaved memory.
+    asked = estimate.placement
+    label, memory = "" if name in {CORES, CARD} else asked.label, "" if name == MEMORY else asked.memory
+    return asked.hosts, label, memory, found.but(parts)
 
 
 def _against_base(

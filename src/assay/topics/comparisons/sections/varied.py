@@ -25,7 +25,7 @@ def _sentences(scene: Scene) -> tuple[str, ...]:
     varied, known = scene.cached(_varied), scene.cached(_known)
     among = sum(each.varied and each.p is not None for each in scene.analysis.comparisons)
     meaning = joined(" ", (_meaning(varied, known), verdicts.withdrawn(varied, among)))
-    return (meaning, verdicts.resolution(scene.analysis.comparisons))
+    return (meaning, _resolution(scene.analysis))
 
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
@@ -186,6 +186,19 @@ def _controls(analysis: Analysis) -> tuple[Table, ...]:
         "A against A: the first level measured twice in each block, which shows the resolution of this machine"
     )
     return (Table(caption, columns, tuple(rows), frozenset({1, 2, 4}), short=text("A against A")),) if rows else ()
+
+
+def _resolution(analysis: Analysis) -> str:
+    found = [each.resolution for each in analysis.comparisons if each.varied and each.resolution is not None]
+    if not found:
+        return ""
+    return text(
+        "The same level measured twice in each block differs by more than a factor of 2: no difference is claimed."
+        if max(found) > 1
+        else "The same level measured twice in each block differs by up to {most} in 95 of 100 cases: no smaller "
+        "difference is claimed.",
+        most=formatting.percent(max(found)),
+    )
 
 
 def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
