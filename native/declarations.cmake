@@ -1,5 +1,5 @@
 # Declarations of benchmarks, which are JSON, as C++: `declared/<program>.hpp` from <program>.json. See
-# docs/adding-a-benchmark.md, and assay.model.declaration_files, which reads the same files.
+# docs/adding-a-benchmark.md, and assay.catalogue.declaration_files, which reads the same files.
 
 # The value at a place of a JSON text, again as JSON: string(JSON GET) takes the quotes of a string, and turns true
 # into ON and null into nothing.
