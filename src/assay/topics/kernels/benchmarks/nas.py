@@ -42,11 +42,11 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
         for need in [demand(problem, size)]
         if need.has_work(ranks)
         and need.has_work(cores)
-        and max(need.rank_bytes(1), cores * need.rank_bytes(cores)) <= room
+        and cores * need.rank_bytes(cores) <= room
     ]
     in_time = [size for size in fitting if _seconds(problem, size, 1) <= _LONGEST_S]
     lasting = [size for size in in_time if _seconds(problem, size, cores) >= _LEAST_S]
-    yield {"npb-class": (lasting[:1] or in_time[-1:] or fitting[:1] or CLASSES[:1])[0]}
+    yield {"npb-class": (lasting or in_time[-1:] or fitting or CLASSES)[0]}
 
 
 def _memory_bytes(params: Params, placement: Placement) -> int:
