@@ -5,8 +5,6 @@ import math
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.simulation import described
 
 from assay.catalogue import benchmarks
@@ -154,25 +152,33 @@ def exchanged(grid: Iterable[int], shape: Iterable[int]) -> int:
     return neighbours[0] * j * k + neighbours[1] * i * k + neighbours[2] * 16 * i * j
 
 
-@given(
-    grid=st.tuples(st.integers(3, 40), st.integers(3, 40), st.integers(3, 80)),
-    ranks=st.integers(1, 48),
-    wanted=st.tuples(*[st.sampled_from((0, 0, 0, 1, 2, 3))] * 3),
+def divisions(ranks: int) -> Iterable[tuple[int, int, int]]:
+    of = [each for each in range(1, ranks + 1) if ranks % each == 0]
+    return ((i, j, ranks // i // j) for i in of for j in of if ranks % (i * j) == 0)
+
+
+@pytest.mark.parametrize("wanted", [(0, 0, 0), (2, 0, 0), (0, 3, 0), (0, 0, 2), (1, 1, 0)])
+@pytest.mark.parametrize(
+    "grid", [(32, 32, 64), (12, 40, 400), (40, 12, 50), (300, 20, 64), (5, 5, 1000), (20, 30, 33), (21, 30, 34)]
 )
 def test_ranks_are_divided_so_that_they_exchange_least(
-    grid: tuple[int, int, int], ranks: int, wanted: tuple[int, int, int]
+    grid: tuple[int, int, int], wanted: tuple[int, int, int]
 ) -> None:
-    every = [
-        (i, j, k)
-        for i, j, k in itertools.product(range(1, ranks + 1), repeat=3)
-        if i * j * k == ranks
-        and all(each in (0, found) for each, found in zip(wanted, (i, j, k), strict=True))
-        and i <= grid[0] - 2
-        and j <= grid[1] - 2
-        and (k == 1 or (grid[2] - 2) / k >= 16)
-    ]
-    best = min(every, key=lambda shape: (exchanged(grid, shape), -shape[0], -shape[1]), default=None)
-    assert shape_of(grid, ranks, wanted) == best
+    divided = 0
+    for ranks in range(1, 61):
+        every = [
+            shape
+            for shape in divisions(ranks)
+            if all(each in (0, found) for each, found in zip(wanted, shape, strict=True))
+            and shape[0] <= grid[0] - 2
+            and shape[1] <= grid[1] - 2
+            and (shape[2] == 1 or (grid[2] - 2) / shape[2] >= 16)
+        ]
+        best = min(every, key=lambda shape: (exchanged(grid, shape), -shape[0], -shape[1]), default=None)
+        assert shape_of(grid, ranks, wanted) == best
+        assert any(wanted) or shape_of(grid, ranks) == best
+        divided += best is not None
+    assert divided > 1 or any(wanted)
 
 
 @pytest.mark.parametrize(("ranks", "size"), [(1, "XS"), (2, "XS"), (6, "S"), (8, "M"), (12, "L"), (16, "XS")])
@@ -211,6 +217,11 @@ def test_a_grid_of_himeno_that_cannot_be_divided_has_no_ranks_along_its_axes() -
     assert points(HIMENO_MPI, placed(8), 1e12, **{**params, "i": 8}) == [{"i": 8, "j": 1, "k": 1}]
     assert points(HIMENO_MPI, placed(8), 1e12, **{**params, "j": 4}) == [{"i": 2, "j": 4, "k": 1}]
     assert points(HIMENO_MPI, placed(8), 1e12, **{**params, "k": 2})[0]["k"] == 2
+    assert points(HIMENO_MPI, placed(2), 1e12, **{**params, "i": 1, "j": 1}) == [{"i": 1, "j": 1, "k": 2}]
+    assert points(HIMENO_MPI, placed(2), 1e12, **{**params, "j": 1, "k": 1}) == [{"i": 2, "j": 1, "k": 1}]
+    assert points(HIMENO_MPI, placed(2), 1e12, **{**params, "i": 1, "k": 1}) == [{"i": 1, "j": 2, "k": 1}]
+    faces = HIMENO_MPI.growth.exchange({**params, "i": 1, "j": 1, "k": 2}, placed(2))
+    assert faces == (34 * 30 * 30 * 62, ((1, 4 * 32 * 32), (1, 4)))
 
 
 @pytest.mark.parametrize("columns", [16, 100, 400, 1600])
