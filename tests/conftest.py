@@ -39,6 +39,7 @@ _LOTS = {
             "simulated",
             "statistics",
             "strata",
+            "message_formulas",
             "system_law",
         )
     ),
