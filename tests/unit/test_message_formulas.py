@@ -77,7 +77,7 @@ def curve(seed: int, most: int = 12) -> tuple[Array, Array]:
 
 
 def squares(sizes: Array, times: Array) -> float:
-    """Sum of the squared relative residuals of the best line without negative coefficients (scipy.optimize.nnls)."""
+    """Sum of the squared relative residuals of the best line with nothing negative (scipy.optimize.nnls)."""
     columns = np.stack([1 / times, sizes / times], axis=1)
     scale = np.abs(columns).max(axis=0)
     _, norm = scipy.optimize.nnls(columns / scale, np.ones_like(times))
@@ -221,7 +221,8 @@ def powers(*exponents: float) -> Array:
 
 def test_a_curve_is_saturated_where_its_time_grows_with_the_size_three_times_in_a_row() -> None:
     def found(*exponents: float) -> float:
-        return float(figures.saturation(2.0 ** np.arange(len(exponents) + 1), powers(*exponents))[0])
+        sizes = np.array([2.0**power for power in range(len(exponents) + 1)])
+        return float(figures.saturation(sizes, powers(*exponents))[0])
 
     # The slope at a size is the mean of those on its two sides.
     assert found(0, 0, 1, 1, 1, 1) == 2.0**3

@@ -10,7 +10,7 @@ from tests.simulation import described
 from assay.catalogue import benchmarks
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.errors import UsageError
-from assay.model.growth import Exchange
+from assay.model.growth import Exchange, Message
 from assay.model.placement import Memory, Placement
 from assay.topics.kernels.benchmarks.hpcg import counts
 from assay.topics.kernels.grid import grid_of
@@ -61,7 +61,7 @@ def levels(ranks: int, edge: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize(("ranks", "edge", "iterations"), [(1, 8, 50), (2, 8, 5), (4, 8, 1)])
 def test_hpcg_counts_operations_and_bytes_of_each_part(ranks: int, edge: int, iterations: int) -> None:
     counted, grids = counts(ranks, edge, iterations), levels(ranks, edge)
-    rows, entries = grids[0]
+    rows, _ = grids[0]
     vectors = 3 * iterations + 1  # HPCG: three sums and updates in each iteration, and those at the start
     assert counted["ddot"] == (2 * vectors * rows, vectors * rows * 2 * 8)
     assert counted["waxpby"] == (2 * vectors * rows, vectors * rows * 3 * 8)
@@ -192,9 +192,11 @@ def test_himeno_over_ranks_needs_its_block_in_whole_lines_and_passes_its_faces(r
     found = HIMENO_MPI.growth.exchange(params, placed(ranks))
     work = 34 * math.prod(n - 2 for n in GRIDS[size])
     faces = {0: j * k, 1: i * k, 2: i * j}
-    sides = [(1, 4 * faces[axis] * (1 if along == 2 else 2)) for axis, along in enumerate(shape) if along > 1]
+    sides = [
+        Message(1, 4 * faces[axis] * (1 if along == 2 else 2)) for axis, along in enumerate(shape) if along > 1
+    ]
     rounds = next(each for each in range(9) if 2**each >= ranks)
-    assert found == Exchange(work, (*sides, (rounds, 4)) if ranks > 1 else ())
+    assert found == Exchange(work, (*sides, Message(rounds, 4)) if ranks > 1 else ())
 
 
 def test_independent_grids_of_himeno_are_whole_and_pass_nothing() -> None:

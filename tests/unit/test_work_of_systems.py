@@ -128,7 +128,7 @@ def test_the_memory_of_all_hosts_and_the_cores_of_all_ranks_count() -> None:
 def test_hpl_passes_panels_between_nodes_and_pivots_and_rows_in_columns(
     n: int, p: int, q: int, hosts: int
 ) -> None:
-    params = {"n": n, "nb": 128, "p": p, "q": q, "coupling": "sharing"}
+    params: dict[str, int | str] = {"n": n, "nb": 128, "p": p, "q": q, "coupling": "sharing"}
     found = HPL.growth.exchange(params, placed(p * q // hosts, 1, hosts))
     assert found
     assert found.work == pytest.approx(operations(n))
