@@ -209,6 +209,22 @@ def test_half_of_the_highest_rate_is_read_from_the_curve_in_logarithms(seed: int
     assert figures.half_size_measured(sizes, times[None, :])[0] == pytest.approx(wanted)
 
 
+def test_half_of_the_rate_may_be_reached_at_the_last_size_of_a_piece() -> None:
+    """Powers of 2 are exact: half of the rate is 2^32 B/s, and the first piece reaches it at its last size."""
+    start = SIZES[3] / 2.0**32
+    law = Lines(np.array([[start, 1.0, 1.0]]), np.array([[0.0, 0.0, 2.0**-33]]), np.zeros((1, 3)))
+    assert figures.half_size(SIZES, CUT, law)[0] == SIZES[3]
+    # A piece of half the slope comes near to half of the rate and does not reach it.
+    never = Lines(np.array([[start, 1.0, 1.0]]), np.array([[2.0**-32, 2.0**-32, 2.0**-33]]), np.zeros((1, 3)))
+    assert figures.half_size(SIZES, CUT, never)[0] == 2.0**33
+
+
+def test_half_of_the_highest_rate_may_lie_between_the_first_two_sizes() -> None:
+    sizes, rates = np.array([64.0, 128.0, 256.0]), np.array([1.0, 3.0, 4.0])
+    wanted = 64 * 2 ** (math.log(2) / math.log(3))
+    assert figures.half_size_measured(sizes, (sizes / rates)[None, :])[0] == pytest.approx(wanted)
+
+
 def test_half_of_the_highest_rate_may_be_reached_at_once() -> None:
     sizes, times = np.array([0.0, 64.0, 128.0, 256.0]), np.array([[1.0, 1.0, 2.0, 4.0]])
     assert figures.half_size_measured(sizes, times)[0] == pytest.approx(64)
@@ -238,7 +254,8 @@ def test_a_size_that_stands_twice_counts_once_with_its_mean_in_logarithms() -> N
     sizes = np.array([0.0, 1.0, 2.0, 2.0, 4.0, 8.0])
     times = np.array([[1.0, 1.0, 4.0, 1.0, 4.0, 8.0]])
     assert figures.saturation(sizes, times)[0] == 1.0
-    assert figures.saturation(sizes[:4], times[:, :4])[0] == math.inf  # two sizes
+    few = figures.saturation(sizes[:4], np.repeat(times[:, :4], 3, axis=0))  # two sizes
+    assert few.tolist() == [math.inf] * 3
 
 
 @FEW
@@ -254,7 +271,8 @@ def test_a_step_is_the_smaller_ratio_of_the_two_sizes_beside_it(starts: list[flo
 
 
 def test_each_break_has_its_step() -> None:
-    found = figures.steps(SIZES, CUT, LAW)[0]
+    (found,) = figures.steps(SIZES, CUT, LAW)
+    assert len(found) == 2
     for number, at in enumerate((4, 8)):
         ratios = [
             (LAW.start[0, number + 1] + LAW.per_byte[0, number + 1] * size)

@@ -56,6 +56,8 @@ def test_pairs_share_the_links_of_their_hosts_and_slow_cores_are_slow() -> None:
     assert many.seconds["message"] == pytest.approx(8 * (3e-7 + 4096 / rate) + 5e-6 + 2e-6)
     assert many.work["message"] == {"messages": 4 * 8, "bytes": 4 * 8 * 4096}
     assert many.paces == (1.0, 2.0, 1.0, 2.0)
+    threads = of("pt2pt", 2, "--pattern latency --bytes 8", "0-1")
+    assert threads.paces == (2.0,)  # the slower one of its cores
     full = of("pt2pt", 2, "--pattern multi-latency --bytes 4096", "0/1", dataclasses.replace(LAW, fabric=8e9))
     assert full.seconds["message"] == pytest.approx(2 * (2e-6 + 5e-6 + 4096 / 4e9))
     assert full.work["message"] == {"messages": 4, "bytes": 4 * 4096, "one-way": 2}
@@ -257,6 +259,7 @@ class Clocks:
 def test_the_ranks_of_a_system_do_what_single_clocks_say(n: int, block: int, p: int, q: int, ahead: str) -> None:
     rates = np.random.default_rng(p * q).uniform(2e9, 4e9, (p, q))
     ranks = Ranks(rates, 0.25, Channel(1e-5, 1e9), Channel(2e-5, 5e8), 0.3)
+    assert Ranks(rates, 0.25) == Ranks(rates, 0.25, Channel(0.0, math.inf), Channel(0.0, math.inf), 0.0, 0.0)
     found = solve(n, block, ranks, look_ahead=ahead == "one")
     clocks = Clocks(n, block, ranks)
     clocks.solve(look_ahead=ahead == "one")
