@@ -40,9 +40,7 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
         size
         for size in CLASSES
         for need in [demand(problem, size)]
-        if need.has_work(ranks)
-        and need.has_work(cores)
-        and cores * need.rank_bytes(cores) <= room
+        if need.has_work(ranks) and need.has_work(cores) and cores * need.rank_bytes(cores) <= room
     ]
     in_time = [size for size in fitting if _seconds(problem, size, 1) <= _LONGEST_S]
     lasting = [size for size in in_time if _seconds(problem, size, cores) >= _LEAST_S]
