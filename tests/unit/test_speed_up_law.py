@@ -24,7 +24,7 @@ from assay.model.record import Prediction
 from assay.plan import Options
 from assay.simulation import Law
 from assay.topics.scaling.models.scaling import is_speed
-from assay.topics.scaling.predictions.speed_up import expect
+from assay.topics.scaling.predictions.speed_up import expect, predict
 from assay.topics.scaling.what_if import over_network, stated_network
 
 #: Cores, and whether its ranks are copies -> rates of three launches.
@@ -49,7 +49,7 @@ def on_cores(tmp_path_factory: pytest.TempPathFactory) -> RunEstimates:
         tmp_path_factory.mktemp("cores"),
         EIGHT,
         1,
-        Measure("himeno_mpi", ranks, axes={"size": "M", "coupling": ("sharing", "independent")}),
+        Measure("himeno_mpi", ranks, axes={"size": ("M", "S"), "coupling": ("sharing", "independent")}),
         Measure("pt2pt", ("pair",), axes={"pattern": "latency", "bytes": (8, 64, 512, 4096)}),
     )
 
@@ -77,7 +77,12 @@ def key(case: Case) -> tuple[int, bool]:
 
 
 def planted(
-    known: RunEstimates, rates: Rates, problem: Mapping[str, object], *, messages: bool = True
+    known: RunEstimates,
+    rates: Rates,
+    problem: Mapping[str, object],
+    *,
+    messages: bool = True,
+    state: str | None = None,
 ) -> RunEstimates:
     """The run with these rates of a problem alone, each of three launches, and with the planted law."""
     cases = {case.id: case for case in known.run.plan.cases}
@@ -88,11 +93,18 @@ def planted(
             found.append(each)
         elif is_speed(estimate) and key(case) in rates and problem.items() <= case.params.items():
             values = rates[key(case)]
-            launches = tuple(LaunchMedian(block, None, value) for block, value in enumerate(values))
+            launches = tuple(LaunchMedian(block, state, value) for block, value in enumerate(values))
             value = Quantity(float(np.median(values)), min(values), max(values), estimate.unit, "range")
-            found.append(Measured(msgspec.structs.replace(estimate, value=value, launches=len(values)), launches))
+            one = msgspec.structs.replace(estimate, value=value, launches=len(values), state=state)
+            found.append(Measured(one, launches))
     models = tuple(law(each) for each in known.models if messages or not isinstance(each, MessageLaw))
     return RunEstimates(known.run, tuple(found), models, known.farthest)
+
+
+def both(one: RunEstimates, other: RunEstimates) -> RunEstimates:
+    """The rates of both."""
+    more = tuple(each for each in other.measured if not each.estimate.declared.between_two)
+    return RunEstimates(one.run, (*one.measured, *more), one.models, one.farthest)
 
 
 def case_of(known: RunEstimates, cores: int, problem: Mapping[str, object]) -> Case:
@@ -179,6 +191,55 @@ def test_the_last_trend_between_two_figures_goes_on(on_cores: RunEstimates) -> N
     assert found.hi == pytest.approx((1 + form) / least)
 
 
+def test_copies_of_another_problem_scale_the_rate_of_the_base(on_cores: RunEstimates) -> None:
+    """Copies on four cores over one rank alone, of a smaller problem, in each block."""
+    case = case_of(on_cores, 4, M)
+    small, alone = (4.2e9, 4.4e9, 4.1e9), (1.1e9, 1.2e9, 1.15e9)
+    known = both(
+        planted(on_cores, {(1, False): ALONE}, M),
+        planted(on_cores, {(1, False): alone, (4, True): small}, {"size": "S"}),
+    )
+    found = predicted(known, case)
+    assert found
+    typical, _, high = messages_s(case)
+    value = float(np.median(ALONE) * np.median(small) / np.median(alone))
+    drawn = [a * b / c for a, b, c in zip(ALONE, small, alone, strict=True)]
+    assert found.value == pytest.approx(1 / (1 / value + typical))
+    assert found.lo == pytest.approx(1 / (1.05 * (1 / min(drawn) + typical) + high - typical))
+    assert found.hi == pytest.approx(1.05 / (1 / max(drawn) + typical))
+
+
+def test_of_two_states_of_the_machine_the_ends_of_both_count(on_cores: RunEstimates) -> None:
+    case = case_of(on_cores, 4, M)
+    rates = {(1, False): ALONE, (4, True): COPIES[4]}
+    slower = {(1, False): tuple(0.8 * each for each in ALONE), (4, True): tuple(0.7 * each for each in COPIES[4])}
+    near, far = (planted(on_cores, each, M, state=name) for each, name in ((rates, "near"), (slower, "far")))
+    one, other, found = (predicted(each, case) for each in (near, far, both(near, far)))
+    assert one
+    assert other
+    assert found
+    assert (found.lo, found.hi) == (min(one.lo, other.lo), max(one.hi, other.hi))
+    assert found.value == pytest.approx((found.lo + found.hi) / 2)
+    assert set(found.models) == {*one.models, *other.models}
+
+
+def test_a_stored_prediction_is_compared_with_the_figure(on_cores: RunEstimates) -> None:
+    case = case_of(on_cores, 4, M)
+    known = planted(on_cores, {(1, False): ALONE, (4, False): (3e9, 3.3e9, 2.7e9), (4, True): COPIES[4]}, M)
+    stated = predicted(known, case)
+    assert stated
+    run = msgspec.structs.replace(known.run, predictions=(stated,))
+    (line,) = predict(RunEstimates(run, known.measured, known.models))
+    assert line.predicted.parts == (stated.value, stated.lo, stated.hi)
+    assert line.value.value == 3e9
+    assert line.deviation == pytest.approx(3e9 / stated.value - 1)
+    assert set(line.of) == {each for each in stated.models if not each.startswith("message-law")}
+    assert line.by == "independent copies on the same cores, the law of messages"
+    for changes in ({"metric": "traffic"}, {"law": "system-time"}):
+        other = msgspec.structs.replace(run, predictions=(msgspec.structs.replace(stated, **changes),))
+        assert not list(predict(RunEstimates(other, known.measured, known.models)))
+
+
 def fewer(factors: Sequence[float], speed_ups: Sequence[float], at: float, *, full: bool) -> list[float]:
     """Speed-ups by the laws of Amdahl, of scalability where two points are known, a power, and a full node."""
     s, p = np.array(speed_ups), np.array(factors)
@@ -218,8 +279,8 @@ def test_too_far_or_with_one_figure_alone_nothing_is_predicted(on_cores: RunEsti
     assert predicted(planted(on_cores, base, M, messages=False), case_of(on_cores, 2, M)) is None
     assert predicted(planted(on_cores, base | {(4, True): COPIES[4]}, M), case_of(on_cores, 4, M))  # four times
     assert predicted(planted(on_cores, base | {(8, True): COPIES[8]}, M), case_of(on_cores, 8, M)) is None
-    both = base | {(2, False): COPIES[2], (8, True): COPIES[8]}
-    assert predicted(planted(on_cores, both, M), case_of(on_cores, 8, M))
+    two = base | {(2, False): COPIES[2], (8, True): COPIES[8]}
+    assert predicted(planted(on_cores, two, M), case_of(on_cores, 8, M))
 
 
 PLANE = {"nx": 400}
