@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 import pytest
 from tests.simulation import simulated_run
+from tests.unit.figure_columns import set_right
 
 from assay import store
 from assay.analyse import analyse
@@ -145,6 +146,24 @@ def test_half_of_the_messages_are_up_to_a_size(
     calls: Sequence[Sequence[Calls]] = (({"MPI_Send": (1, 1.0, 100, sizes)},) * 2,) * 3
     _, (row,) = tables(planted(plain, calls), analysis)
     assert row.get("Half of the messages up to", "") == half
+
+
+def test_a_rest_of_half_a_message_counts(plain: Run, analysis: Analysis) -> None:
+    one: Calls = {"MPI_Send": (3, 1.0, 100, {"8": 1, "64": 2})}
+    calls: Sequence[Sequence[Calls]] = ((one, {}), ({}, {}), ({}, {}))
+    _, (row,) = tables(planted(plain, calls), analysis)
+    assert row["Half of the messages up to"] == "64 B"
+
+
+def test_columns_without_a_cell_are_left_out_and_figures_are_set_so(plain: Run, analysis: Analysis) -> None:
+    calls: Calls = {"MPI_Barrier": (3, 1.0, 0, {})}
+    silent = planted(plain, ((calls, calls),) * 3)
+    usage, called = tables(silent, analysis)
+    assert "Sent" not in called[0]
+    assert "Half of the messages up to" not in called[0]
+    assert "Time on other cpus" in usage[0]
+    for run in (silent, planted(plain, (({"MPI_Send": (3, 1.0, 9, {"8": 3})},) * 2,) * 3)):
+        assert set_right(next(each for each in sections(run, analysis) if each.id == "ranks").tables)
 
 
 def test_six_calls_are_shown_and_ranks_without_counters_do_not_count(plain: Run, analysis: Analysis) -> None:
