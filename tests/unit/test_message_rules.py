@@ -1,0 +1,184 @@
+"""Rules on messages between nodes at their borders, from planted figures and models of one simulated run."""
+
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+from tests.simulation import confirm
+from tests.unit.test_limits_wire import ethernet, run_of, with_device
+from tests.unit.test_lost_frames import BLACK_HOLE, MACHINE
+from tests.unit.test_lost_frames import findings as lost
+from tests.unit.test_lost_frames import run_of as broken
+
+from assay import store
+from assay.analyse import conclude, examine
+from assay.analyse.evidence import Evidence
+from assay.analyse.findings import findings
+from assay.model.plan import Measure
+from assay.model.quantity import Basis, Quantity
+from assay.model.result import Estimate, Finding
+from assay.report.section import Headline
+from assay.simulation import Law, Link
+from assay.topics.messages.models.duplex import Duplex
+from assay.topics.messages.sections import many_pairs
+
+#: TCP in frames of 1,500 B on Gigabit Ethernet, B/s.
+WIRE = 1e9 / 8 * 1448 / 1538
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    axes = {"pattern": ("bandwidth", "bidirectional"), "bytes": (1024, 32768, 65536, 2**20)}
+    gbe = Link(25e-6, 117e6, 117e6)
+    law = Law(links={"host": gbe, "core": gbe}, sampled_s=0.0)
+    folder = tmp_path_factory.mktemp("rules")
+    run = run_of(folder, law, Measure("pt2pt", ("pair:other-node",), axes=axes))  # type: ignore[arg-type]
+    return examine(with_device(run, ethernet()))
+
+
+def rates(known: Evidence, pattern: str = "bandwidth") -> dict[int, Estimate]:
+    every = (each.estimate for each in known.measured)
+    return {
+        int(e.params["bytes"]): e for e in every if e.params.get("pattern") == pattern and e.metric == "bandwidth"
+    }
+
+
+def planted(known: Evidence, values: Mapping[int, Quantity], pattern: str = "bandwidth") -> Evidence:
+    """The evidence with these bandwidths of one pattern, and with no other one."""
+    own = {rates(known, pattern)[size].id: value for size, value in values.items()}
+    measured = tuple(
+        msgspec.structs.replace(each, estimate=msgspec.structs.replace(each.estimate, value=own[each.estimate.id]))
+        for each in known.measured
+        if each.estimate.id in own
+    )
+    return msgspec.structs.replace(known, measured=measured, models=())
+
+
+def shares(value: float, lo: float, hi: float, basis: Basis = "interval") -> Quantity:
+    return Quantity(value * WIRE, lo * WIRE, hi * WIRE, "B/s", basis)
+
+
+def found(evidence: Evidence, rule: str) -> list[Finding]:
+    return [each for each in findings(evidence) if each.rule == rule and each.assessed]
+
+
+@pytest.mark.parametrize("high", [0.899, 0.9, 0.95])
+def test_a_link_is_reached_from_an_upper_end_of_nine_tenths_on(known: Evidence, high: float) -> None:
+    (finding,) = found(planted(known, {2**20: shares(0.8, 0.7, high)}), "link_ceiling")
+    below = high < 0.9
+    assert ("something else limits them" in finding.claim) == below
+    assert ("the link limits them" in finding.claim) == (not below)
+    assert finding.severity == ("problem" if below else "fact")
+    assert finding.status == "observed"
+    assert "0.80 of 118 MB/s" in finding.claim
+    assert finding.statistic == f"upper bound (95 %) of the share {high:.3g}"
+    assert finding.numbers["threshold"].value == pytest.approx(0.9 * WIRE)
+    assert bool(finding.rivals) == bool(finding.next) == below
+
+
+def test_on_a_range_a_shortfall_is_a_candidate_that_is_tested_again(known: Evidence) -> None:
+    (finding,) = found(planted(known, {2**20: shares(0.8, 0.7, 0.85, "range")}), "link_ceiling")
+    assert (finding.severity, finding.status) == ("advice", "candidate")
+    assert finding.statistic == "largest of the share 0.85"
+    (reached,) = found(planted(known, {2**20: shares(0.8, 0.7, 0.95, "range")}), "link_ceiling")
+    assert (reached.severity, reached.status) == ("fact", "observed")
+
+
+def test_the_best_of_messages_of_64_kib_and_more_counts(known: Evidence) -> None:
+    fast, slow = shares(0.95, 0.94, 0.96), shares(0.5, 0.49, 0.51)
+    (finding,) = found(planted(known, {32768: fast, 65536: slow}), "link_ceiling")
+    assert "64 KiB" in finding.claim
+    assert finding.severity == "problem"
+    (finding,) = found(planted(known, {65536: fast, 2**20: slow}), "link_ceiling")
+    assert "64 KiB" in finding.claim
+    assert finding.severity == "fact"
+    assert found(planted(known, {1024: fast, 32768: slow}), "link_ceiling") == []
+
+
+def test_both_directions_have_a_rival_of_their_own(known: Evidence) -> None:
+    half = shares(1.0, 0.9, 1.1)  # of twice the wire
+    (finding,) = found(planted(known, {2**20: half}, "bidirectional"), "link_ceiling")
+    assert "0.50 of 235 MB/s" in finding.claim
+    assert "directions that share a part of the path" in finding.rivals
+    (one,) = found(planted(known, {2**20: shares(0.5, 0.4, 0.6)}), "link_ceiling")
+    assert "directions that share a part of the path" not in one.rivals
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict", "severity", "border"),
+    [
+        ((1.1, 1.0, 1.2), "the directions share the path", "advice", 1.2),
+        ((1.1, 1.0, 1.21), "the directions slow each other down", "fact", 1.8),
+        ((1.9, 1.79, 2.0), "the directions slow each other down", "fact", 1.8),
+        ((1.9, 1.8, 2.0), "the directions are independent", "fact", 1.8),
+    ],
+)
+def test_directions_are_shared_up_to_1_2_and_independent_from_1_8_on(
+    known: Evidence, factor: tuple[float, float, float], verdict: str, severity: str, border: float
+) -> None:
+    (model,) = known.fitted(Duplex)
+    one = msgspec.structs.replace(model, long_messages=Quantity(*factor, "", "interval"))
+    (finding,) = found(msgspec.structs.replace(known, models=(one,)), "duplex")
+    assert finding.claim.endswith(f": {verdict}.")
+    assert (finding.severity, finding.status) == (severity, "observed")
+    assert finding.numbers["threshold"].value == border
+    end = factor[2] if severity == "advice" else factor[1]
+    assert finding.statistic == f"{'upper' if severity == 'advice' else 'lower'} end {end:.3g}"
+    assert bool(finding.rivals) == bool(finding.next) == (severity == "advice")
+
+
+@pytest.mark.parametrize(("pattern", "size"), [("latency", 4096), ("bandwidth", 64)])
+def test_a_repeated_message_has_to_pass_within_the_patience_of_the_program(
+    tmp_path_factory: pytest.TempPathFactory, pattern: str, size: int
+) -> None:
+    """`tcp` gives up after 20 s without a byte."""
+    path = broken(tmp_path_factory.mktemp("lost"), BLACK_HOLE, pattern)
+    (finding,) = lost(store.load(path))
+    assert finding.experiment
+    (effect,) = finding.experiment.effects
+    assert effect.border == (20.0 if pattern == "latency" else size / 20)
+    assert (effect.side, effect.unit) == (("below", "s") if pattern == "latency" else ("above", "B/s"))
+    (arm,) = effect.arms
+    assert (arm.metric, arm.kernel, arm.params) == (pattern, "message", {"segment": 1280 - 60})
+    assert confirm(path, BLACK_HOLE, MACHINE)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    axes = {"pattern": "multi-bandwidth", "bytes": (64, 2**20)}
+    law = Law(links={"host": Link(25e-6, 117e6, 117e6), "core": Link(3e-7, 4e9, 9e9)}, sampled_s=0.0)
+    run = run_of(
+        tmp_path_factory.mktemp("pairs"),
+        law,
+        Measure("pt2pt", ("all", "one-core@2", "all@2"), axes=axes),  # type: ignore[arg-type]
+    )
+    return examine(run)
+
+
+def headline(known: Evidence) -> Headline:
+    section = many_pairs.declared.section(known.run, conclude(known))
+    assert section
+    (found,) = section.headlines
+    return found
+
+
+def without(known: Evidence, *labels: str) -> Evidence:
+    kept = tuple(each for each in known.measured if each.estimate.placement.label not in labels)
+    return msgspec.structs.replace(known, measured=kept)
+
+
+def test_the_first_page_has_the_best_of_most_ranks_between_nodes_else_inside_one(pairs: Evidence) -> None:
+    """Two pairs between nodes are no faster than one; inside a node pairs are far faster."""
+    assert headline(pairs).estimate.placement.label == "all@2"
+    assert headline(pairs).estimate.params["bytes"] == 2**20
+    assert headline(without(pairs, "all@2")).estimate.placement.label == "one-core@2"
+    assert headline(without(pairs, "all@2", "one-core@2")).estimate.placement.label == "all"
+    slow = tuple(
+        msgspec.structs.replace(
+            each, estimate=msgspec.structs.replace(each.estimate, value=Quantity(1.0, 1.0, 1.0, "B/s", "range"))
+        )
+        if each.estimate.placement.label == "all@2"
+        else each
+        for each in pairs.measured
+    )
+    assert headline(msgspec.structs.replace(pairs, measured=slow)).estimate.placement.label == "all@2"
