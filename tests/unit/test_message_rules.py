@@ -14,11 +14,14 @@ from assay import store
 from assay.analyse import conclude, examine
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import findings
+from assay.analyse.messages.steps import MessageLaw
+from assay.model.law import Unfitted
 from assay.model.plan import Measure
 from assay.model.quantity import Basis, Quantity
 from assay.model.result import Estimate, Finding
 from assay.report.section import Headline
 from assay.simulation import Law, Link
+from assay.topics.messages.models import max_rate
 from assay.topics.messages.models.duplex import Duplex
 from assay.topics.messages.sections import many_pairs
 
@@ -182,3 +185,24 @@ def test_the_first_page_has_the_best_of_most_ranks_between_nodes_else_inside_one
         for each in pairs.measured
     )
     assert headline(msgspec.structs.replace(pairs, measured=slow)).estimate.placement.label == "all@2"
+
+
+def test_one_number_of_pairs_is_no_curve_and_two_are_too_few(pairs: Evidence) -> None:
+    assert list(max_rate.fit(without(pairs, "all@2", "all"))) == []
+    (unfitted,) = max_rate.fit(pairs)
+    assert isinstance(unfitted, Unfitted)
+    assert unfitted.reason == "2 numbers of pairs, 2 sizes: the model needs 3 and 2"
+
+
+def test_the_residual_of_a_law_is_its_farthest_point(known: Evidence) -> None:
+    laws = [each for each in known.models if isinstance(each, MessageLaw)]
+    assert laws
+    for each in laws:
+        ratios = [point.ratio for point in each.points if point.ratio]
+        assert len(ratios) == 4
+        assert each.residual == pytest.approx(max(abs(ratio - 1) for ratio in ratios), abs=1e-15)
+        for point in each.points:
+            size = float(point.at["bytes"])
+            (piece,) = each.pieces
+            fitted = piece.start.value + size * piece.per_byte.value
+            assert point.ratio == pytest.approx(point.value.value / fitted)

@@ -66,6 +66,9 @@ def test_a_loss_is_heard_where_the_upper_end_is_below_0_8(known: Evidence, high:
 
 def test_only_ranks_that_share_a_problem_lose_by_messages(known: Evidence) -> None:
     copies = with_efficiency(step(known, copies=True), ends(0.5))
+    (nothing,) = (each for each in findings(planted(known, copies)) if each.rule == "scaling")
+    assert not nothing.assessed
+    assert len(found(planted(known, with_efficiency(step(known), ends(0.5), ranks=1)))) == 1
     without_messages = with_efficiency(step(known), ends(0.5), ranks=0)
     well = with_efficiency(step(known), ends(0.9))
     assert found(planted(known, copies, without_messages, well)) == []
@@ -94,6 +97,8 @@ def test_the_placement_that_loses_most_is_named(known: Evidence) -> None:
         ((0.6, 0.59, 0.61), (1.1, 1.01, 1.2), "a cache effect", "fewer ranks per node"),
         ((0.7, 0.69, 0.71), (1.1, 1.0, 1.2), "Sharing the node costs 30.0 %", "fewer ranks per node"),
         ((1.0, 0.9, 1.1), (1.0, 0.99, 1.01), "Messages cost 0.0 %", "cannot be told apart"),
+        ((0.98, 0.9, 1.0), (0.98, 0.9, 1.0), "Messages cost 2.0 %", "cannot be told apart"),
+        ((0.98, 0.9, 1.0), (0.98, 0.9, 0.99), "Messages cost 2.0 %", "network"),
     ],
 )
 def test_the_reason_is_the_larger_of_two_losses(
@@ -130,6 +135,12 @@ def test_what_is_not_known_separately_is_said_with_the_command_that_measures_it(
     (finding,) = found(planted(known, low))
     assert "were not measured separately" in finding.claim
     assert "scale:himeno_mpi" in str(finding.next)
+    half = msgspec.structs.replace(low, shared=ends(0.7))
+    (finding,) = found(planted(known, half))
+    assert "scale:himeno_mpi" in str(finding.next)
+    single = msgspec.structs.replace(low, shared=ends(0.7), messages=exact(0.86), as_full=False)
+    (finding,) = found(planted(known, single))
+    assert "Too few launches to separate" in finding.claim
     few = msgspec.structs.replace(low, shared=exact(0.7), messages=ends(0.86), as_full=False)
     (finding,) = found(planted(known, few))
     assert "Too few launches to separate" in finding.claim
