@@ -13,7 +13,7 @@ from assay.model.placement import Memory, Placement
 PT2PT, TCP, ONESIDED, PAIRS, COLLECTIVE, OVERLAP = map(
     benchmarks.get, ("pt2pt", "tcp", "onesided", "pairs", "collective", "overlap")
 )
-Params = dict[str, int | str]
+Params = dict[str, int | float | str]
 
 
 def placed(ranks: int) -> Placement:
