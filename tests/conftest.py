@@ -40,6 +40,7 @@ _LOTS = {
             "statistics",
             "strata",
             "message_formulas",
+            "speed_up_law",
             "system_law",
         )
     ),
