@@ -8,7 +8,7 @@ from assay.report.section import Table
 WORDS = frozenset({
     "Application", "Placement", "Call", "Version", "Checked", "Result", "Problem", "Fastest", "Over",
     "As fast, within the interval", "Least node time", "Product", "Library", "Kernel", "Solution", "Part", "What",
-    "Levels", "Basis", "Verdict", "Between", "By", "Operation", "While computing", "Box", "Plane", "Prediction",
+    "Levels", "Basis", "Verdict", "Between", "By", "Operation", "While computing", "Plane", "Prediction",
     "From", "Before", "Method", "Where", "Fits", "Stated", "Held",
 })  # fmt: skip
 #: The serial fraction is a figure of a speed-up, and a word of its course.
