@@ -13,6 +13,7 @@ from assay.analyse.findings import findings
 from assay.model.core_rate import CoreRate
 from assay.model.facts import Fact
 from assay.model.plan import Measure, Study
+from assay.model.quantity import Quantity
 from assay.model.result import Finding
 from assay.model.run import Run
 from assay.plan import Options, experiment_plan
@@ -161,6 +162,23 @@ def test_the_fastest_sample_of_a_good_kernel_reaches_six_tenths_of_the_peak(slow
 def test_products_of_order_1000_and_more_tell(slow: Evidence, size: int) -> None:
     (finding,) = planted(slow, size=size)
     assert finding.assessed == (size >= 1000)
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.5])
+def test_of_large_products_the_fastest_counts(slow: Evidence, factor: float) -> None:
+    large = next(each.estimate for each in slow.measured if each.estimate.params.get("n") == 2048)
+    measured = []
+    for each in slow.measured:
+        estimate = each.estimate
+        if estimate.benchmark == "dgemm" and estimate.params["n"] == 256 and estimate.metric == large.metric:
+            median = factor * (large.median or 0.0)
+            value = Quantity(median, median, median, large.unit, "interval")
+            params = {**estimate.params, "n": 1024}
+            estimate = msgspec.structs.replace(estimate, params=params, value=value, max=1.0, limit=large.limit)
+        measured.append(msgspec.structs.replace(each, estimate=estimate))
+    every = findings(msgspec.structs.replace(slow, measured=tuple(measured)))
+    (finding,) = (each for each in every if each.rule == "wrong_kernel")
+    assert ("n=2048" in finding.evidence[0]) == (factor < 1)
 
 
 def test_products_without_a_peak_tell_nothing(slow: Evidence) -> None:

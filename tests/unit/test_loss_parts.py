@@ -158,6 +158,13 @@ def test_the_share_of_memory_is_known_up_to_a_width_of_a_fifth(lo: float, hi: fl
     assert (found.memory is not None) == (1 / lo - 1 / hi <= 0.2)
 
 
+def test_a_width_of_a_fifth_is_not_too_wide() -> None:
+    """The base computes a fifth of the time of all cores: 0.2 (1 / 0.5 - 1 / 1) is 0.2 exactly."""
+    nothing = profile([[MpiTimes(10.0, 1e-7, {})]])
+    shared = Quantity(0.75, 0.5, 1.0, "", "interval")
+    assert loss(step(0.2, shared), nothing, nothing, None).memory == pytest.approx(0.2 / 3)
+
+
 def test_without_copies_full_nodes_lose_nothing_to_memory() -> None:
     nothing = profile([[MpiTimes(10.0, 1e-7, {})]])
     assert loss(step(0.9, exact(1.0), as_full=True), nothing, nothing, None).memory == 0

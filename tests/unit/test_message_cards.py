@@ -210,6 +210,7 @@ def test_networks_are_compared_where_both_have_long_messages_and_nothing_else_di
         ({"share": ratio(0.8, 0.8, 0.8), "tcp_share": ratio(0.9, 0.9, 0.9)}, "wire", "mpi"),
         ({"share": ratio(0.8, 0.8, 0.8), "tcp_share": ratio(0.9, 0.899, 0.9)}, "wire", "undecided"),
         ({"pairs_rate": stated(2e8, 1.2981e8, 3e8)}, "wire", "one-pair"),
+        ({"rate": stated(1.0, 0.9, 1.0), "pairs_rate": stated(1.2, 1.1, 1.3)}, "wire", "undecided"),
         ({"pairs_rate": stated(2e8, 1.2979e8, 3e8)}, "wire", "undecided"),
         ({"over_copy": ratio(0.9, 0.9, 1.0)}, None, "copy"),
         ({"over_copy": ratio(0.9, 0.899, 1.0)}, None, "no-limit-known"),

@@ -83,6 +83,17 @@ def test_others_that_send_a_tenth_beside_it_are_told(
         assert finding.numbers["statistic"].value == pytest.approx(sum(others))
 
 
+def test_a_way_is_proven_while_other_programs_disturb(asked: Evidence) -> None:
+    busy = tuple(
+        msgspec.structs.replace(
+            each, estimate=msgspec.structs.replace(each.estimate, disturbed=each.estimate.launches)
+        )
+        for each in asked.measured
+    )
+    (finding,) = carried(msgspec.structs.replace(asked, measured=busy), lambda _e: {"eth0": 1.0})
+    assert finding.assessed
+
+
 def test_bytes_that_are_counted_twice_are_of_no_other_interface(asked: Evidence) -> None:
     """A bond over two cards counts each byte twice: more than one and a half times the bytes."""
     assert carried(asked, lambda _e: {"eth1": 1.0, "bond0": 0.51}) == []

@@ -1,5 +1,8 @@
 """The section of speed-ups, from planted steps: rows that are shown, sentences, the universal law, columns."""
 
+import json
+from collections.abc import Iterator
+
 import msgspec
 import pytest
 from tests.simulation import simulated_run
@@ -8,14 +11,15 @@ from tests.unit.test_scale_study import EIGHT
 
 from assay import store
 from assay.analyse import conclude, examine
+from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.evidence import Evidence
 from assay.model.plan import Measure, Study
-from assay.model.quantity import Quantity
+from assay.model.quantity import Quantity, exact
 from assay.report.section import Section, Table
 from assay.report.sections import sections
 from assay.simulation import Law
 from assay.topics.scaling.models.scaling import Scaling
-from assay.topics.scaling.steps import Advice, Step, Universal
+from assay.topics.scaling.steps import Advice, Ratio, Step, Universal, universal
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +152,63 @@ def test_a_law_that_fits_badly_has_rough_coefficients_and_no_maximum(known: Evid
     none = msgspec.structs.replace(law, residual=0.01, most=None)
     (row,) = rows(section(known, step(known, 2, 1.9), universal=(none,)).tables[1])
     assert row["Maximum at, cores"] == "not known"
+
+
+def ratios(known: Evidence, nodes: tuple[int, ...], cores: int, sigma: float, kappa: float) -> list[Ratio]:
+    """Steps on so many nodes (on one node: cores) that obey the law, each in three blocks."""
+    (model,) = known.fitted(Scaling)
+    found = []
+    for count in nodes:
+        p = float(count)
+        value = exact(p / (1 + sigma * (p - 1) + kappa * p * (p - 1)))
+        one = msgspec.structs.replace(
+            model.steps[0],
+            cores=count * cores,
+            nodes=count if cores else 1,
+            speed_up=value,
+        )
+        launches = tuple(LaunchMedian(block, None, value.value) for block in range(3))
+        found.append(Ratio(one, Measured(known.measured[0].estimate, launches)))
+    return found
+
+
+def test_the_universal_law_of_nodes_is_found_from_two_nodes_on(known: Evidence) -> None:
+    (law,) = universal(ratios(known, (2, 4, 8), 3, 0.05, 0.001), 3)
+    assert (law.cores_of_node, law.points) == (3, 3)
+    assert law.sigma.value == pytest.approx(0.05)
+    assert law.kappa.value == pytest.approx(0.001)
+    assert law.residual == pytest.approx(0, abs=1e-9)
+    # The maximum is at sqrt((1 - sigma) / kappa) nodes, 31 of them, within four times eight.
+    assert law.most
+    assert law.most.value == pytest.approx(3 * (0.95 / 0.001) ** 0.5)
+    assert list(universal(ratios(known, (2, 4), 3, 0.05, 0.001), 3)) == []
+    assert (
+        list(universal(ratios(known, (2, 4, 8), 3, 0.05, 0.001), 2)) == []
+    )  # nodes with more cores than the base
+    (far,) = universal(ratios(known, (2, 4, 8), 3, 0.05, 0.0001), 3)
+    assert far.most is None  # at 97 nodes
+
+
+def dicts(part: object) -> Iterator[dict[str, object]]:
+    """Every mapping in the specification of a chart."""
+    if isinstance(part, dict):
+        yield part
+        part = list(part.values())
+    if isinstance(part, list):
+        for each in part:
+            yield from dicts(each)
+
+
+def test_the_curve_begins_at_the_base_with_a_speed_up_of_one(known: Evidence) -> None:
+    every = [step(known, ranks, 0.9 * ranks) for ranks in (2, 4, 8)]
+    specs = [json.loads(json.dumps(figure.spec)) for figure in section(known, *every).figures]
+    base = [each for spec in specs for each in dicts(spec) if "the base" in each.values()]
+    assert base
+    for each in base:
+        figures = {
+            value for value in each.values() if isinstance(value, int | float) and not isinstance(value, bool)
+        }
+        assert figures == {1}, each
 
 
 def test_factors_stand_in_the_column_of_their_cause(known: Evidence) -> None:

@@ -123,6 +123,16 @@ def test_a_kernel_has_the_time_of_its_operations_and_the_share_of_its_messages(
         assert row["Operations or traffic"] == format_quantity(one.median or 0.0, one.unit)
 
 
+def test_an_unknown_class_has_no_time(run: Run, analysis: Analysis) -> None:
+    estimates = tuple(
+        msgspec.structs.replace(e, params={**e.params, "npb-class": "X"}) if e.benchmark == "nas" else e
+        for e in analysis.estimates
+    )
+    (table,) = section(run, msgspec.structs.replace(analysis, estimates=estimates), "nas").tables
+    assert not {"Time", "Messages"} & set(map(str, table.columns))
+    assert "Rate" in table.columns
+
+
 def test_the_largest_share_of_messages_is_named(run: Run, analysis: Analysis) -> None:
     for name, benchmark, phase in (("nas", "nas", "messages"), ("weather", "weather", "halo")):
         shares = []

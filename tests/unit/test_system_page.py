@@ -178,6 +178,10 @@ def test_solutions_on_several_nodes_are_sorted_by_ranks_and_order(nodes: Evidenc
     assert {(each.steps.p, each.steps.q) for each in found.members} == {(1, 2), (2, 2), (2, 4)}
 
 
+def test_without_a_law_of_messages_nodes_are_not_fitted(nodes: Evidence) -> None:
+    assert list(over_nodes(msgspec.structs.replace(nodes, models=()))) == []
+
+
 def test_two_orders_on_several_nodes_have_a_law_and_one_has_none(nodes: Evidence) -> None:
     assert any(isinstance(each, SystemTime) and each.several for each in system_time.fit(nodes))
     one = tuple(each for each in nodes.measured if each.estimate.params.get("n") != 512)
