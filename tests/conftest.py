@@ -42,6 +42,7 @@ _LOTS = {
             "message_formulas",
             "speed_up_law",
             "system_law",
+            "system_page",
         )
     ),
 }

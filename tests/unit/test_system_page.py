@@ -1,7 +1,10 @@
 """What is said of systems of equations: sentences, tables, HPL's table; which solutions have one law."""
 
+import math
+
 import msgspec
 import pytest
+import scipy.stats
 from tests.simulation import TWO_CORES, simulated_run
 from tests.unit.figure_columns import set_right
 from tests.unit.test_hpl import WITH_BLAS
@@ -19,6 +22,7 @@ from assay.simulation import Law
 from assay.topics.linear_algebra.formats import hpl as table
 from assay.topics.linear_algebra.models import system_time
 from assay.topics.linear_algebra.models.system_time import SystemTime
+from assay.topics.linear_algebra.orders import fitted
 from assay.topics.linear_algebra.predictions.system import expect
 from assay.topics.linear_algebra.solutions import over_nodes
 from assay.topics.linear_algebra.steps import steps
@@ -176,6 +180,27 @@ def test_solutions_on_several_nodes_are_sorted_by_ranks_and_order(nodes: Evidenc
     assert ranks == sorted(ranks)
     assert {each for each, _ in ranks} == {2, 4, 8}
     assert {(each.steps.p, each.steps.q) for each in found.members} == {(1, 2), (2, 2), (2, 4)}
+
+
+@pytest.mark.parametrize("orders", [ORDERS[:2], ORDERS[:1]])
+def test_the_margin_of_a_law_is_that_of_a_further_solution_by_several_ranks(
+    nodes: Evidence, orders: tuple[int, ...]
+) -> None:
+    """The prediction interval of Student's t for one more distance from the law, of a mean of 0."""
+    (every,) = over_nodes(nodes)
+    solutions = every._replace(members=tuple(each for each in every.members if each.order in orders))
+    found = fitted(solutions)
+    off = [
+        each.steps.flops / (each.rate.estimate.median or 1.0) / float(each.steps.seconds(found.values)[0]) - 1
+        for each in solutions.members
+    ]
+    count = len(off)
+    assert count == 3 * len(orders)  # all of them are by several ranks
+    scatter = math.sqrt(sum(each**2 for each in off) / (count - 1) * (1 + 1 / count))
+    assert found.margin == pytest.approx(scipy.stats.t.ppf(0.975, count - 1) * scatter)
+    assert found.residual == pytest.approx(max(map(abs, off)))
+    assert every.up_to(ORDERS[0]).orders == ORDERS[:1]
+    assert every.up_to(ORDERS[0] - 1).orders == ()
 
 
 def test_without_a_law_of_messages_nodes_are_not_fitted(nodes: Evidence) -> None:
