@@ -1,6 +1,7 @@
 """Rules on the path of messages at their borders: interfaces by their counters, timers of TCP, MPI against TCP."""
 
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 import msgspec
 import pytest
@@ -8,6 +9,8 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import examine
+from assay.analyse.curves import RunEstimates
+from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import findings
 from assay.model.plan import Measure, Study
@@ -17,6 +20,7 @@ from assay.model.result import Estimate, Finding
 from assay.model.run import CaseRecords
 from assay.plan import Options
 from assay.simulation import Law
+from assay.topics.messages.models import mpi_over_tcp
 from assay.topics.messages.models.mpi_over_tcp import MpiOver
 
 SIZES = (8, 2048, 4096, 65536, 131072)
@@ -233,3 +237,31 @@ def test_with_fewer_than_six_blocks_mpi_is_a_candidate_that_is_measured_again(ch
     assert finding.experiment.effects[0].border == 0.7
     (sure,) = over_tcp(chosen, 0.5, 0.5, 0.5, 0.9, 0.9)
     assert sure.experiment is None
+
+
+@pytest.mark.parametrize("better", ["lower", "higher"])
+def test_long_messages_are_those_from_a_quarter_of_the_largest_on(
+    chosen: Evidence, better: Literal["lower", "higher"]
+) -> None:
+    """How many times as fast: of times the inverse ratio; a geometric mean over the long sizes."""
+    speeds = dict(zip(SIZES, (0.9, 0.8, 0.5, 0.7, 1.4), strict=True))
+    measured = []
+    for each in chosen.measured:
+        e = each.estimate
+        if len(e.placement.hosts) < 2 or e.metric != "latency":
+            continue
+        size = int(e.params["bytes"])
+        faster = speeds[size] if e.benchmark == "pt2pt" else 1.0
+        value = faster if better == "higher" else 1 / faster
+        launches = tuple(LaunchMedian(block, None, value) for block in range(3))
+        one = msgspec.structs.replace(
+            e, value=Quantity(value, value, value, "s", "range"), better=better, launches=3
+        )
+        measured.append(Measured(one, launches))
+    (model,) = mpi_over_tcp.fit(RunEstimates(chosen.run, tuple(measured)))
+    assert isinstance(model, MpiOver)
+    assert [point.value.value for point in model.points] == pytest.approx(list(speeds.values()))
+    assert [point.at["blocks"] for point in model.points] == [3] * 5
+    assert model.smallest_size.value == pytest.approx(0.9)
+    assert model.least.value == pytest.approx(0.5)
+    assert model.long_messages.value == pytest.approx((0.7 * 1.4) ** 0.5)

@@ -78,6 +78,14 @@ def test_a_rank_of_hpl_has_its_part_two_panels_and_exchanged_rows(n: int, nb: in
     assert HPL.memory_bytes(params, placed(p * q)) == 8 * (rows * columns + panels + exchanged)
 
 
+def test_without_a_grid_it_is_as_square_as_can_be() -> None:
+    params: dict[str, int | str] = {"n": 1000, "nb": 100, "coupling": "sharing"}
+    for ranks in (1, 2, 6, 7):
+        p, q = grid_of(ranks)
+        given_grid = HPL.memory_bytes({**params, "p": p, "q": q}, placed(ranks))
+        assert HPL.memory_bytes(params, placed(ranks)) == given_grid
+
+
 @pytest.mark.parametrize("n", [1000, 4096])
 def test_the_time_of_a_system_is_that_of_its_operations_and_of_writing_and_checking_it(n: int) -> None:
     params: dict[str, int | str] = {"n": n, "nb": 128, "p": 0, "q": 0, "coupling": "sharing", "format": "fp32"}
