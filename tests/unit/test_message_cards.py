@@ -132,6 +132,21 @@ def test_the_faster_one_is_named_where_the_interval_excludes_1(
     assert words(over_tcp_small=ratio(*over))["Against TCP"].endswith(verdict)
 
 
+def test_a_limit_has_its_words_between_nodes_and_inside_one() -> None:
+    copied = ratio(0.5, 0.4, 0.6)
+    assert "reach the wire rate of eth0" in words(over_copy=copied)["Limited by"]
+    assert "no fact about the nodes" in words(limited_by="no-limit-known")["Limited by"]
+    assert "no measurement of this run" in words(INSIDE, limited_by="no-limit-known")["Limited by"]
+    unknown = words(INSIDE, limited_by="no-limit-known", over_copy=copied)["Limited by"]
+    assert (
+        unknown
+        == "Not decided. The copy rate of one core is not the limit: long messages get 50 % [40, 60] of it."
+    )
+    share = ratio(0.5, 0.4, 0.6)
+    assert "of the memory rate" in words(INSIDE, limited_by="undecided", share=share)["Limited by"]
+    assert "of the link rate" in words(limited_by="undecided", share=share)["Limited by"]
+
+
 def test_other_sentences_stand_where_their_figures_do() -> None:
     rows = words(jump=ratio(1.5, 1.4, 1.6), jump_bytes=(2048, 4096), stalled=0.04)
     assert "Between 2 KiB and 4 KiB the message time increases by a factor of 1.50" in rows["Limited by"]

@@ -1,26 +1,31 @@
 """Rules on messages between nodes at their borders, from planted figures and models of one simulated run."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import msgspec
 import pytest
 from tests.simulation import confirm
-from tests.unit.test_limits_wire import ethernet, run_of, with_device
+from tests.unit.test_limits_wire import ethernet, held, run_of, with_device
 from tests.unit.test_lost_frames import BLACK_HOLE, MACHINE
 from tests.unit.test_lost_frames import findings as lost
 from tests.unit.test_lost_frames import run_of as broken
 
 from assay import store
 from assay.analyse import conclude, examine
+from assay.analyse.bounds import Bounds
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import findings
 from assay.analyse.messages.steps import MessageLaw
 from assay.model.law import Unfitted
+from assay.model.machine import Device
 from assay.model.plan import Measure
+from assay.model.profile import Ceiling
 from assay.model.quantity import Basis, Quantity
-from assay.model.result import Estimate, Finding
+from assay.model.result import Estimate, Finding, Limit
 from assay.report.section import Headline
 from assay.simulation import Law, Link
+from assay.topics.messages.limiting import ceiling
 from assay.topics.messages.models import max_rate
 from assay.topics.messages.models.duplex import Duplex
 from assay.topics.messages.sections import many_pairs
@@ -185,6 +190,31 @@ def test_the_first_page_has_the_best_of_most_ranks_between_nodes_else_inside_one
         for each in pairs.measured
     )
     assert headline(msgspec.structs.replace(pairs, measured=slow)).estimate.placement.label == "all@2"
+
+
+def test_a_limit_is_named_by_its_kind_and_device(known: Evidence) -> None:
+    estimate = rates(known)[2**20]
+    proven = estimate.placement.proven
+    assert proven
+    by_eth0 = msgspec.structs.replace(proven, carried={"eth0": 1.0})
+
+    def kind(of: Literal["wire", "shaper", "pcie", "user"] | None, device: Device, hosts: int = 2) -> object:
+        placed = msgspec.structs.replace(
+            estimate.placement, proven=by_eth0, hosts=estimate.placement.hosts[:hosts]
+        )
+        limit = Limit(5.0, "derived", "a limit", of) if of else None
+        run = with_device(known.run, device)
+        return ceiling(msgspec.structs.replace(estimate, placement=placed, limit=limit), Bounds(run, ()))
+
+    wire, other = ethernet(), ethernet(name="eth9")
+    assert kind(None, wire) is None
+    assert kind("wire", wire) == ("wire", Ceiling(5.0, "a limit", "eth0", 1e9))
+    assert kind("pcie", wire) == ("slot", Ceiling(5.0, "a limit", "eth0", None))
+    assert kind("shaper", held(3e8)) == ("shaper", Ceiling(5.0, "a limit", "eth0", 3e8))
+    assert kind("user", wire) == ("given", Ceiling(5.0, "a limit", "", None))
+    assert kind("wire", other) == ("given", Ceiling(5.0, "a limit", "", None))  # no such device
+    assert kind("wire", wire, hosts=1) == ("memory", Ceiling(5.0, "a limit", "", None))
+    assert ceiling(None, Bounds(known.run, ())) is None
 
 
 def test_one_number_of_pairs_is_no_curve_and_two_are_too_few(pairs: Evidence) -> None:
