@@ -157,6 +157,24 @@ def test_himeno_over_ranks_passes_the_faces_of_its_blocks(hosts: int, cpus: str,
     assert found.paces == (1.0,) * ranks
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nas --npb mg --npb-class S",
+        "hpcg --n 16 --cg-iterations 5",
+        "himeno_mpi --size XS",
+        "weather --nx 100 --time-steps 2",
+        "collective --operation allreduce --bytes 8",
+        "hpl --n 256 --nb 64 --p 1 --q 2",
+        "pt2pt --pattern latency --bytes 8",
+    ],
+)
+def test_each_rank_touches_its_own_pages(line: str) -> None:
+    program, _, rest = line.partition(" ")
+    found = of(f"{program} --expect-ranks 2 --cpus 0/32 --case c {rest}", description=EPYC_7601)
+    assert found.page_nodes == {0: 0.5, 4: 0.5}
+
+
 @pytest.mark.parametrize(("hosts", "cpus"), [(1, "0/1"), (3, "0/1"), (1, "0")])
 @pytest.mark.parametrize("coupling", ["sharing", "independent"])
 @pytest.mark.parametrize("vectors", [256, 64])
@@ -193,7 +211,7 @@ def test_a_collective_takes_a_step_for_each_doubling_of_the_ranks(hosts: int, cp
     assert found.seconds == pytest.approx({"slowest": whole, "own": whole})
     assert found.payload == rounds * 1000
     assert len(found.paces) == ranks
-    for tests, hidden in ((0, 0.1), (4, 0.7)):
+    for tests, hidden in ((0, 0.1), (1, 0.7), (4, 0.7)):
         both = ranks_of("overlap", hosts, f"--operation ibcast --bytes 1000 --tests {tests}", cpus)
         assert both.seconds == pytest.approx(
             {"pure": whole, "computing": whole, "overlapped": (2 - hidden) * whole}
