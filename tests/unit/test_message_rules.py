@@ -23,6 +23,7 @@ from assay.model.plan import Measure
 from assay.model.profile import Ceiling
 from assay.model.quantity import Basis, Quantity
 from assay.model.result import Estimate, Finding, Limit
+from assay.model.run import CaseRecords
 from assay.report.section import Headline
 from assay.simulation import Law, Link
 from assay.topics.messages.limiting import ceiling
@@ -90,6 +91,65 @@ def test_on_a_range_a_shortfall_is_a_candidate_that_is_tested_again(known: Evide
     assert finding.statistic == "largest of the share 0.85"
     (reached,) = found(planted(known, {2**20: shares(0.8, 0.7, 0.95, "range")}), "link_ceiling")
     assert (reached.severity, reached.status) == ("fact", "observed")
+
+
+def test_a_shortfall_of_one_pair_is_tested_with_more_pairs(known: Evidence) -> None:
+    (finding,) = found(planted(known, {2**20: shares(0.8, 0.7, 0.85)}), "link_ceiling")
+    assert finding.experiment
+    (effect,) = finding.experiment.effects
+    assert effect.border == pytest.approx(0.9 * WIRE)
+    assert effect.side == "below"
+    (arm,) = effect.arms
+    assert arm.placement
+    assert (arm.placement.label, arm.placement.ranks, arm.placement.hosts) == (
+        "cores:2",
+        ((0,), (1,)),
+        ("n1", "n2"),
+    )
+    assert arm.params == {"pattern": "multi-bandwidth"}
+    (ranged,) = found(planted(known, {2**20: shares(0.8, 0.7, 0.85, "range")}), "link_ceiling")
+    assert ranged.experiment
+    again, _ = ranged.experiment.effects
+    assert again.border == pytest.approx(0.9 * WIRE)
+    (both,) = found(planted(known, {2**20: shares(1.0, 0.9, 1.1)}, "bidirectional"), "link_ceiling")
+    assert both.experiment is None
+    assert "one pair of cores does not saturate the link" in finding.rivals
+    assert "interrupts and copies of the kernel, fewer with jumbo frames" in finding.rivals
+    assert any("PCI Express" in each for each in finding.rivals)
+
+
+def with_segment(known: Evidence, size: int) -> Evidence:
+    """The evidence whose connections agreed on segments of this size."""
+
+    def stated(case: CaseRecords) -> CaseRecords:
+        passed_by = {**case.header.passed_by, "segment": f"{size}"}
+        return msgspec.structs.replace(case, header=msgspec.structs.replace(case.header, passed_by=passed_by))
+
+    launches = tuple(
+        msgspec.structs.replace(launch, cases=tuple(map(stated, launch.cases))) for launch in known.run.launches
+    )
+    return msgspec.structs.replace(known, run=msgspec.structs.replace(known.run, launches=launches))
+
+
+def test_where_segments_are_known_twice_as_many_frames_are_tried(known: Evidence) -> None:
+    """Frames that take two thirds of the time make it 5/3 as long where there are twice as many."""
+    evidence = with_segment(planted(known, {2**20: shares(0.8, 0.7, 0.85)}), 1448)
+    (finding,) = found(evidence, "link_ceiling")
+    assert finding.experiment
+    (effect,) = finding.experiment.effects
+    assert (effect.border, effect.side, effect.excludes) == (5 / 3, "above", True)
+    whole, bounded = effect.arms
+    assert (whole.power, bounded.power, bounded.params) == (1, -1, {"segment": 724})
+
+
+def test_without_a_limit_the_link_is_not_assessed(known: Evidence) -> None:
+    one = planted(known, {2**20: shares(0.8, 0.7, 0.85)})
+    (each,) = one.measured
+    bare = msgspec.structs.replace(each, estimate=msgspec.structs.replace(each.estimate, limit=None))
+    results = findings(msgspec.structs.replace(one, measured=(bare,)))
+    (nothing,) = (finding for finding in results if finding.rule == "link_ceiling")
+    assert not nothing.assessed
+    assert "No fact gives the link rate" in nothing.claim
 
 
 def test_the_best_of_messages_of_64_kib_and_more_counts(known: Evidence) -> None:
