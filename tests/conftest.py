@@ -32,7 +32,18 @@ _LOTS = {
     "lab: figures": tuple(f"cluster/test_lab_{each}" for each in ("findings", "mpi", "solutions", "study")),
     "scipy": tuple(
         f"unit/test_{each}"
-        for each in ("comparison_statistics", "history", "models", "simulated", "statistics", "strata")
+        for each in (
+            "comparison_statistics",
+            "history",
+            "models",
+            "simulated",
+            "statistics",
+            "strata",
+            "message_formulas",
+            "speed_up_law",
+            "system_law",
+            "system_page",
+        )
     ),
 }
 _LOT = {f"tests/{file}.py": lot for lot, files in _LOTS.items() for file in files}

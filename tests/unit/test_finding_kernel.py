@@ -7,10 +7,13 @@ import pytest
 from tests.simulation import TWO_CORES, simulated_run
 
 from assay import store
-from assay.analyse import analyse
+from assay.analyse import analyse, examine
+from assay.analyse.evidence import Evidence
+from assay.analyse.findings import findings
 from assay.model.core_rate import CoreRate
 from assay.model.facts import Fact
 from assay.model.plan import Measure, Study
+from assay.model.quantity import Quantity
 from assay.model.result import Finding
 from assay.model.run import Run
 from assay.plan import Options, experiment_plan
@@ -121,6 +124,67 @@ def test_its_experiment_has_room_in_a_minute_for_it_is_planned_by_what_the_study
     plan = experiment_plan(slow, asked, 60.0, run.launches)
     assert plan.launches == MOST
     assert plan.estimate_s < 60
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    return examine(run_of(tmp_path_factory.mktemp("slow"), 0.42, OPENBLAS))
+
+
+def planted(known: Evidence, **changes: object) -> list[Finding]:
+    """Findings where the products of n = 2048 have these fields; `size` is their order."""
+    size = changes.pop("size", 2048)
+    measured = []
+    for each in known.measured:
+        estimate = each.estimate
+        if estimate.benchmark == "dgemm" and estimate.params["n"] == 2048:
+            estimate = msgspec.structs.replace(estimate, params={**estimate.params, "n": size}, **changes)
+        measured.append(msgspec.structs.replace(each, estimate=estimate))
+    every = findings(msgspec.structs.replace(known, measured=tuple(measured)))
+    return [each for each in every if each.rule == "wrong_kernel"]
+
+
+@pytest.mark.parametrize("share", [0.599, 0.6, 0.61])
+def test_the_fastest_sample_of_a_good_kernel_reaches_six_tenths_of_the_peak(slow: Evidence, share: float) -> None:
+    limit = next(each.estimate.limit for each in slow.measured if each.estimate.params.get("n") == 2048)
+    assert limit
+    results = planted(slow, max=share * limit.value)
+    assert bool(results) == (share < 0.6)
+    for finding in results:
+        assert finding.statistic == f"fastest sample of the product / peak {share:.2f}"
+        assert finding.numbers["threshold"].value == 0.6
+        assert finding.numbers["statistic"].value == pytest.approx(share)
+        assert finding.experiment
+        assert (finding.experiment.effects[0].border, finding.experiment.effects[0].side) == (1.1, "above")
+
+
+@pytest.mark.parametrize("size", [999, 1000])
+def test_products_of_order_1000_and_more_tell(slow: Evidence, size: int) -> None:
+    (finding,) = planted(slow, size=size)
+    assert finding.assessed == (size >= 1000)
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.5])
+def test_of_large_products_the_fastest_counts(slow: Evidence, factor: float) -> None:
+    large = next(each.estimate for each in slow.measured if each.estimate.params.get("n") == 2048)
+    measured = []
+    for each in slow.measured:
+        estimate = each.estimate
+        if estimate.benchmark == "dgemm" and estimate.params["n"] == 256 and estimate.metric == large.metric:
+            median = factor * (large.median or 0.0)
+            value = Quantity(median, median, median, large.unit, "interval")
+            params = {**estimate.params, "n": 1024}
+            estimate = msgspec.structs.replace(estimate, params=params, value=value, max=1.0, limit=large.limit)
+        measured.append(msgspec.structs.replace(each, estimate=estimate))
+    every = findings(msgspec.structs.replace(slow, measured=tuple(measured)))
+    (finding,) = (each for each in every if each.rule == "wrong_kernel")
+    assert ("n=2048" in finding.evidence[0]) == (factor < 1)
+
+
+def test_products_without_a_peak_tell_nothing(slow: Evidence) -> None:
+    (finding,) = planted(slow, limit=None)
+    assert not finding.assessed
+    assert planted(slow, max=None)[0].numbers["statistic"].value == 0
 
 
 def test_small_products_alone_are_not_assessed(tmp_path: Path) -> None:

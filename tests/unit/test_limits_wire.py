@@ -70,6 +70,8 @@ def gbe(tmp_path_factory: pytest.TempPathFactory) -> Run:
         (ethernet(), 117.7e6),  # 1448/1538 of 125 MB/s
         (ethernet(mtu=9000), 123.8e6),  # .990
         (ethernet(10e9), 1.177e9),
+        (infiniband(10e9, "4X SDR"), 1e9),
+        (infiniband(20e9, "4X DDR"), 2e9),
         (infiniband(40e9, "4X QDR"), 4e9),  # 8b/10b: 32 Gbit/s
         (infiniband(56e9, "4X FDR"), 54.3e9 / 8),
         (infiniband(100e9, "4X EDR"), 12.5e9),

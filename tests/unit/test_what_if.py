@@ -182,3 +182,24 @@ def test_a_run_without_messages_predicts_no_network(tmp_path: Path) -> None:
     code, page = command(str(path), "--network", "latency=1us bandwidth=1GB/s")
     assert code != 0
     assert "cannot predict this" in page
+
+
+def test_four_times_the_most_nodes_of_the_run_are_predicted_without_a_request(tmp_path: Path) -> None:
+    """One benchmark ran on three nodes and the other on two: three count."""
+    study = Study(
+        "Nodes",
+        "?",
+        (
+            Measure("himeno_mpi", ("1x1@1,2",), axes={"size": "XS"}),
+            Measure("weather", ("1x1@1,2,3",), axes={"nx": 400}),
+            Measure("pt2pt", ("pair:other-node",), axes={"pattern": "latency", "bytes": (8, 512, 32768, "1M")}),
+        ),
+        launches=2,
+    )
+    options = msgspec.structs.replace(WITH_BLAS, hosts=NODES[:3])
+    path = str(simulated_run(tmp_path, LAW, description=TWO_CORES, study=study, options=options))
+    code, page = command(path, "--nodes", "12")
+    assert code == 0, page
+    code, page = command(path, "--nodes", "13")
+    assert code != 0
+    assert "13 nodes are 4 times as many as the run has" in page

@@ -159,10 +159,16 @@ def _against_base(
     if len(levels) == 1:
         return
     base = factor.levels[0] if factor else _base(name, levels, group[0][1].estimate, machines)
+    bases = [each for level, each in group if level == base]
     for level, a in group:
-        for other, b in group:
-            if other == base != level:
-                yield _Sides(name, a, level, b, base)
+        if level != base:
+            # A computed number follows from the placement; where a study chose several, equal ones are compared.
+            equal = [b for b in bases if _computed(b.estimate) == _computed(a.estimate)]
+            yield from (_Sides(name, a, level, b, base) for b in equal or bases)
+
+
+def _computed(estimate: Estimate) -> tuple[object, ...]:
+    return tuple(estimate.params.get(name) for name in sorted(estimate.declared.derived))
 
 
 def _base(name: str, levels: Sequence[str], estimate: Estimate, machines: Mapping[str, Machine]) -> str:

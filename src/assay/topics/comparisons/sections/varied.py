@@ -82,7 +82,7 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
     shown = members
     if len(members) > _ROWS:
         chosen = tuple(each for each in members if selection.headline_kernel([known[each.a]]))
-        shown = (tuple(each for each in chosen if not _curve(each, known)) or chosen)[:_ROWS]
+        shown = (tuple(each for each in chosen if not _curve(each, known)) or chosen or members)[:_ROWS]
     parts = [_parts(each, known) for each in shown]
     common = set[str]() if len(shown) == 1 else set.intersection(*map(set, parts))
     rows = [

@@ -17,7 +17,7 @@ _POINT_BYTES = 510
 #: Rate of one rank, flop/s: an assumption for plans only, on the slow side.
 _RATE = 1e9
 #: Edges to choose from, and the longest time of a box with its checks, s.
-_EDGES, _LONGEST_S = (32, 64, 128, 256), 30.0
+_EDGES, _LONGEST_S = (32, 64, 128), 30.0
 #: Iterations of a solution: as many as HPCG has, fewer where it takes longer than the last value, s.
 _ITERATIONS, _FEWEST, _SOLUTION_S = 50, 5, 3.0
 #: Time of the checks, in iterations.

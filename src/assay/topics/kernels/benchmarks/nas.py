@@ -40,11 +40,11 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
         for need in [demand(problem, size)]
         if has_work(problem, size, ranks)
         and has_work(problem, size, cores)
-        and max(need.memory_bytes(1), cores * need.memory_bytes(cores)) <= room
+        and cores * need.memory_bytes(cores) <= room
     ]
     in_time = [size for size in fitting if _seconds(problem, size, 1) <= _LONGEST_S]
     lasting = [size for size in in_time if _seconds(problem, size, cores) >= _LEAST_S]
-    yield {"npb-class": (lasting[:1] or in_time[-1:] or fitting[:1] or CLASSES[:1])[0]}
+    yield {"npb-class": (lasting or in_time[-1:] or fitting or CLASSES)[0]}
 
 
 def _memory_bytes(params: Params, placement: Placement) -> int:

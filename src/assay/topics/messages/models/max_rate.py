@@ -87,21 +87,20 @@ def _model(curve: Curve) -> Model:
     law = pairs.law_of(which, start, found, count)
     _, drawn_start, drawn_found = pairs.by_number(k, times.sizes, draws)
     drawn = pairs.law_of(which, drawn_start, drawn_found, count)
-    fitted = law.start[0] + k * times.sizes / pairs.rates(k, law)[0]
+    ratios = seconds[0] / (law.start[0] + k * times.sizes / pairs.rates(k, law)[0])
     points = tuple(
         point(
             each.estimate,
             {"pairs": int(k[at]), "bytes": curves.size(each.estimate)},
-            float(seconds[0, at] / fitted[at]),
+            float(ratios[at]),
             curves.seconds(each.estimate).scaled(float(each_pair[at]), "s"),
         )
         for at, each in enumerate(times.members)
     )
-    residual = max(abs((each.ratio or 1.0) - 1) for each in points)
     fills = np.isfinite(law.further[0]) and law.further[0] > 0 and np.isfinite(law.node[0])
     return MaxRate(
         **identity,
-        residual=residual,
+        residual=float(np.abs(ratios - 1).max()),
         points=points,
         start=_finite(law.start, drawn.start, times, "s"),
         one_pair=_finite(law.one, drawn.one, times, "B/s"),

@@ -49,19 +49,19 @@ def _law(curve: Curve) -> Model:
     cut = pieces.edges(times.sizes, times.seconds[0], off)
     found, drawn = (pieces.refit(times.sizes, rows, cut, off) for rows in (times.seconds, times.draws))
     fitted = pieces.fitted(times.sizes, cut, found)[0]
+    ratios = times.seconds[0] / fitted
     points = tuple(
         point(
             each.estimate,
             {"bytes": curves.size(each.estimate), "piece": int(np.searchsorted(cut, at, side="right"))},
-            float(times.seconds[0, at] / fitted[at]),
+            float(ratios[at]),
             curves.seconds(each.estimate),
         )
         for at, each in enumerate(times.members)
     )
-    residual = max(abs((each.ratio or 1.0) - 1) for each in points)
     return MessageLaw(
         **identity,
-        residual=residual,
+        residual=float(np.abs(ratios - 1).max()),
         points=points,
         start=with_ends(found.start[0, 0], drawn.start[:, 0], times.basis, "s"),
         start_measured=curves.seconds(times.members[0].estimate),
