@@ -4,11 +4,10 @@ import pytest
 from tests.simulation import described
 
 from assay.catalogue import benchmarks
-from assay.model.benchmark import Resources
-from assay.model.growth import Message
+from assay.model.benchmark import Message, Resources
 from assay.model.placement import Memory, Placement
 from assay.topics.kernels.grid import grid_of
-from assay.topics.kernels.sizes import CLASSES, PROBLEMS, Demand, demand, passed
+from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand, has_work, passed
 
 NAS, NPB = benchmarks.get("nas"), benchmarks.get("npb")
 
@@ -32,12 +31,12 @@ def placed(ranks: int, cpus: int = 1) -> Placement:
 @pytest.mark.parametrize("size", CLASSES)
 def test_random_deviates_need_arithmetic_only(size: str) -> None:
     need = demand("ep", size)
-    assert need.flops == pytest.approx(need.operations * 26.68e9 / 2**29)
+    assert need.flops == pytest.approx(26.68e9 / 2**29)
     assert (need.traffic_bytes, need.message_bytes, need.shared_bytes) == (0, 0, 0)
-    assert need.rank_bytes(1) == need.rank_bytes(1000) == 65536
+    assert need.memory_bytes(1) == need.memory_bytes(1000) == 65536
     pairs = int(need.operations) // 2
-    assert need.has_work(pairs)
-    assert not need.has_work(pairs + 1)
+    assert has_work("ep", size, pairs)
+    assert not has_work("ep", size, pairs + 1)
 
 
 @pytest.mark.parametrize("size", CLASSES)
@@ -46,11 +45,11 @@ def test_sorting_passes_every_key_in_each_of_ten_rankings(size: str) -> None:
     need = demand("is", size)
     assert (need.flops, need.traffic_bytes) == (0, 0)
     assert need.message_bytes == 10 * keys * 4
-    assert need.has_work(values // 16)
-    assert not need.has_work(values // 16 + 1)
+    assert has_work("is", size, values // 16)
+    assert not has_work("is", size, values // 16 + 1)
     for ranks in (1, 4, 64):
         # Keys, keys by receiver and keys received with a quarter to spare; a count of each value.
-        assert need.rank_bytes(ranks) == int((keys + keys + 1.25 * keys) * 4 / ranks + 4 * values)
+        assert need.memory_bytes(ranks) == int((keys + keys + 1.25 * keys) * 4 / ranks + 4 * values)
 
 
 @pytest.mark.parametrize("size", CLASSES)
@@ -58,17 +57,17 @@ def test_gradients_read_the_matrix_once_a_product_and_pass_vectors(size: str) ->
     order, nonzeros, iterations = MATRICES[size]
     need = demand("cg", size)
     products = iterations * (25 + 1)
-    assert need.flops == need.operations
+    assert need.flops == 1
     assert need.traffic_bytes == pytest.approx(products * order * nonzeros * (nonzeros + 1) * (8 + 4))
     assert need.message_bytes == pytest.approx(products * order * 8)
-    assert need.has_work(order)
-    assert not need.has_work(order + 1)
+    assert has_work("cg", size, order)
+    assert not has_work("cg", size, order + 1)
     # NPB reserves na (nonzer + 1)^2 elements; a few vectors, and the generator's vectors on each rank.
     elements = order * (nonzeros + 1) ** 2 * 12 * 1.05
     for ranks in (1, 16):
         own = 2 * 8 * order * (nonzeros + 1) + 8 * order
         wanted = (elements + 4 * 8 * order) / ranks + own
-        assert need.rank_bytes(ranks) == pytest.approx(wanted, abs=1)
+        assert need.memory_bytes(ranks) == pytest.approx(wanted, abs=1)
 
 
 @pytest.mark.parametrize("size", CLASSES)
@@ -77,21 +76,18 @@ def test_grids_of_all_sizes_add_an_eighth_of_the_next_finer(size: str) -> None:
     need = demand("mg", size)
     points = side**3
     eighths = sum(8.0**-level for level in range(40))  # 8 / 7: the finest grid and all coarser ones
-    assert need.flops == need.operations
+    assert need.flops == 1
     assert need.traffic_bytes == pytest.approx(iterations * points * (112 + 88 / 7))
     assert need.message_bytes == pytest.approx(iterations * 2 * 10 * 8 * side**2)
-    assert need.rank_bytes(1) == pytest.approx(8 * 1.1 * points * (1 + 2 * eighths) + 65536, abs=1)
-    assert need.rank_bytes(8) == pytest.approx(1.1 * points * (1 + 2 * eighths) + 65536, abs=1)
+    assert need.memory_bytes(1) == pytest.approx(8 * 1.1 * points * (1 + 2 * eighths) + 65536, abs=1)
+    assert need.memory_bytes(8) == pytest.approx(1.1 * points * (1 + 2 * eighths) + 65536, abs=1)
 
 
 def test_a_rank_of_a_cube_has_two_points_along_each_edge() -> None:
-    need = demand("mg", "S")  # 32 points
-    assert need.has_work(16**3)  # two points along each edge
-    assert need.has_work(16)
-    assert not need.has_work(17)  # a prime: 17 ranks along one edge
-    assert not need.has_work(34)  # 1 x 2 x 17
-    assert Demand(1.0, 1.0, 0.0, 0.0, 4, 0.0).has_work(4)
-    assert not Demand(1.0, 1.0, 0.0, 0.0, 4, 0.0).has_work(5)
+    assert has_work("mg", "S", 16**3)  # of 32 points, two along each edge
+    assert has_work("mg", "S", 16)
+    assert not has_work("mg", "S", 17)  # a prime: 17 ranks along one edge
+    assert not has_work("mg", "S", 34)  # 1 x 2 x 17
     assert demand("mg", "S").most_ranks == 32**3
 
 
@@ -100,13 +96,13 @@ def test_transforms_pass_the_cube_in_each_iteration_and_once_before(size: str) -
     x, y, z, iterations = BOXES[size]
     need = demand("ft", size)
     points = x * y * z
-    assert need.flops == need.operations
+    assert need.flops == 1
     assert need.traffic_bytes == 80 * iterations * points
     assert need.message_bytes == 16 * points * (iterations + 1)
-    assert need.rank_bytes(4) == 3 * 16 * points // 4 + 65536  # three cubes of complex numbers
+    assert need.memory_bytes(4) == 3 * 16 * points // 4 + 65536  # three cubes of complex numbers
     most = min(y, z)
-    assert need.has_work(most)
-    assert not need.has_work(most + 1)
+    assert has_work("ft", size, most)
+    assert not has_work("ft", size, most + 1)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8, 9])
@@ -164,8 +160,8 @@ def test_a_case_begins_with_start_values_and_a_checked_solution(problem: str) ->
     alone_s = demand(problem, "W").operations / RATES[problem]
     assert NAS.setup_seconds(params) == pytest.approx(0.1 + 1.3 * alone_s)
     assert NAS.setup_seconds({**params, "coupling": "sharing"}) == pytest.approx(0.1 + 1.3 * alone_s / 2)
-    assert NAS.memory_bytes(params, placed(4)) == demand(problem, "W").rank_bytes(1)
-    assert NAS.memory_bytes({**params, "coupling": "sharing"}, placed(4)) == demand(problem, "W").rank_bytes(4)
+    assert NAS.memory_bytes(params, placed(4)) == demand(problem, "W").memory_bytes(1)
+    assert NAS.memory_bytes({**params, "coupling": "sharing"}, placed(4)) == demand(problem, "W").memory_bytes(4)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -181,13 +177,13 @@ def test_the_class_is_the_smallest_that_takes_a_second_of_all_cores_and_twenty_o
         return str(point["npb-class"])
 
     alone_s = {size: demand(problem, size).operations / RATES[problem] for size in CLASSES}
-    working = [size for size in CLASSES if demand(problem, size).has_work(cores)]
+    working = [size for size in CLASSES if has_work(problem, size, cores)]
     in_time = [size for size in working if alone_s[size] <= 20]
     lasting = [size for size in in_time if alone_s[size] / cores >= 1]
     every = lasting[0] if lasting else in_time[-1] if in_time else working[0] if working else "S"
     assert chosen(1e15) == every
     assert chosen(1) == "S"
-    whole = cores * demand(problem, every).rank_bytes(cores)  # of the host; four fifths may be filled
+    whole = cores * demand(problem, every).memory_bytes(cores)  # of the host; four fifths may be filled
     if every != "S" and whole % 4 == 0:
         assert chosen(whole * 5 // 4) == every
     if every != "S":
@@ -228,7 +224,7 @@ def test_codes_of_the_site_are_planned_by_the_operations_that_they_count(problem
 def test_kernels_of_the_site_need_what_ours_need_on_one_rank(problem: str) -> None:
     params = {"npb": problem, "npb-class": "A"}
     need = demand(problem, "A")
-    assert NPB.memory_bytes(params, placed(4)) == need.rank_bytes(1)
+    assert NPB.memory_bytes(params, placed(4)) == need.memory_bytes(1)
     assert NPB.setup_seconds(params) == pytest.approx(0.1 + need.operations / 5e8)
     assert NPB.foreign
     assert NPB.foreign.command(params, placed(1), "")[-1] == f"{problem}.A.x"

@@ -2,14 +2,15 @@
 
 import dataclasses
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 from tests.simulation import TWO_CORES, described
 
 from assay.simulation import Law, Link
-from assay.simulation.programs import workload
-from assay.simulation.rates import Workload
+from assay.simulation.programs import memory_bytes, setting_of, workload
+from assay.simulation.rates import Workload, mean
 from assay.simulation.request import parse
 from assay.topics.linear_algebra.simulated_system import Channel, Ranks, solve
 
@@ -18,13 +19,24 @@ CORE = Link(3e-7, 8e9, 20e9, duplex=1.5, gap_s=1e-7)
 LAW = Law(links={"host": HOST, "core": CORE}, tcp=(3.0, 2.0), slow_cores={1: 0.5})
 
 
-def of(program: str, hosts: int, rest: str, cpus: str = "0", law: Law = LAW) -> Workload:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Simulated(Workload):
+    """What a case does, the memory of each rank, and the share of its pages on each node."""
+
+    memory_bytes: int
+    nodes: Mapping[int, float]
+
+
+def of(program: str, hosts: int, rest: str, cpus: str = "0", law: Law = LAW) -> Simulated:
     topology = described(TWO_CORES).topology
     expected = hosts * len(cpus.split("/"))
     line = f"{program} --expect-ranks {expected} --cpus {cpus} --case c {rest}"
     request = parse(tuple(line.split()), topology.allowed_cpus)
     request = dataclasses.replace(request, hosts=tuple(f"n{number}" for number in range(1, hosts + 1)))
-    return workload(topology, law, request, request.cases[0])
+    setting = setting_of(topology, law, request, request.cases[0])
+    load = workload(setting)
+    nodes = mean(setting.page_shares(serial=load.serial))
+    return Simulated(**vars(load), memory_bytes=memory_bytes(setting), nodes=nodes)
 
 
 def announced(size: int) -> float:
@@ -45,8 +57,7 @@ def test_a_message_to_and_fro_and_a_window_take_what_the_link_gives(size: int) -
     whole = 16 * (3e-7 + size / (10e9 * 1.6 / 2)) + announced(size) + 2e-6
     assert both.seconds["message"] == pytest.approx(whole)
     assert both.work["message"] == {"messages": 32, "bytes": 32 * size}
-    assert (len(latency.paces), len(window.paces), len(both.paces)) == (1, 1, 2)
-    assert latency.memory_bytes == max(4096, 2 * size)
+    assert [sorted(each.paces or ()) for each in (latency, window, both)] == [[0], [0], [0, 1]]
     assert both.payload == 32 * size
 
 
@@ -55,9 +66,9 @@ def test_pairs_share_the_links_of_their_hosts_and_slow_cores_are_slow() -> None:
     rate = min(10e9, 2 * 30e9 / 4)  # four pairs over two links of each half
     assert many.seconds["message"] == pytest.approx(8 * (3e-7 + 4096 / rate) + 5e-6 + 2e-6)
     assert many.work["message"] == {"messages": 4 * 8, "bytes": 4 * 8 * 4096}
-    assert many.paces == (1.0, 2.0, 1.0, 2.0)
+    assert many.paces == {0: 1.0, 1: 2.0, 2: 1.0, 3: 2.0}
     threads = of("pt2pt", 2, "--pattern latency --bytes 8", "0-1")
-    assert threads.paces == (2.0,)  # the slower one of its cores
+    assert threads.paces == {0: 2.0}  # the slower one of its cores
     full = of("pt2pt", 2, "--pattern multi-latency --bytes 4096", "0/1", dataclasses.replace(LAW, fabric=8e9))
     assert full.seconds["message"] == pytest.approx(2 * (2e-6 + 5e-6 + 4096 / 4e9))
     assert full.work["message"] == {"messages": 4, "bytes": 4 * 4096, "one-way": 2}
@@ -138,7 +149,6 @@ def test_a_transfer_to_one_side_waits_for_its_synchronisation(
     assert window.seconds["transfer"] == pytest.approx(whole + closing)
     assert window.work["transfer"] == {"bytes": 4 * size}
     assert window.payload == 4 * size
-    assert window.memory_bytes == max(4096, 2 * size)
 
 
 def test_pairs_of_a_round_pass_in_turn_or_share_the_fabric() -> None:
@@ -149,18 +159,16 @@ def test_pairs_of_a_round_pass_in_turn_or_share_the_fabric() -> None:
     found = of("pairs", 4, f"{axes} 0 --schedule one-by-one", law=law)
     assert found.pairs == "0-3 1-2"
     assert found.seconds["message"] == pytest.approx(alone)
-    assert found.timing == (0, 1)
-    assert found.paces == pytest.approx((1.0, 2.0))
+    assert found.paces == pytest.approx({0: 1.0, 1: 2.0})
     found = of("pairs", 4, f"{axes} 2 --schedule one-by-one", law=law)
     assert found.pairs == "0-2 1-3"
     assert found.seconds["message"] == pytest.approx(2 * alone)  # with the slow host
-    assert found.paces == pytest.approx((2.0, 1.0))  # over the slow path
+    assert found.paces == pytest.approx({0: 2.0, 1: 1.0})  # over the slow path
     together = of("pairs", 4, f"{axes} 0 --schedule all", law=law)
     assert together.seconds["message"] == pytest.approx(8 * (3e-7 + 4096 / 6e9) + 5e-6 + 2e-6)
     assert together.payload == 2 * 8 * 4096
-    assert together.memory_bytes == 2 * 4096
     both = of("pairs", 4, "--pattern bidirectional --bytes 4096 --window 8 --round 0 --schedule all", law=law)
-    assert both.timing == (0, 1, 2, 3)
+    assert sorted(both.paces or range(4)) == [0, 1, 2, 3]
     latency = of("pairs", 3, "--pattern latency --bytes 8 --round 0 --schedule one-by-one", law=law)
     assert (latency.pairs, latency.work["message"]["messages"]) == ("1-2", 2)
     inside = of("pairs", 1, f"{axes} 0 --schedule all", "0/1", law=law)

@@ -8,9 +8,8 @@ import pytest
 from tests.simulation import described
 
 from assay.catalogue import benchmarks
-from assay.model.benchmark import Benchmark, Resources
+from assay.model.benchmark import Benchmark, Exchange, Message, Resources
 from assay.model.errors import UsageError
-from assay.model.growth import Exchange, Message
 from assay.model.placement import Memory, Placement
 from assay.topics.kernels.benchmarks.hpcg import counts
 from assay.topics.kernels.grid import grid_of

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from tests.simulation import described
 
 from assay.catalogue import benchmarks
-from assay.model.benchmark import Benchmark, Resources
+from assay.model.benchmark import Benchmark, Message, Resources
 from assay.model.core_rate import CoreRate
-from assay.model.growth import Message
 from assay.model.placement import Memory, Placement
 from assay.topics.linear_algebra.grid import grid_of
 

@@ -12,6 +12,8 @@ from assay.topics.stencil.shape import LINE_FLOATS, Shape, block_of, shape_of
 
 #: First touch and two checks of each point, bytes per second: a low assumption, for plans only.
 _SETUP_RATE = 1e9
+#: The sum of squares that all ranks add up after each sweep.
+_SUM_BYTES = 8
 
 
 def _shape(params: Params, placement: Placement) -> Shape | None:
@@ -49,7 +51,7 @@ def _exchange(params: Values, placement: Placement) -> Exchange | None:
     i, j, k = block_of(grid, shape)
     faces = zip((j * k, i * k, i * j), shape, strict=True)
     crossed = [Message(1, himeno.FLOAT_BYTES * area * min(along - 1, 2)) for area, along in faces if along > 1]
-    return Exchange(float(work), (*crossed, Message(math.ceil(math.log2(ranks)), himeno.FLOAT_BYTES)))
+    return Exchange(float(work), (*crossed, Message(math.ceil(math.log2(ranks)), _SUM_BYTES)))
 
 
 benchmark = Benchmark(
