@@ -40,11 +40,11 @@ def memcpy(topology: Topology, law: Law, request: Request, case: CaseRequest) ->
     size = max(1, int(params["bytes"]) + int(params["offset"]))
     cold = params["buffers"] == "cold"
     memory_bytes = 2 * (max(size, int(params["pool"])) if cold else size)
-    rate = cached_rate(topology, law, request.cpus[:1], memory_bytes) or law.copy_rate
+    in_memory = law.copy_rate * law.slow_cores.get(request.cpus[0], 1.0)
+    rate = cached_rate(topology, law, request.cpus[:1], memory_bytes) or in_memory
     shares = page_shares(topology, request, serial=True)
     work = {"memcpy": {"bytes": float(size)}}
-    slow = law.slow_cores.get(request.cpus[0], 1.0)
-    return Workload(params, work, {"memcpy": law.call_s + size / (rate * slow)}, memory_bytes, mean(shares))
+    return Workload(params, work, {"memcpy": law.call_s + size / rate}, memory_bytes, mean(shares))
 
 
 def latency(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
