@@ -70,6 +70,7 @@ def test_the_sums_of_figures_add_with_their_squares_scaled() -> None:
     one, other = Sums(*range(1, 10)), Sums(*range(10, 100, 10))
     assert one.plus(other, 2.0) == Sums(1 + 5, 2 + 20, 3 + 15, 4 + 40, 5 + 50, 6 + 30, 7 + 70, 8 + 80, 9 + 90)
     assert one.plus(other).ss_run == 3 + 30
+    assert Sums() == (0.0,) * 9
 
 
 def run_of(name: str, day: str, **values: list[float]) -> RunLogs:
@@ -94,6 +95,18 @@ def test_a_figure_has_its_own_variance_and_that_of_its_group_as_two_runs_more() 
         found = history.components(name)
         assert found
         assert found == pytest.approx((within, (2 * own + 2 * shared * within) / (2 + 2), 0.0, 3))
+
+
+def test_the_group_of_a_figure_is_that_of_its_newest_run() -> None:
+    a, b = [[0.0, 1.0], [4.0, 5.0], [9.0, 11.0]], [[0.0, 4.0], [1.0, 9.0], [3.0, 5.0]]
+    runs = [
+        RunLogs(str(at), "", {"a": a[at], "b": b[at]}, {"a": group, "b": "shared"})
+        for at, group in enumerate(("own", "shared", "alone"))
+    ]
+    launch, run, _ = sums([a]).solved()
+    found = History(runs).components("a")
+    assert found
+    assert found == pytest.approx((launch, run, 0.0, 3))  # no other figure of its group
 
 
 def test_days_with_two_runs_show_a_variance_between_days() -> None:
