@@ -27,9 +27,10 @@ class Evidence(SimpleNamespace):
         return ()
 
 
-def evidence(**given: object) -> Any:  # noqa: ANN401 (in the place of assay.analyse.evidence.Evidence)
+def evidence(description: str = NODES, **given: object) -> Any:  # noqa: ANN401 (in the place of the class)
+    """Evidence of a run on one machine, with what is given."""
     plan = SimpleNamespace(budget_s=None, launches=6, study="quick")
-    machine = msgspec.structs.replace(described(NODES), host="n1")
+    machine = msgspec.structs.replace(described(description), host="n1")
     run = SimpleNamespace(plan=plan, machines={"n1": machine}, imported=None)
     return Evidence(**({"run": run, "models": (), "estimates": {}} | given))
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
+import msgspec
 import pytest
-from tests.unit.rule_evidence import evidence, of, only
+from tests.unit.rule_evidence import NODES, evidence, of, only
 
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.plateaus import Boundary
@@ -65,6 +66,7 @@ def test_a_core_gets_less_than_three_quarters_of_a_claimed_cache(
         assert finding.numbers["threshold"].value == 0.75
         assert "a core gets about 4 MiB to 5 MiB of it" in finding.claim
         assert "the system reports 8 MiB" in finding.claim
+        assert not finding.next
 
 
 @pytest.mark.parametrize(
@@ -91,6 +93,19 @@ def test_what_a_core_gets_lies_between_the_end_of_the_cache_and_memory(
     finding = only(list(claimed_cache.rule.assess(known)))
     assert f"a core gets about {gets} of it" in finding.claim
     assert (finding.status, "--launches 6" in finding.next) == ("candidate", True)
+
+
+def test_a_walk_without_a_known_cache_says_nothing_and_the_fewest_launches_of_its_points_count() -> None:
+    points = [(MIB, 1e-8, 1), (2 * MIB, 9e-8, 2)]
+    unknown, known = (
+        walk(points, level(1e-8), level(9e-8), memory_from=1.0 * MIB, last_cache="L3", last_cache_bytes=size)
+        for size in (0, 8 * MIB)
+    )
+    estimates = {"p0": of("p0", 1e-8, launches=9), "p1": of("p1", 9e-8, launches=5)}
+    assert not list(claimed_cache.rule.assess(evidence(models=[unknown], estimates=estimates)))
+    assert (
+        only(list(claimed_cache.rule.assess(evidence(models=[known], estimates=estimates)))).status == "candidate"
+    )
 
 
 def test_walks_over_huge_pages_are_judged_alone() -> None:
@@ -126,6 +141,33 @@ def test_a_knee_of_the_tlb_is_the_time_beyond_it_over_that_of_huge_pages_at_the_
     assert finding.evidence == ("walk", "huge")
 
 
+def test_states_of_one_walk_make_one_finding_with_the_clearest_ratio() -> None:
+    """A walk is known by its smallest size; each of its sizes is a case, which a state may lack."""
+    known = twins()
+    small, huge = known.models
+    far_points = [msgspec.structs.replace(each, estimate=f"f{at}") for at, each in enumerate(small.points)]
+    far = msgspec.structs.replace(
+        small,
+        id="far",
+        state="far",
+        points=tuple(far_points),
+        of=tuple(each.estimate for each in far_points),
+        levels=(*small.levels[:2], level(120e-9, boundary(16 * MIB, 32 * MIB, "L3")), level(1.0)),
+    )
+    other = msgspec.structs.replace(small, id="other", of=("o0", *small.of[1:]))
+    few = {f"f{at}": of(f"f{at}", 1e-9, launches=5, case="small" if at == 0 else f"f{at}") for at in range(4)}
+    known.estimates["p0"] = of("p0", 1e-9, case="small")
+    known.estimates |= few | {"o0": of("o0", 1e-9, case="other")}
+    known.models = [small, far, huge, other]
+    both, alone = tlb_knee.rule.assess(known)
+    assert both.id == "tlb_knee:walk"
+    assert both.evidence == ("walk", "huge", "far", "huge")
+    assert both.numbers["statistic"].value == pytest.approx(1.2)
+    assert both.status == "candidate"  # one of its states has five launches
+    assert "(far)" in both.claim
+    assert (alone.id, alone.status) == ("tlb_knee:other", "observed")
+
+
 @pytest.mark.parametrize(
     ("launches", "status"), [(2, "not assessed"), (3, "candidate"), (5, "candidate"), (6, "observed")]
 )
@@ -147,6 +189,8 @@ def test_a_knee_needs_three_launches_and_six_to_be_observed(launches: int, statu
         (0.5, 1.2, 2, "does not tell"),
         (0.126, 0.2, 8, "does not tell"),
         (0.127, 0.2, 8, "at least 5 to 8 cores"),
+        (0.127, 0.5, 8, "at least 2 to 8 cores"),
+        (0.127, 1.0, 8, "does not tell"),
     ],
 )
 def test_a_share_of_one_core_says_how_many_cores_saturate(lo: float, hi: float, cores: int, said: str) -> None:
@@ -158,6 +202,7 @@ def on_node(node: int, rates: Sequence[float], policy: str, share: str = "all") 
     shown = of(
         f"n{node}",
         rates[0],
+        case=f"case {node}",
         placement=Placed(f"{share}:numa:{node}", ("n1",), (cpus,), policy, None),
         better="higher",
     )
@@ -165,8 +210,8 @@ def on_node(node: int, rates: Sequence[float], policy: str, share: str = "all") 
     return Measured(shown, launches)
 
 
-def channels(*measured: Measured) -> list[Finding]:
-    known = evidence(of_role=lambda _role, main: measured if main else ())
+def channels(*measured: Measured, description: str = NODES) -> list[Finding]:
+    known = evidence(description, of_role=lambda _role, main: measured if main else ())
     return list(memory_channel.rule.assess(known))
 
 
@@ -192,6 +237,18 @@ def test_a_slow_node_of_few_launches_is_a_candidate_with_an_experiment_on_its_bo
     assert (effect.border, effect.side) == (0.95, "below")
     assert "largest ratio of 2 blocks" in finding.statistic
     assert finding.statistic.endswith("0.9")
+
+
+def test_a_slow_node_is_measured_again_beside_the_middle_one_of_the_others() -> None:
+    rates = {1: 10.0, 2: 13.0, 3: 11.0, 4: 12.0, 0: 5.0}
+    nodes = [on_node(node, [rate], f"bind:{node}") for node, rate in rates.items()]
+    finding = only(
+        [each for each in channels(*nodes, description=NODES.replace("numa:2", "numa:5")) if "n0" in each.id]
+    )
+    assert finding.experiment
+    (effect,) = finding.experiment.effects
+    assert [each.case for each in effect.arms] == ["case 0", "case 4"]
+    assert finding.numbers["statistic"].value == pytest.approx(5 / 11.5)
 
 
 def test_nodes_are_compared_in_common_blocks_with_their_own_memory_and_all_cores() -> None:

@@ -39,7 +39,10 @@ def launch(
         bracket=around,
         waited_s=waited_s,
     )
-    cases = [SimpleNamespace(header=SimpleNamespace(case=case), series=series) for case in ("sentinel", "other")]
+    cases = [
+        SimpleNamespace(header=SimpleNamespace(case="sentinel"), series=series),
+        SimpleNamespace(header=SimpleNamespace(case="other"), series=series[:1] * 5),
+    ]
     return SimpleNamespace(launch=record, cases=cases if series else [])
 
 
@@ -96,8 +99,9 @@ def test_drift_is_the_slope_of_theil_and_sen_over_the_run_with_kendalls_p(times:
     assert noise_found.drift_p == pytest.approx(scipy.stats.kendalltau(times, values).pvalue)
 
 
-def test_without_a_clock_that_goes_on_the_order_of_launches_is_their_time() -> None:
-    launches = quiet(10.0, 8.0, 20.0, 20.0)
+@pytest.mark.parametrize("times", [(10.0, 8.0, 20.0, 30.0), (8.0, 10.0, 20.0, 20.0)])
+def test_without_a_clock_that_goes_on_the_order_of_launches_is_their_time(times: tuple[float, ...]) -> None:
+    launches = quiet(*times)
     attempts = [attempt(each, {"work": [value]}) for each, value in zip(launches, (1, 2, 3, 4.5), strict=True)]
     slope = scipy.stats.theilslopes(np.array([1, 2, 3, 4.5]) / 2.5, range(4)).slope
     assert found(launches, attempts).drift == pytest.approx(3 * slope)
@@ -146,6 +150,7 @@ def test_the_resolution_is_what_95_percent_of_the_pairs_of_launches_stay_below()
     three, two = [1.0, 1.1, 1.3], [2.0, 2.5]
     ignored = [headline([1.0]), headline([1.0, 0.0]), headline([1.0, 9.0], metric="traffic")]
     resolution = found(quiet(0.0), (), [headline(three), headline(two), *ignored]).resolution
+    assert found(quiet(0.0), (), [headline(two)]).resolution == pytest.approx(0.25)
     assert resolution == pytest.approx(0.3)  # of four pairs: 10 %, 18 %, 25 %, 30 %
     many = np.exp(np.arange(21) / 100)  # 210 pairs; 95 % are the first 200
     ordered = sorted(abs(a - b) for at, a in enumerate(np.log(many)) for b in np.log(many)[:at])
@@ -194,6 +199,9 @@ def test_a_stop_takes_ten_percent_longer_than_usual_and_loses_what_is_beyond_the
     own = stops_in(table)
     assert own == pytest.approx(Stops(7 + 3.7 + 8, 0.11 + 0.5 + 2, 2.0, 3))
     assert stops_in(table_of([series([1.0] * 3 + [1.1])])).number == 0
+    assert stops_in(table_of([series([1.0] * 9 + [1.5])])).longest_s == 0.5
+    assert stops_in(table_of([series([]), series([5.0])])) == (5.0, 0.0, 0.0, 0)
+    assert Stops() == (0.0, 0.0, 0.0, 0)
     assert Stops(1.0, 2.0, 3.0, 4).plus(Stops(5.0, 6.0, 2.0, 1)) == Stops(6.0, 8.0, 3.0, 5)
 
 
