@@ -43,13 +43,13 @@ NOMINAL = {"nominal frequency": Fact(2e9, "Hz", "test"), "highest frequency": Fa
 def test_a_core_alone_keeps_the_highest_clock_and_several_the_nominal_one(
     hi: float, *, alone: bool, heard: bool
 ) -> None:
-    found = clocks(hertz(hi - 1e7, hi - 2e7, hi, alone=alone), processor=NOMINAL)
+    found = clocks(hertz(hi - 3e7, hi - 4e7, hi, alone=alone), processor=NOMINAL)
     slow = [each for each in found if each.severity == "problem"]
     assert bool(slow) == heard
     if heard:
         allowed = 3e9 if alone else 2e9
         assert slow[0].numbers["threshold"].value == pytest.approx(0.95 * allowed)
-        assert f"{100 * (hi - 1e7) / allowed:.0f} % of " in slow[0].claim
+        assert f"run at {(hi - 3e7) / 1e9:.2f} GHz, {100 * (hi - 3e7) / allowed:.0f} % of " in slow[0].claim
         assert slow[0].statistic == f"upper bound (95 %) / allowed {hi / allowed:.3g}"
         assert (slow[0].status, slow[0].experiment) == ("observed", None)
 
@@ -68,7 +68,7 @@ def test_turbo_is_one_percent_over_the_nominal_clock(lo: float, *, heard: bool) 
     assert bool(found) == heard
     if heard:
         assert only(found).numbers["threshold"].value == pytest.approx(1.01 * 2e9)
-        assert f"{100 * (lo + 1e7) / 2e9:.0f} % of " in only(found).claim
+        assert f"run at {(lo + 1e7) / 1e9:.2f} GHz, {100 * (lo + 1e7) / 2e9:.0f} % of " in only(found).claim
 
 
 def test_a_slow_clock_of_a_range_is_a_candidate_that_is_measured_again() -> None:
@@ -106,7 +106,11 @@ def core_to_core(times: Sequence[float], launches: int = 6) -> list[Finding]:
     points = pair_points(times)
     usual = SimpleNamespace(name="same", time=Quantity(10e-9, 10e-9, 10e-9, "s"))
     model = SimpleNamespace(id="model", points=points, classes=[usual])
-    known = {each.estimate: of(each.estimate, each.value.value, launches=launches) for each in points}
+    known = {
+        each.estimate: of(each.estimate, each.value.value, launches=launches, case=f"case {each.at['b']}")
+        for each in points
+    }
+    known["e0"] = of("e0", points[0].value.value, case="case 1")
     run = SimpleNamespace(
         machines={"n1": described(NODES)}, plan=SimpleNamespace(hosts=(), machine=None), imported=None
     )
@@ -136,6 +140,16 @@ def test_slow_pairs_of_a_range_are_measured_again_beside_the_most_typical_one() 
     assert finding.experiment
     (effect,) = finding.experiment.effects
     assert (effect.border, effect.side) == (1.1, "above")
+    assert [each.case for each in effect.arms] == ["case 7", "case 3"]
+
+
+def test_one_slow_pair_of_a_range_makes_a_candidate() -> None:
+    assert only(core_to_core([30e-9, *[10e-9] * 6, 30e-9], launches=3)).status == "candidate"
+
+
+def test_fewer_than_six_pairs_are_not_judged() -> None:
+    assert only(core_to_core([10e-9] * 4 + [90e-9])).status == "not assessed"
+    assert not core_to_core([10e-9] * 6)
 
 
 def predicted(error: float, measured: float, state: str | None = None) -> Prediction:
@@ -144,8 +158,8 @@ def predicted(error: float, measured: float, state: str | None = None) -> Predic
         "law",
         "what",
         Quantity(10.0, 9.0, 11.0, "B/s", "derived"),
-        ("b",),
-        (None, state),
+        ("b", "c"),
+        (None, None, state),
         "",
         "m",
         Quantity(measured, measured, measured, "B/s", "interval"),
@@ -203,5 +217,13 @@ def test_a_figure_beyond_its_limit_says_what_may_be_wrong(kind: str, why: str) -
     assert finding.numbers["threshold"].value == 1.02
     assert why in finding.claim
     assert "3 figures have no share." in finding.claim
+    assert "reaches 12.0 B/s, more than its limit of 10.0 B/s" in finding.claim
     assert finding.evidence == ("a", "b", "c")
-    assert not list(wrong_limit.rule.assess(evidence(estimates={"a": of("a", 1.0)})))
+    plain, limited = (of("a", 1.0, limit=each) for each in (None, limit))
+    assert not list(wrong_limit.rule.assess(evidence(estimates={"a": plain})))
+    for estimates, applies in (
+        ({"a": plain}, False),
+        ({"a": plain, "b": limited}, True),
+        ({"a": plain} | known, True),
+    ):
+        assert bool(wrong_limit.rule.applies(evidence(estimates=estimates))) == applies
