@@ -125,6 +125,37 @@ def test_samples_span_from_the_first_to_the_last_of_any_rank() -> None:
     assert costs.span_s[name] == 5.5
     assert costs.least_s[name] == pytest.approx(1.0 + 2 * 3 / 3)  # of rank 0: all warm-ups, and two samples
     assert costs.learn_case(name, []) == (0.0, 0.0)
+    assert costs.learn_case(name, [series((), ()), series((1.0,), (3.0,))]) == (1.0, 4.0)
+    assert costs.least_s[name] == 2 * 3.0
+
+
+def test_short_gaps_and_short_starts_count_as_they_are() -> None:
+    plan = plan_of()
+    a, b, _ = (case.id for case in plan.cases)
+    costs = CostHistory(plan)
+    costs.learn(launch({a: [series((0.25,), (4,))], b: [series((4.5,), (1,))]}), {a: 9.0, b: 9.0}, 5.5)
+    assert costs.overheads[b].setup_s == pytest.approx(4.5 - 4.25)
+    assert costs.overheads[a].setup_s == pytest.approx(0.1 * 0.25 / 0.3)
+    assert costs.start_s == pytest.approx(0.5)
+
+
+def test_a_case_is_content_if_no_kernel_ran_out_of_time() -> None:
+    plan = plan_of()
+    name = plan.cases[0].id
+    costs = CostHistory(plan)
+    done, late = series((0,), (1,), stop="precision"), series((1,), (1,), kernel="other")
+    for given, content in (([done, late], False), ([done], True), ([late], False)):
+        costs.learn_case(name, given)
+        assert (name in costs.content) == content
+
+
+def test_medians_of_launches_are_those_of_one_iteration() -> None:
+    plan = plan_of()
+    name = plan.cases[0].id
+    costs = CostHistory(plan)
+    for iterations, seconds in ((2, 2.0), (4, 4.24)):
+        costs.learn_case(name, [series((0,), (seconds,), iterations=iterations)])
+    assert costs.need(name, 0.0).weight == pytest.approx((0.03 / 1.03 / 0.01) ** 2)
 
 
 @pytest.mark.parametrize(
@@ -165,8 +196,9 @@ def test_a_case_needs_a_quarter_of_its_fewest_samples_wants_all_and_waits_for_on
 
 
 def test_needs_add_and_the_reserve_is_a_tenth_of_the_overhead() -> None:
+    assert Need(2.0, 5.0, 3.0).rich_s == pytest.approx(2.2 + 3.0)
     need = Need(1.0, 2.0, 3.0, 4.0)
-    assert (need.poor_s, need.rich_s) == (3.0, pytest.approx(4.1))
+    assert need.poor_s == 3.0
     assert need.plus(Need(10.0, 20.0, 30.0, 40.0), 2.0) == Need(21.0, 42.0, 63.0, 84.0)
     assert total([need, need, need]) == Need(3.0, 6.0, 9.0, 12.0)
     assert total([]) == Need() == (0.0, 0.0, 0.0, 0.0)
@@ -201,16 +233,21 @@ def test_what_remains_is_expected_to_take_what_it_took_or_what_others_did() -> N
     fresh = CostHistory(plan, overheads)
     assert fresh.expected_s(Outstanding(2, 2.0), b) == pytest.approx(2 * (7.0 + 60.0 / 6))
     assert fresh.expected_s(Outstanding(), b) == 0.0
+    assert Outstanding() == (0, 0.0)
+    two_known = CostHistory(plan, overheads, {a: 5.0, plan.cases[2].id: 9.0})
+    assert two_known.expected_s(Outstanding(2, 2.0), b) == pytest.approx(2 * (7.0 + 7.0))
 
 
-@pytest.mark.parametrize(("hosts", "most"), [(1, 1500), (26, 1500), (27, 1481), (100, 400), (1000, 200)])
+@pytest.mark.parametrize(
+    ("hosts", "most"), [(1, 1500), (26, 1500), (27, 1481), (100, 400), (181, 220), (1000, 200)]
+)
 def test_the_sentinel_takes_all_of_its_time_in_as_many_pieces_as_all_its_ranks_may(hosts: int, most: int) -> None:
     plan = plan_for()
     (sentinel,) = (case for case in plan.cases if case.role == "sentinel")
     names = tuple(f"n{at}" for at in range(hosts))
     placed = msgspec.structs.replace(sentinel.placement, hosts=names)
     wide = msgspec.structs.replace(sentinel, placement=placed)
-    found = sampling(plan, [wide], {"a": 1.0})
+    found = sampling(plan, [wide, plan.studied[0]], {"a": 1.0})
     assert (found.precision, found.max_samples, found.min_samples) == (1e-9, most, plan.min_samples)
     usual = sampling(plan, plan.studied[:1], {"a": 1.0})
     assert (usual.precision, usual.max_samples, usual.seconds) == (plan.precision, plan.max_samples, {"a": 1.0})
