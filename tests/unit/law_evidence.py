@@ -51,7 +51,7 @@ def measured(  # noqa: PLR0913 (what an estimate is of)
     case = f"{benchmark}/{place.label}/{place.memory}/{levels}"
     made = msgspec.structs.replace(
         estimate(case, kernel, 1.0),
-        id="/".join(filter(None, (case, kernel, metric, state))),
+        id="/".join(filter(None, (case, f"{place.cpus[0]}", kernel, metric, state))),
         declaration=keep(declared),
         metric=metric,
         unit=found.unit,

@@ -73,16 +73,17 @@ def test_one_number_of_cores_is_no_curve_nor_is_less_than_half_of_another() -> N
     few = only(saturated(triad(4, 1.0)))
     assert isinstance(few, Unfitted)
     assert "a curve needs 2" in few.reason
+    assert not isinstance(only(saturated(triad(4, 1.0), triad(3, 1.0))), Unfitted)
     others = [triad(cores, 1.0, stores="non-temporal") for cores in (2, 3, 4, 5, 6)]
     assert isinstance(saturated(*others, triad(2, 1.0), triad(3, 1.0))[1], Unfitted)
     assert not isinstance(saturated(*others[:4], triad(2, 1.0), triad(3, 1.0))[1], Unfitted)
     assert not saturated(triad(1, 1.0), triad(8, 1.0))  # no numbers of cores in between were asked for
 
 
-def with_distances(figures: Sequence[Measured]) -> Any:  # noqa: ANN401 (see `only`)
+def with_distances(figures: Sequence[Measured], back: int = 21) -> Any:  # noqa: ANN401 (see `only`)
     """Estimates on a machine whose firmware gives the distances of its memory nodes."""
     found = machine()
-    topology = msgspec.structs.replace(found.topology, distances=((10, 20), (21, 10)))
+    topology = msgspec.structs.replace(found.topology, distances=((10, 20), (back, 10)))
     return known(figures, machines={"n1": msgspec.structs.replace(found, topology=topology)})
 
 
@@ -94,6 +95,11 @@ def node_pair(cpu: int, memory: int, seconds: float) -> Measured:
 def test_pairs_of_memory_nodes_have_classes_and_ratios_to_the_cores_own_memory() -> None:
     cells = [node_pair(0, 0, 80.0), node_pair(0, 1, 120.0), node_pair(1, 0, 200.0), node_pair(1, 1, 100.0)]
     (model,) = cast("list[Any]", list(numa_matrix.fit(with_distances(cells))))
+    two_distances = only(numa_matrix.fit(with_distances(cells, 20)))
+    assert two_distances.agreement.tau == pytest.approx(
+        scipy.stats.kendalltau([10, 20, 20, 10], [80.0, 120.0, 200.0, 100.0]).statistic
+    )
+    assert only(numa_matrix.fit(with_distances(cells[:2]))).agreement is not None
     near, far = model.classes
     assert (str(near.name), tuple(near.value), tuple(near.ratio)) == ("same node", (90.0, 80.0, 100.0), (1, 1, 1))
     assert (str(far.name), tuple(far.value), tuple(far.ratio)) == (
@@ -178,6 +184,9 @@ def test_one_delay_is_no_curve_and_unknown_loads_are_left_out() -> None:
     assert isinstance(single, Unfitted)
     assert "1 delay: a curve needs 2" in single.reason
     chases = [loaded(delay, 1.0 + delay, 1.0)[0] for delay in (0, 10)]
+    heaviest = only(loaded_latency.fit(known([*chases, loaded(10, 1.0, 7.0)[1]])))
+    assert heaviest.bandwidth is None
+    assert [each.at.get("bandwidth") for each in heaviest.points] == [7.0, None]
     law = only(loaded_latency.fit(known(chases)))
     assert law.bandwidth is None
     assert all("bandwidth" not in each.at for each in law.points)
@@ -243,7 +252,28 @@ def test_copies_have_a_plateau_for_each_cache_that_holds_source_and_target() -> 
         assert tuple(end.size) == pytest.approx((math.sqrt(low * high), low, high))
     assert law.plateaus[-1].end is None
     assert (law.offset, law.residual) == (8, pytest.approx(0.0, abs=1e-12))
+    assert law.id == "cache-plateaus/memcpy/one-core/first-touch/offset=8/host=n1"
+    plain = only(cache_plateaus.fit(known(copies([steps(size) for size in SIZES]))))
+    assert plain.id == "cache-plateaus/memcpy/one-core/first-touch/host=n1"
     assert len(law.of) == len(SIZES)
+
+
+def test_a_cache_ends_at_the_nearest_of_two_falls() -> None:
+    """Both are within a factor of two of a cache of 32 KiB: at 10 KiB and at 17 KiB of each buffer."""
+    kib = [5, 8, 9.9, 10.1, 14, 16.9, 17.1, 24, 36]
+    rates = [60.0] * 3 + [40.0] * 3 + [20.0] * 3
+    law = only(cache_plateaus.fit(known(copies(rates, [int(each * KIB) for each in kib]))))
+    assert [each.end.cause for each in law.plateaus if each.end] == ["", "L1"]
+    assert [each.rate.value for each in law.plateaus] == pytest.approx([60.0, 40.0, 20.0])
+
+
+@pytest.mark.parametrize(("rate", "plateaus"), [(8.7, 1), (8.3, 2)])
+def test_rates_of_a_plateau_scatter_by_a_tenth(rate: float, plateaus: int) -> None:
+    """A second plateau of twelve and twelve points costs 4 ln 24; one plateau the squares over its scatter."""
+    squares = 24 * (math.log(10 / rate) / 2 / 0.1) ** 2
+    assert (squares > 4 * math.log(24)) == (plateaus > 1)
+    law = only(cache_plateaus.fit(known(copies([10.0] * 12 + [rate] * 12, SIZES[:24]))))
+    assert len(law.plateaus) == plateaus
 
 
 def test_a_plateau_is_the_geometric_mean_of_its_rates_with_the_least_and_the_largest() -> None:
