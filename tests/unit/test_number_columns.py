@@ -34,7 +34,7 @@ def of_numbers(table: Table) -> set[int]:
 def test_columns_of_numbers_are_columns_of_figures(tmp_path: Path, study: str) -> None:
     run = store.load(simulated_run(tmp_path, description=TWO_NODES, study=study, options=Options(launches=2)))
     tables = [table for section in sections(run, analyse(run)) for table in section.tables]
-    assert len(tables) > 3
+    assert len(tables) >= 3
     for table in tables:
         shown = {at for at in table.numeric if any(str(row[at]) not in NONE for row in table.rows)}
         wanted = {at for at in of_numbers(table) if str(table.columns[at]) not in WORDS}

@@ -1,7 +1,7 @@
 """Sections of first touch, levels of latency and numbers of cores on models by hand."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -14,7 +14,9 @@ from assay.model.law import Point
 from assay.model.placed import Proof
 from assay.model.quantity import Quantity
 from assay.model.result import Comparison, Estimate, Limit
+from assay.report.charts.curve import Guides
 from assay.topics.memory.models.latency_levels import LatencyLevel, LatencyLevels
+from assay.topics.memory.models.numa_matrix import NodeClass, NumaMatrix
 from assay.topics.memory.models.saturation import Saturation
 from assay.topics.memory.sections import latency, saturation, touch
 
@@ -65,6 +67,65 @@ def test_the_largest_certain_effect_of_first_touch_is_named_in_either_direction(
     assert [row[2] for row in shown] == ["1.50", "0.500", "3.00"]
     none = scene(figures, comparisons=made[2:])
     assert "No difference between the options was found." in " ".join(map(str, touch.declared.sentences(none)))
+
+
+@pytest.mark.parametrize(("ratio", "shown"), [(0.75, "1.5"), (0.6, "0.6")])
+def test_effects_are_as_large_downwards_as_their_inverse(ratio: float, shown: str) -> None:
+    figures = touched()[:3]
+    serial, parallel, interleaved = (each.estimate.id for each in figures)
+    made = [compared(parallel, serial, 1.5), compared(interleaved, serial, ratio, "slower")]
+    assert f" runs at {shown} times" in " ".join(
+        map(str, touch.declared.sentences(scene(figures, comparisons=made)))
+    )
+    two = scene(figures[:2], comparisons=made[:1])  # nothing but both sides
+    assert " runs at 1.5 times" in " ".join(map(str, touch.declared.sentences(two)))
+
+
+def on_nodes(memory: str, policy: str = "parallel", label: str = "all", *cpus: int) -> Measured:
+    place = placed(label, *(cpus or (0, 1)), memory=memory)
+    return measured("stream", "triad", "bandwidth", [1e9] * 6, place, stores="ordinary", touch=policy)
+
+
+def test_options_of_the_same_cpus_are_one_group_unless_all_are_bound() -> None:
+    free, serial, bound = on_nodes("first-touch"), on_nodes("first-touch", "serial"), on_nodes("bind:1")
+    lone = on_nodes("first-touch", "parallel", "half", 0)
+    nodes = [on_nodes(f"bind:{node}", "parallel", "all:numa:0", 2, 3) for node in (0, 1)]
+    latency_walk = measured("latency", "chase", "latency", [1.0] * 6, placed("all", 0, 1), bytes=1, pages="huge")
+    found = touch.groups(scene([free, serial, bound, lone, *nodes, latency_walk]).analysis)
+    ((name, members),) = found.items()
+    assert [each.id for each in members] == [each.estimate.id for each in (free, serial, bound)]
+    assert name.endswith(", all")
+    assert not touch.groups(scene([free]).analysis)
+
+
+def test_of_a_matrix_only_the_own_memory_and_the_farthest_stand_beside_other_options() -> None:
+    cells = [on_nodes(f"bind:{node}", "parallel", "all", 0, 1) for node in range(4)]
+    points = tuple(
+        Point(
+            each.estimate.id,
+            {"cpu node": 0, "memory node": node, "class": kind} | ({"distance": away} if away else {}),
+            exactly(1.0),
+            None,
+        )
+        for node, (each, kind, away) in enumerate(
+            zip(cells, ("same node", "far", "same socket", "far"), (10, 30, 20, 0), strict=True)
+        )
+    )
+    classes = tuple(NodeClass(name, exactly(1.0), None) for name in ("same node", "same socket", "far"))
+    model = NumaMatrix(
+        id="m",
+        of=tuple(each.estimate.id for each in cells),
+        points=points,
+        what="bandwidth",
+        classes=classes,
+        agreement=None,
+    )
+    free = on_nodes("first-touch")
+    other = walk(level(1.0, "L1"))[1]  # another law
+    analysis = scene([free, *cells], model).analysis
+    cast("Any", analysis).models = (other, model)
+    (members,) = touch.groups(analysis).values()
+    assert [each.placement.memory for each in members] == ["first-touch", "bind:0", "bind:1"]
 
 
 def proven(each: Measured, *nodes: str) -> Measured:
@@ -198,6 +259,54 @@ def test_ends_of_several_walks_are_one_mark_where_they_are_near() -> None:
         assert (
             f"'x': {float(size)}" in text or any(abs(x - kib * KIB) < 1 for x in _marks(chart.spec))
         ) == is_drawn
+
+
+def guides_of(monkeypatch: pytest.MonkeyPatch, of: Any) -> Guides:  # noqa: ANN401 (a scene)
+    """The guides that the chart of latency is drawn with."""
+    drawn: list[Guides] = []
+
+    def curves(*given: Any) -> object:  # noqa: ANN401 (in the place of figures.curves)
+        drawn.append(given[3])
+        return given[1]
+
+    monkeypatch.setattr(latency.figures, "curves", curves)
+    assert latency.declared.charts(of) == ("figure-latency",)
+    return drawn[0]
+
+
+SIZES = (KIB, 32 * KIB, 512 * KIB, MIB, 4 * MIB, 8 * MIB)
+
+
+def test_fitted_levels_and_claimed_caches_are_drawn_over_the_curve(monkeypatch: pytest.MonkeyPatch) -> None:
+    levels = [level(1e-9, "L1", end=ends_at(30, "L1")), level(4e-9, "L2"), level(4.5e-9, "L2"), level(5e-9, "L2")]
+    figures, model = walk(*levels, sizes=SIZES)
+    places = (1, 1, 2, 2, 3, 4)
+    points = tuple(
+        msgspec.structs.replace(each, at={"bytes": size, "level": place})
+        for each, size, place in zip(model.points, SIZES, places, strict=True)
+    )
+    model = msgspec.structs.replace(model, points=points)
+    guides = guides_of(monkeypatch, scene(figures, model, picked="latency"))
+    assert [(each.x, each.end) for each in guides.steps] == [
+        (KIB, 32 * KIB),
+        (512 * KIB, MIB),
+        (4 * MIB, 4 * MIB),
+        (8 * MIB, 8 * MIB),
+    ]
+    assert [each.y for each in guides.steps] == pytest.approx([1.0, 4.0, 4.5, 5.0])  # in ns
+    # Levels of one name that are nearer than 15 % share a label: 4.5 is near 4, 5 is not.
+    assert [bool(each.label) for each in guides.steps] == [True, True, False, True]
+    assert guides.steps[0].short == "L1  1.00 ns"
+    assert [(each.x, each.short, each.measured) for each in guides.boundaries] == [
+        (pytest.approx(30 * KIB), "L1 ends", True),
+        (32 * KIB, "L1", False),
+        (MIB, "L2", False),
+    ]  # an L3 of 8 MiB is no smaller than the largest walk
+    assert guides.second
+    title, per_nano = guides.second
+    assert (str(title), per_nano) == ("cycles at 3.00 GHz, measured", pytest.approx(3.0))
+    bare = walk(level(4e-9, "L2"), sizes=SIZES)
+    assert guides_of(monkeypatch, scene(bare[0], bare[1], picked="latency")).second is None
 
 
 def _marks(spec: Any) -> list[float]:  # noqa: ANN401 (any part of a spec)
