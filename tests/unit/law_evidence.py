@@ -16,7 +16,7 @@ from assay.model.declaration import keep
 from assay.model.law import Model
 from assay.model.machine import Machine
 from assay.model.placed import Placed
-from assay.model.quantity import Quantity
+from assay.model.quantity import Basis, Quantity
 
 #: Two memory nodes of one socket, each of two cores that share an L3.
 NODES = "pack:1 numa:2(memory=8GB) l3:1(size=8MB) l2:2(size=1MB) l1:1(size=32kB) core:1 pu:1"
@@ -46,7 +46,7 @@ def measured(  # noqa: PLR0913 (what an estimate is of)
     found = next(
         each for each in declared.metrics if each.name == metric and (not each.kernels or kernel in each.kernels)
     )
-    basis = "interval" if len(values) >= 6 else "range"
+    basis: Basis = "interval" if len(values) >= 6 else "range"
     levels = ",".join(f"{name}={value}" for name, value in params.items())
     case = f"{benchmark}/{place.label}/{place.memory}/{levels}"
     made = msgspec.structs.replace(

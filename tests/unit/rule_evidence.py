@@ -8,7 +8,7 @@ import msgspec
 from tests.simulation import described
 from tests.unit.report_example import estimate
 
-from assay.model.quantity import Quantity
+from assay.model.quantity import Basis, Quantity
 from assay.model.result import Estimate, Finding
 
 NODES = "pack:1 numa:2(memory=8GB) l3:1(size=8MB) l2:2(size=1MB) l1:1(size=32kB) core:1 pu:1"
@@ -36,7 +36,7 @@ def evidence(description: str = NODES, **given: object) -> Any:  # noqa: ANN401 
 
 
 def of(name: str, value: float, /, *, launches: int = 6, spread: float = 0.0, **others: object) -> Estimate:
-    basis = "interval" if launches >= 6 else "range"
+    basis: Basis = "interval" if launches >= 6 else "range"
     figure = Quantity(value, value * (1 - spread), value * (1 + spread), "s", basis)
     shown = estimate("latency/one-core/x", "chase", value)
     return msgspec.structs.replace(shown, **({"id": name, "value": figure, "launches": launches} | others))

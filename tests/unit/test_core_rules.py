@@ -76,7 +76,8 @@ def test_a_slow_clock_of_a_range_is_a_candidate_that_is_measured_again() -> None
     assert (finding.status, finding.statistic) == ("candidate", "largest of the launches / allowed 0.55")
     assert finding.experiment
     (effect,) = finding.experiment.effects
-    assert (effect.border, effect.side) == (pytest.approx(1.9e9), "below")
+    assert effect.border == pytest.approx(1.9e9)
+    assert effect.side == "below"
 
 
 def test_clocks_of_interrupted_cores_are_named_from_the_lowest_to_the_highest() -> None:

@@ -27,7 +27,8 @@ def incidence(owners: Sequence[int]) -> np.ndarray:
 
 def projection(groups: np.ndarray) -> np.ndarray:
     """Return the projection on the means of groups."""
-    return np.asarray(groups @ np.linalg.pinv(groups))
+    onto: np.ndarray = groups @ np.linalg.pinv(groups)
+    return onto
 
 
 @settings(max_examples=25)

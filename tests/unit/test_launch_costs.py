@@ -187,7 +187,7 @@ def test_a_case_needs_a_quarter_of_its_fewest_samples_wants_all_and_waits_for_on
     overheads = dict.fromkeys((a, b, c), Overhead(2.0, 1.0))
     costs = CostHistory(plan, overheads, span_s, least_s, {b, c})
     assert costs.need(a, 0.5) == Need(2.0, 1.0, 4.0, 1.0)
-    assert costs.need(b, 1.0) == Need(3.0, LEAST_S, pytest.approx(0.15), 0.0)
+    assert costs.need(b, 1.0) == pytest.approx(Need(3.0, LEAST_S, 0.15, 0.0))
     assert costs.need(c, 0.0) == Need(1.0, 1.0, 4.5, 0.0)
     assert CostHistory(plan).need(c, 0.0) == Need(0.0, LEAST_S, LEAST_S, 3.0)
     whole = costs.launch(plan.order[0])
@@ -264,7 +264,8 @@ def test_the_sentinel_needs_the_time_of_its_probe() -> None:
 
 #: Each case has a set-up of half a second and wants 2 s of samples, half a second at least.
 def spread(left_s: float, launches: int = 2, **changed: object) -> tuple[Spread, Plan, str]:
-    plan = plan_of(launches=launches, **({"grows": False} | changed))
+    given: dict[str, Any] = {"grows": False}
+    plan = plan_of(launches=launches, **(given | changed))
     names = [case.id for case in plan.cases]
     costs = CostHistory(plan, dict.fromkeys(names, Overhead(3.0, 0.5)), least_s=dict.fromkeys(names, 2.0))
     return Spread(plan, plan.order, {}, left_s, costs), plan, names[0]

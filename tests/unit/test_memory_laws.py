@@ -94,7 +94,7 @@ def node_pair(cpu: int, memory: int, seconds: float) -> Measured:
 
 def test_pairs_of_memory_nodes_have_classes_and_ratios_to_the_cores_own_memory() -> None:
     cells = [node_pair(0, 0, 80.0), node_pair(0, 1, 120.0), node_pair(1, 0, 200.0), node_pair(1, 1, 100.0)]
-    (model,) = cast("list[Any]", list(numa_matrix.fit(with_distances(cells))))
+    model: Any = only(numa_matrix.fit(with_distances(cells)))
     two_distances = only(numa_matrix.fit(with_distances(cells, 20)))
     assert two_distances.agreement.tau == pytest.approx(
         scipy.stats.kendalltau([10, 20, 20, 10], [80.0, 120.0, 200.0, 100.0]).statistic
@@ -144,7 +144,7 @@ def test_memory_of_one_node_or_of_several_is_no_matrix() -> None:
 
 def loaded(delay: int, seconds: float, rate: float) -> list[Measured]:
     place = placed("all", 0, 1, 2, 3)
-    given = {"delay": delay, "pages": "small", "line": 64}
+    given: dict[str, Any] = {"delay": delay, "pages": "small", "line": 64}
     return [
         measured("loaded_latency", "chase", "latency", [seconds] * 2, place, **given),
         measured("loaded_latency", "load", "bandwidth", [rate] * 2, place, **given),

@@ -1,7 +1,7 @@
 """Sections of memory on models by hand: shown cells are the figures of the models."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -110,7 +110,8 @@ def matrix(*, what: str = "latency", tau: float = 1.0, p: float = 0.01, away: bo
     points = tuple(
         Point(
             each.estimate.id,
-            {"cpu node": cpu, "memory node": memory, "class": "same node" if cpu == memory else "one hop"}
+            cast("dict[str, Any]", {"cpu node": cpu, "memory node": memory})
+            | {"class": "same node" if cpu == memory else "one hop"}
             | ({"distance": 10 + 11 * (cpu != memory) + cpu} if away else {}),
             exactly(1e-7, "s"),
             None,

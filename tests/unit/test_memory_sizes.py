@@ -90,7 +90,7 @@ def test_large_caches_have_larger_pools(claims: str, pool: int) -> None:
 
 @pytest.mark.parametrize(("buffers", "memory"), [("hot", 2 * 1000), ("cold", 2 * 5000)])
 def test_copies_are_set_up_by_touching_filling_and_six_copies(buffers: str, memory: int) -> None:
-    params = {"bytes": 1000, "pool": 5000, "buffers": buffers}
+    params: dict[str, ParamValue] = {"bytes": 1000, "pool": 5000, "buffers": buffers}
     assert memory_bytes("memcpy", **params) == memory
     assert of("memcpy").touch_seconds(params) == pytest.approx(memory / 4e9)
     setup_s = 0.003 + memory / 4e9 + memory / 8e9 + 6 * 1000 / 6e9
@@ -130,7 +130,7 @@ def test_a_walk_needs_its_lines_whole_pages_and_four_bytes_a_line(size: int, pag
 
 
 def test_a_walk_is_set_up_by_linking_its_lines() -> None:
-    params = {"bytes": 64 * 10**6, "line": 64, "pages": "small"}
+    params: dict[str, ParamValue] = {"bytes": 64 * 10**6, "line": 64, "pages": "small"}
     touched = 64e6 / 3e9
     assert of("latency").touch_seconds(params) == pytest.approx(touched)
     assert of("latency").setup_seconds(params) == pytest.approx(0.003 + 45e-9 * 10**6 + touched)

@@ -44,7 +44,7 @@ def flops(
 
 
 def copied(rate: float, size: int = MIB, buffers: str = "hot", place: Placed = CORE) -> Measured:
-    given = {"bytes": size, "buffers": buffers, "offset": 0, "pool": MIB}
+    given: dict[str, Any] = {"bytes": size, "buffers": buffers, "offset": 0, "pool": MIB}
     return measured("memcpy", "memcpy", "bandwidth", [rate] * 6, place, **given)
 
 

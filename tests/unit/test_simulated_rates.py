@@ -31,7 +31,8 @@ def ran(
 
 
 def stream(law: Law, elements: int, cpus: tuple[int, ...] = (0,), **others: ParamValue) -> Workload:
-    return ran("stream", law, cpus, **({"touch": "parallel", "stores": "ordinary", "elements": elements} | others))
+    given: dict[str, Any] = {"touch": "parallel", "stores": "ordinary", "elements": elements}
+    return ran("stream", law, cpus, **(given | others))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -14,6 +14,7 @@ from assay.model.law import Point
 from assay.model.placed import Proof
 from assay.model.quantity import Quantity
 from assay.model.result import Comparison, Estimate, Limit
+from assay.report import figures as drawings
 from assay.report.charts.curve import Guides
 from assay.topics.memory.models.latency_levels import LatencyLevel, LatencyLevels
 from assay.topics.memory.models.numa_matrix import NodeClass, NumaMatrix
@@ -103,7 +104,8 @@ def test_of_a_matrix_only_the_own_memory_and_the_farthest_stand_beside_other_opt
     points = tuple(
         Point(
             each.estimate.id,
-            {"cpu node": 0, "memory node": node, "class": kind} | ({"distance": away} if away else {}),
+            cast("dict[str, Any]", {"cpu node": 0, "memory node": node, "class": kind})
+            | ({"distance": away} if away else {}),
             exactly(1.0),
             None,
         )
@@ -154,7 +156,7 @@ def test_himeno_with_and_without_interleave_is_shown_in_mflops_with_the_slowest_
     plain = himeno("first-touch", 1.5e9, (0.2, 0.5, 0.25), {"0": 1.0})
     spread = himeno("interleave", 3e9, (0.1, 0.11, 0.1), {"0": 0.5, "1": 0.5})
     of = scene([plain, spread], comparisons=[compared(spread.estimate.id, plain.estimate.id, 2.0)])
-    rates, threads = touch.declared.shared_tables[0](of)  # type: ignore[misc]
+    rates, threads = touch.declared.shared_tables[0](of)
     assert [tuple(map(str, row))[:5] for row in rates.rows] == [
         ("none", "1,500", "[1,500, 1,500]", "6", "1"),
         ("interleave", "3,000", "[3,000, 3,000]", "6", "2.00"),
@@ -168,7 +170,7 @@ def test_himeno_with_and_without_interleave_is_shown_in_mflops_with_the_slowest_
 
 def test_himeno_of_other_blocks_is_not_compared() -> None:
     plain, spread = (himeno(memory, 1e9, (), {"0": 1.0}) for memory in ("first-touch", "interleave:0"))
-    (table,) = touch.declared.shared_tables[0](scene([plain, spread]))  # type: ignore[misc]
+    (table,) = touch.declared.shared_tables[0](scene([plain, spread]))
     assert tuple(map(str, table.rows[1]))[4:] == ("not compared", "no block has both", "0")
     assert (
         table.note == "This machine has one memory node: interleaving changes nothing, so the expected ratio is 1."
@@ -176,7 +178,7 @@ def test_himeno_of_other_blocks_is_not_compared() -> None:
     few = msgspec.structs.replace(
         compared(spread.estimate.id, plain.estimate.id, 2.0), value=Quantity(2.0, 1.0, 3.0, "", "range"), blocks=2
     )
-    (short,) = touch.declared.shared_tables[0](scene([plain, spread], comparisons=[few]))  # type: ignore[misc]
+    (short,) = touch.declared.shared_tables[0](scene([plain, spread], comparisons=[few]))
     assert "2 pairs are too few for an interval: a ratio needs 6." in short.note
     assert "Its range" in map(str, short.columns)
 
@@ -269,8 +271,8 @@ def guides_of(monkeypatch: pytest.MonkeyPatch, of: Any) -> Guides:  # noqa: ANN4
         drawn.append(given[3])
         return given[1]
 
-    monkeypatch.setattr(latency.figures, "curves", curves)
-    assert latency.declared.charts(of) == ("figure-latency",)
+    monkeypatch.setattr(drawings, "curves", curves)
+    assert [str(each) for each in latency.declared.charts(of)] == ["figure-latency"]
     return drawn[0]
 
 
@@ -304,7 +306,8 @@ def test_fitted_levels_and_claimed_caches_are_drawn_over_the_curve(monkeypatch: 
     ]  # an L3 of 8 MiB is no smaller than the largest walk
     assert guides.second
     title, per_nano = guides.second
-    assert (str(title), per_nano) == ("cycles at 3.00 GHz, measured", pytest.approx(3.0))
+    assert str(title) == "cycles at 3.00 GHz, measured"
+    assert per_nano == pytest.approx(3.0)
     bare = walk(level(4e-9, "L2"), sizes=SIZES)
     assert guides_of(monkeypatch, scene(bare[0], bare[1], picked="latency")).second is None
 
