@@ -27,8 +27,7 @@ def incidence(owners: Sequence[int]) -> np.ndarray:
 
 def projection(groups: np.ndarray) -> np.ndarray:
     """Return the projection on the means of groups."""
-    onto: np.ndarray = groups @ np.linalg.pinv(groups)
-    return onto
+    return np.array(groups @ np.linalg.pinv(groups), dtype=np.float64)
 
 
 @settings(max_examples=25)
