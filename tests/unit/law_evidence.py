@@ -60,6 +60,8 @@ def measured(  # noqa: PLR0913 (what an estimate is of)
         placement=place,
         state=state,
         value=Quantity(float(np.median(values)), min(values), max(values), found.unit, basis),
+        min=min(values),
+        max=max(values),
         launches=len(values),
         limit=None,
     )
