@@ -10,8 +10,8 @@ from tests.simulation import plan_for
 
 from assay.model.plan import Measure, Plan, PlannedLaunch, Study
 from assay.model.record import End, Series
-from assay.model.run import LaunchRecords
-from assay.run.ledger import Ledger
+from assay.model.run import LaunchRecords, Run
+from assay.run.ledger import Ledger, begun, remaining_work
 from assay.run.watcher import Progress
 
 STUDY = Study("Sizes", "?", (Measure("memcpy", ("one-core",), axes={"bytes": "1k:4k", "buffers": "hot"}),))
@@ -222,3 +222,79 @@ def test_a_launch_that_lost_a_node_counts_what_it_completed() -> None:
         ledger.book(made(plan, 1, attempt=1), {}, 1.0)
     assert not ledger.may_repeat(made(plan, 1), 1.0, 0.0)  # the first was no repeat: the node was lost
     assert first
+
+
+@pytest.mark.parametrize(("attempt", "again"), [(1, True), (2, False)])
+def test_two_repeats_are_enough(attempt: int, *, again: bool) -> None:
+    plan = plan_of()
+    assert Ledger(plan, (), 0.0).may_repeat(made(plan, attempt=attempt), 1.0, 0.0) == again
+
+
+def test_a_run_of_one_kind_of_launches_has_all_of_its_budget() -> None:
+    plan = plan_of(budget_s=100.0, grows=False)
+    ledger = Ledger(plan, (), 0.0)
+    ledger.book(made(plan), {}, 60.0)
+    assert ledger.left_s(60.0) == pytest.approx(40.0)
+
+
+def a_run(plan: Plan, *launches: LaunchRecords, study_s: float | None = None, ending: object = None) -> Run:
+    run = SimpleNamespace(plan=plan, study_s=study_s, ending=ending, of=lambda _plan: launches)
+    return cast("Run", run)
+
+
+@pytest.mark.parametrize(("study_s", "used_s"), [(None, 1.0), (0.5, 1.0), (9.0, 9.0)])
+def test_a_resumed_run_needs_what_it_used_and_one_and_a_half_times_what_remains(
+    study_s: float | None, used_s: float
+) -> None:
+    plan = plan_of(4)
+    first = made(plan, 0)
+    work = remaining_work(a_run(plan, first, study_s=study_s))
+    assert work
+    ledger = Ledger(plan, (first,), 0.0)
+    assert (work.launches, work.used_s) == (3, used_s)
+    assert work.needed_s == pytest.approx(used_s + 1.5 * ledger.left.expected_s(ledger.costs))
+    assert remaining_work(a_run(plan, *(made(plan, at) for at in range(4)))) is None
+    trial = remaining_work(a_run(plan_of(1), first, study_s=99.0), plan, 2.0)
+    assert trial
+    assert trial.used_s == 2.0
+
+
+def test_parts_that_were_stopped_are_the_study_without_an_ending_and_experiments_with_time() -> None:
+    open_trial, spent, free = (plan_of(2, budget_s=budget_s) for budget_s in (1.5, 1.0, None))
+    plan = plan_of(2, trials=(open_trial, spent, free))
+    one = made(plan, 0)  # took 1 s
+    assert begun(a_run(plan, one)) == (plan, open_trial, free)
+    assert begun(a_run(plan, one, ending="complete")) == (open_trial, free)
+    whole = a_run(plan, one, made(plan, 1), ending="complete")
+    assert begun(whole) == ()
+
+
+def test_cases_that_were_cut_are_considered_again_as_long_as_this_leads_to_launches() -> None:
+    plan = plan_of(2, budget_s=100.0)
+    name, failing, other = plan.order[0].cases
+    ledger = Ledger(plan, (), 0.0)
+    for at in range(2):
+        ledger.book(made(plan, at, failed=(failing,)), {}, 1.0)
+    assert ledger.following(0.0) is None
+    fresh = Ledger(plan, (), 0.0)
+    fresh.book(made(plan, 0), {}, 1.0)
+    fresh.cut([name, failing, other])
+    assert fresh.following(100.0) is None  # no time is left
+    again = fresh.following(99.5)
+    assert again
+    assert (again.id, again.cases) == ("001", (name, failing, other))
+    fresh.cut([name, failing, other])
+    assert fresh.following(10.0) is None  # nothing was made since
+
+
+def test_a_sentinel_alone_is_not_measured() -> None:
+    plan = plan_of(2, budget_s=100.0)
+    cases = (*plan.cases[:2], msgspec.structs.replace(plan.cases[2], role="sentinel"))
+    plan = msgspec.structs.replace(plan, cases=cases)
+    first, second, sentinel = (case.id for case in cases)
+    ledger = Ledger(plan, (), 0.0)
+    ledger.cut([first])
+    assert ledger.left.outstanding.keys() == {second, sentinel}
+    ledger.cut([second])
+    assert not ledger.left.outstanding
+    assert ledger.shortfalls(interrupted=False)[sentinel].cause == "budget"
