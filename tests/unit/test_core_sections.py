@@ -69,7 +69,7 @@ def test_operations_per_cycle_are_listed_in_the_best_width_of_each() -> None:
     figures = [rate(24e9, width="256"), rate(96e9), rate(12e9, mix="add"), rate(6e9, mix="add", width="scalar")]
     clocks = []
     for each in figures:
-        params = each.estimate.params
+        params: dict[str, Any] = each.estimate.params
         clocks.append(
             measured("flops", "loaded-clock", "frequency", [3e9] * 6, ONE, **params)  # of the same samples
         )

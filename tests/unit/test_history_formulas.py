@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def incidence(owners: Sequence[int]) -> np.ndarray:
 
 def projection(groups: np.ndarray) -> np.ndarray:
     """Return the projection on the means of groups."""
-    return np.array(groups @ np.linalg.pinv(groups), dtype=np.float64)
+    return cast("np.ndarray", groups @ np.linalg.pinv(groups))
 
 
 @settings(max_examples=25)
