@@ -134,6 +134,40 @@ def test_the_table_of_roofs_begins_with_the_peak_and_the_lowest_roof() -> None:
     assert "at 0.0625 flop/B" in chart.result
 
 
+def test_rooflines_are_drawn_from_that_of_most_cores_with_kernels_of_the_usual_memory_only() -> None:
+    everywhere = placed("all", 0, 1, 2, 3)
+    bound = placed("all", 0, 1, 2, 3, memory="bind:1")
+    figures = [
+        flops(50e9),
+        *KERNELS,
+        flops(200e9, everywhere),
+        *stream("triad", 30e9, 40e9, everywhere),
+        *stream("triad", 15e9, 20e9, bound),
+    ]
+    of = scene(figures, *list(roofline.fit(known(figures))))
+    widest, narrow = roofline_section.declared.charts(of)
+    assert (widest.id, narrow.id) == ("figure-roofline", "figure-roofline-1")
+    kernels = widest.spec["data"]["values"]
+    assert [(each["label"], each["value"]) for each in kernels] == [("triad", pytest.approx(2.5))]  # in GFLOP/s
+    assert [kernels[0][end] for end in ("lo", "hi")] == pytest.approx([2.5, 2.5])
+    assert kernels[0]["intensity"] == pytest.approx(2 / 32)
+    ends = next(
+        layer["data"]["values"]
+        for layer in widest.spec["layer"]
+        if layer.get("data", {}).get("values") and "roof" in layer["data"]["values"][0]
+    )
+    (low, ridge) = ends
+    assert (ridge["intensity"], ridge["value"]) == (pytest.approx(5.0), pytest.approx(200.0))
+    assert low["value"] == pytest.approx(40 * low["intensity"])
+    assert "GFLOP/s" in str(widest.spec)
+    shown = rows(roofline_section.declared.shared_tables[0], of)
+    assert [row[0] for row in shown] == ["all: peak", "all: memory", "one-core: peak", "one-core: memory"]
+    text = str(roofline_section.declared.sentences(of))
+    assert (
+        "No cache has a roof on “all”: memcpy, which measures the bandwidth of caches, runs on one core." in text
+    )
+
+
 def bounds(figures: Sequence[Measured], **facts: dict[str, Fact]) -> Bounds:
     host = msgspec.structs.replace(machine(NODES), facts=facts)
     run: Any = SimpleNamespace(machines={"n1": host}, plan=SimpleNamespace())

@@ -148,3 +148,33 @@ def test_a_crowd_is_the_time_of_each_node_over_the_median_of_all_in_the_same_blo
     assert len(crowds(slower)) == 1
     stopped = [*figures[:3], rate_of("n4", (0.0, 2.0, 1.0))]
     assert np.isnan(crowds(stopped)[0].excess[:, 0]).all()
+
+
+def test_times_count_as_they_are_and_two_launches_are_enough() -> None:
+    times = {
+        "n1": (2e-7, 2.2e-7),
+        "n2": (1e-7, 1e-7),
+        "n3": (1e-7, 1.1e-7),
+        "n4": (1e-7, 1e-7),
+        "n5": (1e-7, 1.1e-7),
+    }
+    figures = [
+        Measured(
+            estimate(
+                "latency/one-core/x",
+                "chase",
+                1.0,
+                placement=Placed("x", (host,), ((0,),), "first-touch", None),
+                metric="latency",
+                better="lower",
+                unit="s",
+            ),
+            tuple(LaunchMedian(at, None, value) for at, value in enumerate(values)),
+        )
+        for host, values in times.items()
+    ]
+    (found,) = crowds(figures)
+    assert found.excess[0] == pytest.approx([math.log(2), math.log(2.2 / 1.1)])
+    table = [[0.7, 0.7], [0.0, 0.001], [0.001, 0.0], [0.0, 0.0]]
+    assert slow([crowd(cast("Table", table))]).keys() == {"n1"}
+    assert not slow([crowd(cast("Table", [[0.7, None], *table[1:]]))])
