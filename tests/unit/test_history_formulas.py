@@ -3,7 +3,6 @@
 import math
 import statistics
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 import pytest
@@ -23,12 +22,13 @@ DAYS = st.lists(
 
 def incidence(owners: Sequence[int]) -> np.ndarray:
     """Return the matrix of which value belongs to which group."""
-    return np.equal.outer(np.array(owners), np.arange(max(owners) + 1)).astype(float)
+    return np.array([[owner == group for group in range(max(owners) + 1)] for owner in owners], dtype=np.float64)
 
 
 def projection(groups: np.ndarray) -> np.ndarray:
     """Return the projection on the means of groups."""
-    return cast("np.ndarray", groups @ np.linalg.pinv(groups))
+    onto: np.ndarray = groups @ np.linalg.pinv(groups)
+    return onto
 
 
 @settings(max_examples=25)

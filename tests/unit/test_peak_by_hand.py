@@ -26,7 +26,7 @@ from assay.model.machine import Machine
 MIB = 2**20
 
 
-def host(name: str = "zen2", **facts: Fact) -> Machine:
+def host(name: str = "zen2", /, **facts: Fact) -> Machine:
     """A machine of this microarchitecture: a Zen 2 has two units of 256 bits (AMD's optimisation guide)."""
     return msgspec.structs.replace(
         machine(), facts={"processor": {"microarchitecture": Fact(name, source="test"), **facts}}
