@@ -241,6 +241,46 @@ def test_memory_carries_eight_bytes_a_transfer_of_each_channel_in_even_shares() 
     assert (again.value, again.scope, again.source) == (9.5e9, "core", "measured")
 
 
+def test_several_nodes_carry_the_sum_of_theirs() -> None:
+    whole = on(range(4), 50e9)
+    place = Placed("all", ("n1", "n2"), ((0, 1, 2, 3), (0, 1, 2, 3)), "first-touch", None)
+    both = Measured(msgspec.structs.replace(whole.estimate, placement=place), whole.launches)
+    found = limit(memory, both, memory=CHANNELS)
+    assert found
+    assert found.value == 2 * 4 * 2.4e9 * 8
+    assert str(found.of).startswith("2 nodes, each with: 4 populated channels x 2400 MT/s x 8 B, the whole node")
+    assert not list(memory.law.ceilings(both.estimate, bounds([both], memory=CHANNELS)))
+
+
+@pytest.mark.parametrize(
+    ("cpus", "words"),
+    [
+        ((0, 1, 2, 3), "the best measured memory rate of this run: stream "),
+        ((0, 1), "the best measured memory rate of NUMA node 0 of this run: stream "),
+        ((0,), "the best measured memory rate of this core in this run: stream "),
+        ((0, 2), "the best measured memory rate of these 2 cores in this run: stream "),
+    ],
+)
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {},
+        {"populated channels": Fact(0, source="x"), "transfer rate": Fact(2e9, "T/s", "x")},
+        {"populated channels": Fact(4, source="x"), "transfer rate": Fact(0, "T/s", "x")},
+        {"populated channels": Fact("four", source="x"), "transfer rate": Fact(2e9, "T/s", "x")},
+        {"populated channels": Fact(4, source="x"), "transfer rate": Fact("fast", "T/s", "x")},
+    ],
+)
+def test_without_known_channels_the_best_of_the_same_part_is_the_limit(
+    cpus: tuple[int, ...], words: str, facts: dict[str, Fact]
+) -> None:
+    ours, better = on(cpus, 9e9), on(cpus, 9.5e9, kernel="copy")
+    found = limit(memory, ours, better, memory=facts)
+    assert found
+    assert (found.value, found.measured_by) == (9.5e9, better.estimate.id)
+    assert str(found.of).startswith(words)
+
+
 @pytest.mark.parametrize(("rate", "source"), [(1.01, "derived"), (1.03, "measured")])
 def test_channels_that_a_figure_exceeds_by_2_percent_were_guessed_wrong(rate: float, source: str) -> None:
     found = limit(memory, on(range(4), rate * 4 * 2.4e9 * 8), memory=CHANNELS)
