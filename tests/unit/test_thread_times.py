@@ -54,3 +54,16 @@ def test_the_slowest_thread_and_the_memory_of_each_node_stand_in_the_table_of_in
         ["none", "node 0 100 %", "30.0 ms", "15.0 ms", "2.00", "2"],
         ["interleave", "node 0 50 %, node 1 50 %", "30.0 ms", "15.0 ms", "2.00", "2"],
     ]
+
+
+def test_launches_with_other_numbers_of_threads_tell_nothing_of_each(run: Run) -> None:
+    changed = next(
+        at for at, each in enumerate(run.launches) if any("jacobi" in case.header.work for case in each.cases)
+    )
+    launches = tuple(
+        timed(each, (0.1, 0.2, 0.3) if at == changed else (0.1, 0.1, 0.2, 0.2))
+        for at, each in enumerate(run.launches)
+    )
+    found = analyse(msgspec.structs.replace(run, launches=launches))
+    numbers = [len(each.threads) for each in found.estimates if each.benchmark == "himeno"]
+    assert sorted(set(numbers)) == [0, 4]

@@ -31,9 +31,9 @@ def memcpy(setting: Setting) -> Workload:
     """Copy one block again and again, or many blocks of a pool."""
     size = max(1, int(setting.params["bytes"]) + int(setting.params["offset"]))
     held = 2 * (max(size, int(setting.params["pool"])) if setting.params["buffers"] == "cold" else size)
-    rate = setting.cached_rate(setting.request.cpus[:1], held) or setting.law.copy_rate
-    slow = setting.law.slow_cores.get(setting.request.cpus[0], 1.0)
-    seconds = setting.law.call_s + size / (rate * slow)
+    core = setting.request.cpus[0]
+    in_memory = setting.law.copy_rate * setting.law.slow_cores.get(core, 1.0)
+    seconds = setting.law.call_s + size / (setting.cached_rate((core,), held) or in_memory)
     return Workload({"memcpy": {"bytes": float(size)}}, {"memcpy": seconds}, serial=True)
 
 

@@ -351,8 +351,8 @@ def _points(stairs: _Staircase) -> tuple[Point, ...]:
     points = []
     for at, each in enumerate(stairs.members):
         level = next((number for number, part in enumerate(stairs.parts, 1) if part[0] <= at < part[1]), 0)
-        part = slice(*stairs.parts[level - 1]) if level else slice(at, at + 1)
-        ratio = float(stairs.times[at] / medians(stairs.times[part])) if level else None
+        usual = medians(stairs.times[slice(*stairs.parts[level - 1])]) if level else None
+        ratio = None if usual is None else float(stairs.times[at] / usual)
         place = {"bytes": int(stairs.sizes[at]), "level": level}
         points.append(point(each.estimate, place, ratio))
     return tuple(points)
