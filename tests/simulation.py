@@ -15,7 +15,7 @@ from assay.catalogue import benchmarks
 from assay.launch.command import Site
 from assay.launch.starter import Starter
 from assay.model.facts import Fact
-from assay.model.machine import Machine
+from assay.model.machine import Machine, Topology
 from assay.model.plan import Plan, PlannedLaunch, Study
 from assay.model.record import Launch
 from assay.model.run import Ending, LaunchRecords
@@ -24,6 +24,9 @@ from assay.plan.experiments import wanted
 from assay.run import Progress, Watcher, execute
 from assay.simulation import Law, SimulatedMachine
 from assay.simulation.launcher import Simulated
+from assay.simulation.programs import memory_bytes, setting_of, workload
+from assay.simulation.rates import Workload, mean
+from assay.simulation.request import Request
 
 TWO_CORES = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:2(size=1MB) l1:1(size=32kB) core:1 pu:1"
 EPYC_7601 = "pack:2 numa:4(memory=16GB) l3:2(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
@@ -48,6 +51,22 @@ class Recorder:
     def ended(self, launch: LaunchRecords, progress: Progress) -> None:
         self.launches.append(launch.launch)
         self.progress.append(progress)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatedCase(Workload):
+    """What a case does, the memory that each rank touches, and the share of its pages on each memory node."""
+
+    memory_bytes: int
+    nodes: Mapping[int, float]
+
+
+def simulated_case(topology: Topology, law: Law, request: Request) -> SimulatedCase:
+    """The first case of a request."""
+    setting = setting_of(topology, law, request, request.cases[0])
+    load = workload(setting)
+    nodes = mean(setting.page_shares(serial=load.serial))
+    return SimulatedCase(**vars(load), memory_bytes=memory_bytes(setting), nodes=nodes)
 
 
 @cache

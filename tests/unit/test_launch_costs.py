@@ -9,10 +9,9 @@ import msgspec
 import pytest
 from tests.simulation import plan_for
 
-from assay.model.plan import Measure, Plan, PlannedLaunch, Study
+from assay.model.plan import LEAST_S, UNLIMITED_S, Measure, Plan, PlannedLaunch, Study, probe_s
 from assay.model.record import Series
 from assay.model.run import LaunchRecords
-from assay.model.sampling_time import LEAST_S, UNLIMITED_S, probe_s
 from assay.run.budget import CostHistory, Need, Outstanding, Overhead, sampling, total
 from assay.run.spread import Spread
 

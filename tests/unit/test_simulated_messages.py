@@ -2,15 +2,12 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from tests.simulation import TWO_CORES, described
+from tests.simulation import TWO_CORES, SimulatedCase, described, simulated_case
 
 from assay.simulation import Law, Link
-from assay.simulation.programs import memory_bytes, setting_of, workload
-from assay.simulation.rates import Workload, mean
 from assay.simulation.request import parse
 from assay.topics.linear_algebra.simulated_system import Channel, Ranks, solve
 
@@ -19,24 +16,13 @@ CORE = Link(3e-7, 8e9, 20e9, duplex=1.5, gap_s=1e-7)
 LAW = Law(links={"host": HOST, "core": CORE}, tcp=(3.0, 2.0), slow_cores={1: 0.5})
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Simulated(Workload):
-    """What a case does, the memory of each rank, and the share of its pages on each node."""
-
-    memory_bytes: int
-    nodes: Mapping[int, float]
-
-
-def of(program: str, hosts: int, rest: str, cpus: str = "0", law: Law = LAW) -> Simulated:
+def of(program: str, hosts: int, rest: str, cpus: str = "0", law: Law = LAW) -> SimulatedCase:
     topology = described(TWO_CORES).topology
     expected = hosts * len(cpus.split("/"))
     line = f"{program} --expect-ranks {expected} --cpus {cpus} --case c {rest}"
     request = parse(tuple(line.split()), topology.allowed_cpus)
     request = dataclasses.replace(request, hosts=tuple(f"n{number}" for number in range(1, hosts + 1)))
-    setting = setting_of(topology, law, request, request.cases[0])
-    load = workload(setting)
-    nodes = mean(setting.page_shares(serial=load.serial))
-    return Simulated(**vars(load), memory_bytes=memory_bytes(setting), nodes=nodes)
+    return simulated_case(topology, law, request)
 
 
 def announced(size: int) -> float:

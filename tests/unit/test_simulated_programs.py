@@ -2,15 +2,12 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from tests.simulation import EPYC_7601, TWO_CORES, described
+from tests.simulation import EPYC_7601, TWO_CORES, SimulatedCase, described, simulated_case
 
 from assay.simulation import Law, Link
-from assay.simulation.programs import memory_bytes, setting_of, workload
-from assay.simulation.rates import Workload, mean
 from assay.simulation.request import parse
 from assay.topics.kernels.benchmarks.hpcg import counts
 from assay.topics.kernels.sizes import demand
@@ -35,26 +32,15 @@ LAW = Law(
 PEAK = 2 * 2 * 4 * 2.5e9
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Simulated(Workload):
-    """What a case does, the memory of each rank, and the share of its pages on each node."""
-
-    memory_bytes: int
-    nodes: Mapping[int, float]
-
-
-def of(line: str, law: Law = LAW, hosts: int = 1, description: str = TWO_CORES) -> Simulated:
+def of(line: str, law: Law = LAW, hosts: int = 1, description: str = TWO_CORES) -> SimulatedCase:
     topology = described(description).topology
     request = parse(tuple(line.split()), topology.allowed_cpus)
     names = tuple(f"n{number}" for number in range(1, hosts + 1))
     request = dataclasses.replace(request, hosts=names)
-    setting = setting_of(topology, law, request, request.cases[0])
-    load = workload(setting)
-    nodes = mean(setting.page_shares(serial=load.serial))
-    return Simulated(**vars(load), memory_bytes=memory_bytes(setting), nodes=nodes)
+    return simulated_case(topology, law, request)
 
 
-def ranks_of(program: str, hosts: int, rest: str, cpus: str = "0/1", law: Law = LAW) -> Simulated:
+def ranks_of(program: str, hosts: int, rest: str, cpus: str = "0/1", law: Law = LAW) -> SimulatedCase:
     """So many ranks on each host as there are parts of `cpus`."""
     expected = hosts * len(cpus.split("/"))
     return of(f"{program} --expect-ranks {expected} --cpus {cpus} --case c {rest}", law, hosts)

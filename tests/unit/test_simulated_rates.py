@@ -4,14 +4,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.simulation import described
+from tests.simulation import SimulatedCase, described, simulated_case
 
 from assay.model.declaration import ParamValue
 from assay.simulation import Law
-from assay.simulation.rates import Workload
 from assay.simulation.request import CaseRequest, Request
-from assay.topics.cores import simulate as cores
-from assay.topics.memory import simulate as memory
 
 KIB, MIB = 2**10, 2**20
 #: Two memory nodes of two cores; each core has an L1 and an L2, each node an L3.
@@ -22,15 +19,12 @@ KERNELS = {"copy": (2, 0), "scale": (2, 1), "add": (3, 1), "triad": (3, 2)}
 
 def ran(
     program: str, law: Law, cpus: tuple[int, ...] = (0,), asked: str = "first-touch", **params: ParamValue
-) -> Workload:
+) -> SimulatedCase:
     request = Request(program, cpus, asked, 0.01, 10, 200, (CaseRequest("case", params, 1.0),))
-    made: dict[str, Any] = {**memory.programs, **cores.programs}
-    found = made[program](described(NODES).topology, law, request, request.cases[0])
-    assert isinstance(found, Workload)
-    return found
+    return simulated_case(described(NODES).topology, law, request)
 
 
-def stream(law: Law, elements: int, cpus: tuple[int, ...] = (0,), **others: ParamValue) -> Workload:
+def stream(law: Law, elements: int, cpus: tuple[int, ...] = (0,), **others: ParamValue) -> SimulatedCase:
     given: dict[str, Any] = {"touch": "parallel", "stores": "ordinary", "elements": elements}
     return ran("stream", law, cpus, **(given | others))
 
@@ -45,11 +39,11 @@ def test_stream_moves_the_published_bytes_and_the_line_of_its_target(
     assert found.work[kernel]["bytes"] == 8 * numbers * 10**6
     assert found.work[kernel]["traffic_bytes"] == 8 * (numbers + allocated) * 10**6
     assert found.seconds[kernel] == pytest.approx(8 * (numbers + allocated) * 10**6 / (0.5 * 12e9))
-    assert (found.memory_bytes, found.page_nodes) == (24 * 10**6, {0: 1.0})
+    assert found.nodes == {0: 1.0}
 
 
 def test_stream_without_a_number_of_elements_takes_ten_millions() -> None:
-    assert stream(Law(), 0).memory_bytes == 24 * 10**7
+    assert stream(Law(), 0).work["copy"]["bytes"] == 16 * 10**7
 
 
 @pytest.mark.parametrize(("elements", "rate"), [(1000, 18e9), (1001, 12e9)])
@@ -60,13 +54,13 @@ def test_arrays_that_caches_hold_come_from_there(elements: int, rate: float) -> 
 
 def test_threads_touch_their_own_pages_unless_one_touches_all() -> None:
     own, one = (stream(Law(), 10**7, (0, 2), touch=touch) for touch in ("parallel", "serial"))
-    assert own.page_nodes == {0: 0.5, 1: 0.5}
-    assert one.page_nodes == {0: 1.0}
+    assert own.nodes == {0: 0.5, 1: 0.5}
+    assert one.nodes == {0: 1.0}
     assert own.seconds["triad"] == pytest.approx(32 * 10**7 / 24e9)
     assert one.seconds["triad"] == pytest.approx(32 * 10**7 / (2 * 0.6 * 12e9))
 
 
-def memcpy(law: Law, size: int, *, offset: int = 0, buffers: str = "hot", pool: int = 0) -> Workload:
+def memcpy(law: Law, size: int, *, offset: int = 0, buffers: str = "hot", pool: int = 0) -> SimulatedCase:
     return ran("memcpy", law, bytes=size, offset=offset, buffers=buffers, pool=pool)
 
 
@@ -77,7 +71,7 @@ def memcpy(law: Law, size: int, *, offset: int = 0, buffers: str = "hot", pool: 
 def test_a_copy_has_the_rate_of_the_cache_that_holds_source_and_target(size: int, rate: float) -> None:
     found = memcpy(Law(call_s=1e-6), size)
     assert found.seconds == {"memcpy": pytest.approx(1e-6 + size / rate)}
-    assert (found.work, found.memory_bytes) == ({"memcpy": {"bytes": size}}, 2 * size)
+    assert found.work == {"memcpy": {"bytes": size}}
 
 
 @pytest.mark.parametrize(("size", "rate"), [(1000, 60e9), (10 * MIB, 6e9)])
@@ -89,9 +83,6 @@ def test_a_slow_core_copies_slower_in_caches_as_in_memory(size: int, rate: float
 def test_offsets_add_to_a_block_and_cold_blocks_use_a_pool() -> None:
     assert memcpy(Law(), 1000, offset=-8).work["memcpy"]["bytes"] == 992
     assert memcpy(Law(), 8, offset=-8).work["memcpy"]["bytes"] == 1
-    assert memcpy(Law(), 1000, offset=8, pool=5000).memory_bytes == 2 * 1008
-    assert memcpy(Law(), 1000, buffers="cold", pool=5000).memory_bytes == 2 * 5000
-    assert memcpy(Law(), 9000, buffers="cold", pool=5000).memory_bytes == 2 * 9000
     cold = memcpy(Law(call_s=0.0), 1000, buffers="cold", pool=64 * MIB)
     assert cold.seconds["memcpy"] == pytest.approx(1000 / 6e9)
 
@@ -118,7 +109,7 @@ def test_a_load_comes_from_the_smallest_cache_and_walks_the_page_table_beyond_th
     law = Law(load_s=LOADS, memory_load_s=90e-9, tlb_bytes=16 * MIB, tlb_s=20e-9, slow_cores={1: 0.5})
     found = ran("latency", law, bytes=size, pages="small")
     assert found.seconds == {"chase": pytest.approx(seconds)}
-    assert (found.work, found.memory_bytes) == ({"chase": {"loads": 1.0}}, size)
+    assert found.work == {"chase": {"loads": 1.0}}
     huge = ran("latency", law, (1,), bytes=size, pages="huge")
     assert huge.seconds["chase"] == pytest.approx(2 * (seconds - (20e-9 if size > 16 * MIB else 0)))
 
@@ -140,9 +131,9 @@ def test_a_walk_uses_the_caches_of_its_own_core() -> None:
     topology = described(NODES).topology
     shared = tuple(each for each in topology.caches if each.level > 2 or 0 not in each.cpus)
     bare = msgspec.structs.replace(topology, caches=shared)
-    request = Request("latency", (0,), "first-touch", 0.01, 10, 200, ())
     case = CaseRequest("case", {"bytes": KIB, "pages": "huge"}, 1.0)
-    assert memory.latency(bare, Law(load_s=LOADS), request, case).seconds["chase"] == pytest.approx(14e-9)
+    request = Request("latency", (0,), "first-touch", 0.01, 10, 200, (case,))
+    assert simulated_case(bare, Law(load_s=LOADS), request).seconds["chase"] == pytest.approx(14e-9)
 
 
 def test_one_thread_copies_and_walks_and_touches_all_pages() -> None:
@@ -150,7 +141,7 @@ def test_one_thread_copies_and_walks_and_touches_all_pages() -> None:
     copied = ran("memcpy", Law(call_s=0.0), cpus, bytes=1000, offset=0, buffers="hot", pool=0)
     walked = ran("latency", Law(), cpus, bytes=64 * MIB, pages="huge")
     assert copied.seconds["memcpy"] == pytest.approx(1000 / 60e9)
-    assert copied.page_nodes == walked.page_nodes == {0: 1.0}
+    assert copied.nodes == walked.nodes == {0: 1.0}
 
 
 def test_the_first_thread_walks_its_own_pages_while_others_load() -> None:
@@ -171,11 +162,10 @@ def test_a_load_waits_by_the_square_of_what_others_draw(
     assert found.seconds["chase"] == pytest.approx((80e-9 + walk_s) * (1 + 2 * drawn**2))
     assert found.work["load"]["bytes"] / found.seconds["load"] == pytest.approx(drawn * 24e9)
     assert found.work == {"chase": {"loads": 1.0}, "load": {"bytes": 64 * MIB}}
-    assert found.memory_bytes == 256 * MIB
-    assert found.page_nodes == pytest.approx({0: 2 / 3, 1: 1 / 3})
+    assert found.nodes == pytest.approx({0: 2 / 3, 1: 1 / 3})
 
 
-def flops(law: Law, cpus: tuple[int, ...] = (0,), *, form: str, width: int | str, mix: str) -> Workload:
+def flops(law: Law, cpus: tuple[int, ...] = (0,), *, form: str, width: int | str, mix: str) -> SimulatedCase:
     return ran("flops", law, cpus, format=form, width=width, mix=mix)
 
 
@@ -200,7 +190,7 @@ def test_a_core_does_as_many_flops_as_its_units_have_lanes(
     assert found.work["loaded-clock"]["cycles"] / found.seconds["loaded-clock"] == pytest.approx(clock)
     assert found.work["clock"]["cycles"] / found.seconds["clock"] == pytest.approx(3e9)
     assert found.seconds["clock"] == pytest.approx(2**18 / 3e9)
-    assert (found.memory_bytes, found.page_nodes) == (4096, {0: 1.0})
+    assert found.nodes == {0: 1.0}
 
 
 @pytest.mark.parametrize(("cpus", "clock"), [(FEW, 3e9), (ALL, 2e9)])
@@ -208,7 +198,7 @@ def test_plain_loops_do_one_operation_in_each_unit(cpus: tuple[int, ...], clock:
     found = ran("flops_plain", CLOCKS, cpus)
     assert found.work == {"sum": {"flops": 15 * 2**14 * len(cpus)}}
     assert found.seconds == {"sum": pytest.approx(15 * 2**14 / (2 * clock))}
-    assert (found.memory_bytes, found.page_nodes) == (4096, {0: 1.0})
+    assert found.nodes == {0: 1.0}
 
 
 @pytest.mark.parametrize(("pair", "factor"), [((0, 1), 2.0), ((0, 2), 5.0), ((1, 3), 5.0 * 3)])
@@ -219,7 +209,7 @@ def test_a_line_takes_longer_the_less_two_cores_share(pair: tuple[int, int], fac
     assert found.seconds["handover"] / found.work["handover"]["handovers"] == pytest.approx(factor * 20e-9)
     assert found.work == {"handover": {"handovers": 2.0}}
     assert found.in_state == {"near": 1.0, "far": 2.5}
-    assert (found.memory_bytes, found.page_nodes) == (4096, {pair[0] // 2: 1.0})
+    assert found.nodes == {pair[0] // 2: 1.0}
 
 
 def test_the_first_two_cpus_transfer_a_line_and_one_transfers_it_to_itself() -> None:

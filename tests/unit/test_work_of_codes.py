@@ -195,7 +195,7 @@ def test_himeno_over_ranks_needs_its_block_in_whole_lines_and_passes_its_faces(r
         Message(1, 4 * faces[axis] * (1 if along == 2 else 2)) for axis, along in enumerate(shape) if along > 1
     ]
     rounds = next(each for each in range(9) if 2**each >= ranks)
-    assert found == Exchange(work, (*sides, Message(rounds, 4)) if ranks > 1 else ())
+    assert found == Exchange(work, (*sides, Message(rounds, 8)) if ranks > 1 else ())
 
 
 def test_independent_grids_of_himeno_are_whole_and_pass_nothing() -> None:
@@ -222,7 +222,7 @@ def test_a_grid_of_himeno_that_cannot_be_divided_has_no_ranks_along_its_axes() -
     assert points(HIMENO_MPI, placed(2), 1e12, **{**params, "j": 1, "k": 1}) == [{"i": 2, "j": 1, "k": 1}]
     assert points(HIMENO_MPI, placed(2), 1e12, **{**params, "i": 1, "k": 1}) == [{"i": 1, "j": 2, "k": 1}]
     faces = HIMENO_MPI.growth.exchange({**params, "i": 1, "j": 1, "k": 2}, placed(2))
-    assert faces == (34 * 30 * 30 * 62, ((1, 4 * 32 * 32), (1, 4)))
+    assert faces == (34 * 30 * 30 * 62, ((1, 4 * 32 * 32), (1, 8)))
 
 
 @pytest.mark.parametrize("columns", [16, 100, 400, 1600])
