@@ -85,7 +85,7 @@ struct Declaration {
                                     ///< at its start; empty: one thread passes all
     std::string text{};             ///< the JSON, for `--describe`; empty: no benchmark
 
-    /// Amount of a quantity in one unit of work of a kernel, or in a part; numbers that are absent are 1.
+    /// Amount of a quantity in one unit of work of a kernel, or in a part. Throws if it lacks a number.
     [[nodiscard]] double amount(const std::string& part, const std::string& quantity,
                                 const Numbers& numbers = {}) const {
         const auto kernel = work.find(part);
@@ -94,8 +94,7 @@ struct Declaration {
         for (const Term& term : amounts.at(quantity)) {
             double product = term.numerator;
             for (const auto& [name, power] : term.powers) {
-                const auto number = numbers.find(name);
-                product *= number == numbers.end() ? 1 : std::pow(number->second, power);
+                product *= power == 0 ? 1 : std::pow(numbers.at(name), power);
             }
             sum += product / term.denominator;
         }

@@ -1,4 +1,6 @@
 // The command line.
+#include <stdexcept>
+
 #include "check.hpp"
 #include "harness/arguments.hpp"
 #include "harness/launch.hpp"
@@ -98,8 +100,16 @@ void sizes_take_suffixes() {
 
 void amounts_are_sums_of_terms() {
     CHECK(declaration.amount("one", "flops", {{"n", 10}}) == 2000. / 3 + 150);
-    CHECK(declaration.amount("one", "flops") == 2. / 3 + 1.5);
-    CHECK(declaration.work_of(6) == (assay::Work{{"one", {{"flops", 6 * (2. / 3 + 1.5)}}}}));
+    bool refused = false;
+    try {
+        static_cast<void>(declaration.amount("one", "flops"));
+    } catch (const std::out_of_range&) {
+        refused = true;
+    }
+    CHECK(refused);
+    assay::Declaration constant = declaration;
+    constant.work = {{"one", {{"bytes", {}}, {"flops", {{3, 2, {}}}}}}};
+    CHECK(constant.work_of(6) == (assay::Work{{"one", {{"flops", 9.}}}}));
     CHECK(declaration.amount("cube", "flops", {{"side", 10}, {"turns", 3}}) == 58000 * 3 / 7.);
 }
 

@@ -160,3 +160,19 @@ def test_among_many_a_trivial_difference_is_equivalent_and_a_large_one_inconclus
     assert [each.verdict for each in adjusted(pairs, binding=True)] == 2 * expected
     assert [each.verdict for each in adjusted(pairs[:4], binding=False)] == [word for word, _ in told]
     assert [each.verdict for each in adjusted(pairs[:1], binding=True)] == ["faster"]
+
+
+def test_problems_and_their_sizes_are_no_alternatives(tmp_path: Path) -> None:
+    problems = {"npb": ("cg", "ep"), "npb-class": ("S", "A"), "coupling": ("sharing", "independent")}
+    study = Study(
+        "Kernels",
+        "How fast?",
+        (
+            Measure("nas", ("all",), axes=problems),
+            Measure("himeno", ("all",), axes={"size": ("XS", "S"), "touch": ("parallel", "serial")}),
+        ),
+        launches=3,
+    )
+    compared = analyse(store.load(simulated_run(tmp_path, study=study))).comparisons
+    assert {each.differ for each in compared} == {"coupling", "touch"}
+    assert len(compared) >= 6  # each problem in each size, and each size of a grid

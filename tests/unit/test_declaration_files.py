@@ -100,9 +100,14 @@ def test_amounts_are_those_of_the_definitions() -> None:
 
 
 def test_what_the_program_counts_has_no_amount() -> None:
-    assert benchmarks.get("dgemm").work_of("multiply") == {"flops": 2}
-    with pytest.raises(KeyError):
-        benchmarks.get("dgemm").amount("multiply", "bytes")
+    with pytest.raises(KeyError, match="bytes"):
+        benchmarks.get("dgemm").amount("multiply", "bytes", {"n": 3})
+
+
+def test_a_polynomial_without_one_of_its_numbers_is_an_error() -> None:
+    assert benchmarks.get("dgemm").amount("multiply", "flops", {"n": 3}) == 2 * 3**3
+    with pytest.raises(KeyError, match="n"):
+        benchmarks.get("dgemm").amount("multiply", "flops", {"order": 3})
 
 
 def test_a_record_is_like_one_beside_it_and_its_own_members_count(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def placed(ranks: int, cpus: int = 1) -> Placement:
 @pytest.mark.parametrize("size", CLASSES)
 def test_random_deviates_need_arithmetic_only(size: str) -> None:
     need = demand("ep", size)
-    assert need.flops == pytest.approx(26.68e9 / 2**29)
+    assert need.flops_per_operation == pytest.approx(26.68e9 / 2**29)
     assert (need.traffic_bytes, need.message_bytes, need.shared_bytes) == (0, 0, 0)
     assert need.memory_bytes(1) == need.memory_bytes(1000) == 65536
     pairs = int(need.operations) // 2
@@ -43,7 +43,7 @@ def test_random_deviates_need_arithmetic_only(size: str) -> None:
 def test_sorting_passes_every_key_in_each_of_ten_rankings(size: str) -> None:
     keys, values = (2**each for each in KEYS[size])
     need = demand("is", size)
-    assert (need.flops, need.traffic_bytes) == (0, 0)
+    assert (need.flops_per_operation, need.traffic_bytes) == (0, 0)
     assert need.message_bytes == 10 * keys * 4
     assert has_work("is", size, values // 16)
     assert not has_work("is", size, values // 16 + 1)
@@ -57,7 +57,7 @@ def test_gradients_read_the_matrix_once_a_product_and_pass_vectors(size: str) ->
     order, nonzeros, iterations = MATRICES[size]
     need = demand("cg", size)
     products = iterations * (25 + 1)
-    assert need.flops == 1
+    assert need.flops_per_operation == 1
     assert need.traffic_bytes == pytest.approx(products * order * nonzeros * (nonzeros + 1) * (8 + 4))
     assert need.message_bytes == pytest.approx(products * order * 8)
     assert has_work("cg", size, order)
@@ -76,7 +76,7 @@ def test_grids_of_all_sizes_add_an_eighth_of_the_next_finer(size: str) -> None:
     need = demand("mg", size)
     points = side**3
     eighths = sum(8.0**-level for level in range(40))  # 8 / 7: the finest grid and all coarser ones
-    assert need.flops == 1
+    assert need.flops_per_operation == 1
     assert need.traffic_bytes == pytest.approx(iterations * points * (112 + 88 / 7))
     assert need.message_bytes == pytest.approx(iterations * 2 * 10 * 8 * side**2)
     assert need.memory_bytes(1) == pytest.approx(8 * 1.1 * points * (1 + 2 * eighths) + 65536, abs=1)
@@ -96,7 +96,7 @@ def test_transforms_pass_the_cube_in_each_iteration_and_once_before(size: str) -
     x, y, z, iterations = BOXES[size]
     need = demand("ft", size)
     points = x * y * z
-    assert need.flops == 1
+    assert need.flops_per_operation == 1
     assert need.traffic_bytes == 80 * iterations * points
     assert need.message_bytes == 16 * points * (iterations + 1)
     assert need.memory_bytes(4) == 3 * 16 * points // 4 + 65536  # three cubes of complex numbers

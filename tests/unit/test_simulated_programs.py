@@ -59,7 +59,7 @@ def test_a_nas_kernel_takes_the_longer_of_arithmetic_and_memory_and_its_messages
     found = ranks_of("nas", hosts, f"--npb {problem} --npb-class A --coupling {coupling}")
     need, ranks = demand(problem, "A"), 2 * hosts
     problems = ranks if coupling == "independent" else 1
-    arithmetic = problems * need.operations * (need.flops or 1) / (0.1 * hosts * 2 * PEAK)
+    arithmetic = problems * need.operations * (need.flops_per_operation or 1) / (0.1 * hosts * 2 * PEAK)
     memory = problems * need.traffic_bytes / (hosts * MEMORY)
     link = CORE if hosts == 1 else HOST
     passed = need.message_bytes / ranks / link.rate + link.latency_s * math.ceil(math.log2(ranks))
@@ -67,7 +67,7 @@ def test_a_nas_kernel_takes_the_longer_of_arithmetic_and_memory_and_its_messages
     assert found.seconds["computation"] == pytest.approx(max(arithmetic, memory))
     assert found.seconds["messages"] == pytest.approx(messages)
     assert found.seconds["rate"] == pytest.approx(max(arithmetic, memory) + messages)
-    assert found.work["rate"]["flops"] == pytest.approx(need.flops)
+    assert found.work["rate"]["flops"] == pytest.approx(need.flops_per_operation)
     assert found.work["rate"]["traffic_bytes"] == pytest.approx(need.traffic_bytes / need.operations)
     assert found.work["rate"]["operations"] == 1
     assert found.memory_bytes == need.memory_bytes(ranks // problems)

@@ -82,7 +82,7 @@ class Nas : public assay::Benchmark {
     [[nodiscard]] assay::Work work() const override {
         return {{"rate",
                  {{"operations", 1.},
-                  {"flops", declared_.amount("flops")},
+                  {"flops", declared_.amount("flops-per-operation")},
                   {"traffic_bytes", declared_.amount("traffic-bytes") / declared_.amount("operations")}}}};
     }
 

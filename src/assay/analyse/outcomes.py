@@ -54,7 +54,7 @@ def _status(attempts: Sequence[CaseAttempt], missing: str) -> tuple[CaseStatus, 
 def _why_missing(run: Run, names: Sequence[str], cut: Mapping[str, Shortfall]) -> str:
     for name in names:
         if name in cut:
-            return str(cut[name]) if cut[name].made else cut[name].why
+            return cut[name].why
     if run.ending is None:
         return text("the run has not ended; `assay run --resume` goes on with it")
     if run.damage:

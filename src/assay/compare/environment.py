@@ -68,7 +68,7 @@ def refuse_undeclared(found: Iterable[Difference], declared: Sequence[str]) -> N
     raise UsageError(
         f"these runs differ in what nobody declared: {', '.join(kinds)}",
         why=f"{first.name}: {first.a} against {first.b}{more}",
-        remedy=f"assay compare BASE RUN {_declared(kinds)}, if the {kinds[0]} is what you compare; "
+        remedy=f"assay compare BASE RUN {_declared(kinds)}, if you compare the {kinds[0]}; "
         f"to compare all the same: assay compare BASE RUN {_declared(('', *kinds))}",
     )
 

@@ -237,10 +237,10 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
         Args:
             part: kernel of `work`, or part of `parts`.
             quantity: name.
-            numbers: of which a polynomial is made; those that are absent are 1.
+            numbers: of which a polynomial is made.
 
         Raises:
-            KeyError: it is not declared, or the program counts it.
+            KeyError: it is not declared, or the program counts it; or a number of the polynomial is missing.
         """
         amount = (self.work.get(part) or self.parts[part])[quantity]
         if amount is None:
@@ -293,6 +293,15 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
     def derived(self) -> frozenset[str]:
         """Computed axes that only follow from the placement: their values do not distinguish cases."""
         return frozenset(axis.name for axis in self.axes if axis.default is None and not axis.identifies)
+
+    @cached_property
+    def problem_axes(self) -> frozenset[str]:
+        """Axes that say which problem is solved, by its name or by its size: their levels are no alternatives."""
+        return frozenset(
+            axis.name
+            for axis in self.axes
+            if axis.numbers or axis.identifies or (axis.values and set(axis.values) <= self.parts.keys())
+        )
 
     @property
     def main_kernel(self) -> str:
@@ -371,7 +380,7 @@ class Declaration(msgspec.Struct, frozen=True, dict=True, kw_only=True, omit_def
 def _term(term: tuple[int | float, int, int | dict[str, int]], numbers: Numbers) -> float:
     numerator, denominator, powers = term
     named = {_ORDER: powers} if isinstance(powers, int) else powers
-    product = math.prod(numbers.get(name, 1) ** power for name, power in named.items())
+    product = math.prod(numbers[name] ** power for name, power in named.items() if power)
     return float(numerator * product / denominator)
 
 

@@ -123,8 +123,14 @@ def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor])
 
 
 def _levels(estimate: Estimate, halves: Mapping[str, Word]) -> dict[str, str]:
-    """Dimension -> level, for the dimensions along which pairs are made; `halves`: words that mean `half`."""
-    levels = {name: level for name, level in estimate.params.items() if isinstance(level, str)}
+    """Dimension -> level, for the dimensions along which pairs are made; `halves`: words that mean `half`.
+
+    The problem is none of them, nor its size: a larger problem is not a slower machine.
+    """
+    problem = estimate.declared.problem_axes
+    levels = {
+        name: level for name, level in estimate.params.items() if isinstance(level, str) and name not in problem
+    }
     # Numbers of idle time are levels to compare, not points of a curve.
     gaps = (axis.name for axis in estimate.declared.axes if axis.role == "idle-gap")
     levels |= {name: str(estimate.params[name]) for name in gaps if name in estimate.params}

@@ -20,13 +20,13 @@ def nas(setting: Setting) -> Workload:
     need = demand(str(setting.params["npb"]), str(setting.params["npb-class"]))
     from_memory = problems * need.traffic_bytes / (hosts * setting.memory_rate())
     # Without a count of floating-point operations, one instruction per operation.
-    operations = problems * (need.flops or 1) * need.operations
+    operations = problems * (need.flops_per_operation or 1) * need.operations
     arithmetic = operations / (_PEAK_SHARE * hosts * 2 * setting.lanes_per_s())
     seconds = {"computation": max(arithmetic, from_memory), "messages": 0.0}
     if setting.sharing > 1:
         link = first_link(setting)
         seconds["messages"] = need.message_bytes / ranks / link.rate + link.latency_s * math.ceil(math.log2(ranks))
-    work = {"operations": 1.0, "flops": need.flops, "traffic_bytes": need.traffic_bytes / need.operations}
+    work = {"operations": 1.0, "flops": need.flops_per_operation, "traffic_bytes": need.traffic_bytes / need.operations}
     payload = need.message_bytes * (setting.sharing > 1)
     return Workload(*phased(work, seconds), payload=payload, figure=problems * need.operations)
 

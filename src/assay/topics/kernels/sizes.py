@@ -27,7 +27,7 @@ class Demand(msgspec.Struct, frozen=True, rename="kebab"):
 
     Attributes:
         operations: as NPB counts them for its Mop/s.
-        flops: floating-point operations of one of these; 0 where they are not counted.
+        flops_per_operation: floating-point operations of one of these; 0 where they are not counted.
         traffic_bytes: memory traffic where caches keep no array; 0 where it is not counted.
         message_bytes: bytes that all ranks pass, approximately.
         most_ranks: with more ranks some have no work; infinite where it is not known.
@@ -36,7 +36,7 @@ class Demand(msgspec.Struct, frozen=True, rename="kebab"):
     """
 
     operations: float
-    flops: float = 0.0
+    flops_per_operation: float = 0.0
     traffic_bytes: float = 0.0
     message_bytes: float = 0.0
     most_ranks: float = math.inf
