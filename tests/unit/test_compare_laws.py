@@ -98,6 +98,17 @@ def test_speed_ups_over_more_than_one_core_are_not_those_that_others_publish(tmp
     assert not compared("leo", made(tmp_path, pair)).found.law_figures
 
 
+def test_figures_of_one_cell_with_equal_problems_are_told_apart_by_their_placements(tmp_path: Path) -> None:
+    places = ("one-core", "2x1", "1x2")
+    air = Study("Air", "How much faster?", (Measure("weather", places, axes={"nx": 400}),), launches=3)
+    runs = [made(tmp_path / name, air) for name in "ab"]
+    (table,) = tables.law_figures(compared(*runs))
+    (row,) = (row for row in table.rows if "2 cores" in str(row[1]) and "1 node" in str(row[1]))
+    for cell in map(str, row[2:]):
+        problems = re.findall(r"nx [^)]*", cell)
+        assert len(problems) == len(set(problems)) == 2, cell
+
+
 def test_computed_speed_ups_follow_from_the_rates_of_their_source() -> None:
     tables = [each for each in references.get("epyc-7601").tables if each.benchmark == "stream"]
     rates = {each.placement: each.figures[0].value for each in tables if each.figures[0].metric == "bandwidth"}

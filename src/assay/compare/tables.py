@@ -278,15 +278,21 @@ def law_figures(sides: Sides) -> tuple[Table, ...]:
 
 
 def _of_problems(sides: Sides, run: str, shared: SharedLawFigure) -> str:
-    """`1.73 (n 10,000)`: each figure of a run with its problem."""
+    """`1.73 (n 10,000)`: each figure of a run with its problem, and its placement where problems are equal."""
+    own = [(sides.estimate(run, name), found) for of, name, found in shared.of if of == run]
+    problems = [_problem(e, shared) for e, _ in own]
     lines = []
-    for name, found in ((name, found) for of, name, found in shared.of if of == run):
-        e = sides.estimate(run, name)
+    for (e, found), problem in zip(own, problems, strict=True):
         shown = formatting.shown(e) if e.basis == "imported" else formatting.interval(found, "")
-        params = {axis: value for axis, value in chosen(e).items() if axis not in shared.at}
-        problem = joined(", ", (formatting.params(params, e.declared.units), *e.factors.values()))
-        lines.append(text("{value} ({basis})", value=shown.short, basis=problem) if problem else shown.short)
+        place = formatting.placed(e) if problems.count(problem) > 1 else ""
+        basis = joined(", ", (problem, place))
+        lines.append(text("{value} ({basis})", value=shown.short, basis=basis) if basis else shown.short)
     return joined("; ", lines)
+
+
+def _problem(estimate: Estimate, shared: SharedLawFigure) -> str:
+    params = {axis: value for axis, value in chosen(estimate).items() if axis not in shared.at}
+    return joined(", ", (formatting.params(params, estimate.declared.units), *estimate.factors.values()))
 
 
 def _ratio(estimate: Estimate | None, base: Estimate) -> str:

@@ -26,7 +26,11 @@ def nas(setting: Setting) -> Workload:
     if setting.sharing > 1:
         link = first_link(setting)
         seconds["messages"] = need.message_bytes / ranks / link.rate + link.latency_s * math.ceil(math.log2(ranks))
-    work = {"operations": 1.0, "flops": need.flops_per_operation, "traffic_bytes": need.traffic_bytes / need.operations}
+    work = {
+        "operations": 1.0,
+        "flops": need.flops_per_operation,
+        "traffic_bytes": need.traffic_bytes / need.operations,
+    }
     payload = need.message_bytes * (setting.sharing > 1)
     return Workload(*phased(work, seconds), payload=payload, figure=problems * need.operations)
 
