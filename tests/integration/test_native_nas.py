@@ -48,7 +48,7 @@ def test_what_a_program_counts_is_what_is_declared(built: Build) -> None:
     headers = [each for each in run(built, 1, "S", *PROBLEMS).records if isinstance(each, Header)]
     for problem, header in zip(PROBLEMS, headers, strict=True):
         work, need = header.work["rate"], demand(problem, "S")
-        assert work["flops"] == pytest.approx(need.flops)
+        assert work["flops"] == pytest.approx(need.flops_per_operation)
         assert work["traffic_bytes"] * need.operations == pytest.approx(need.traffic_bytes)
 
 

@@ -163,12 +163,15 @@ def test_among_many_a_trivial_difference_is_equivalent_and_a_large_one_inconclus
 
 
 def test_problems_and_their_sizes_are_no_alternatives(tmp_path: Path) -> None:
-    problems = {"npb": ("cg", "ep"), "npb-class": ("S", "A"), "coupling": ("sharing", "independent")}
     study = Study(
         "Kernels",
         "How fast?",
         (
-            Measure("nas", ("all",), axes=problems),
+            Measure(
+                "nas",
+                ("all",),
+                axes={"npb": ("cg", "ep"), "npb-class": ("S", "A"), "coupling": ("sharing", "independent")},
+            ),
             Measure("himeno", ("all",), axes={"size": ("XS", "S"), "touch": ("parallel", "serial")}),
         ),
         launches=3,
