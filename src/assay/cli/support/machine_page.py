@@ -103,6 +103,9 @@ def _list(title: str, rows: list[tuple[str, str, str]], console: Console) -> Non
     if rows:
         console.print(Text(f"\n{title}", "bold"))
     for name, value, note in rows:
+        if len(name) > 2 * _NAME_WIDTH:  # the name that a library gives a device: it leaves no room beside it
+            console.print(Text(" " * _INDENT + name, "cyan"))
+            name = ""  # noqa: PLW2901 (its line is printed)
         lead = Text(" " * _INDENT + name.ljust(_NAME_WIDTH) + " ", "cyan")
         output.paragraph(f"{value} ({note})" if note else value, console, lead)
 

@@ -26,7 +26,6 @@ from assay.model.job import JOB_VARIABLE
 from assay.model.machine import Machine
 from assay.model.node_sets import folded
 from assay.model.units import count_of
-from assay.run.process import Processes
 
 #: Host -> its facts, and hwloc's XML if there is one.
 Machines = dict[str, tuple[Machine, str]]
@@ -99,6 +98,8 @@ def _content(path: str) -> str:
 
 def _answer(argv: tuple[str, ...]) -> str:
     """The output of a command; empty if it fails."""
+    from assay.run.process import Processes  # the engine, and NumPy: not for those who only look at this machine
+
     try:
         outcome = Processes().execute(Command(argv, {}), _PATIENCE_S)
     except UnfitEnvironmentError:
@@ -231,6 +232,8 @@ def _reached(answers: dict[str, _Answer | UnfitEnvironmentError]) -> dict[str, _
 
 def _ask(host: str, starter: Starter) -> _Answer | UnfitEnvironmentError:
     """Facts of a host by `assay discover` there, why there are none, or an error if it cannot be reached."""
+    from assay.run.process import Processes
+
     if host == starter.site.host:
         return machine.discover()
     try:
