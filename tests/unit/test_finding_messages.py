@@ -13,6 +13,7 @@ from tests.unit.test_limits_wire import ethernet, infiniband, with_device
 
 from assay import store
 from assay.analyse import analyse
+from assay.catalogue import benchmarks
 from assay.model.plan import Measure, Study
 from assay.model.record import Series
 from assay.model.result import Finding
@@ -171,13 +172,14 @@ def _changed(
     change: Callable[[Series], Sequence[float]] = lambda series: series.seconds,
     *,
     drop_traffic: bool = False,
+    benchmark: str = "tcp",
 ) -> Run:
-    """The run with other samples of tcp, and without counters where asked."""
+    """The run with other samples of one benchmark, and without counters where asked."""
     launches = []
     for launch in run.launches:
         cases = []
         for case in launch.cases:
-            samples = change if case.header.benchmark == "tcp" else lambda series: series.seconds
+            samples = change if case.header.benchmark == benchmark else lambda series: series.seconds
             series = tuple(msgspec.structs.replace(each, seconds=samples(each)) for each in case.series)
             traffic = None if drop_traffic else case.traffic
             cases.append(msgspec.structs.replace(case, series=series, traffic=traffic))
@@ -194,6 +196,15 @@ def test_a_timer_in_a_fifth_of_the_samples_is_heard_with_its_cause(healthy: Run,
     assert found
     assert all(each.severity == "problem" and cause in each.claim for each in found)
     assert all("tcp " in each.claim for each in found)
+
+
+def test_messages_of_mpi_that_wait_are_tried_by_the_program_that_has_the_switch(healthy: Run) -> None:
+    def waiting(series: Series) -> list[float]:
+        return [value + 0.0405 * (at % 5 == 2) for at, value in enumerate(series.seconds)]
+
+    found = by_rule(_changed(healthy, waiting, benchmark="pt2pt"), "delayed_ack")
+    assert {each.next for each in found} == {"assay run network --vary tcp.nodelay=on,off"}
+    assert "nodelay" in {axis.name for axis in benchmarks.get("tcp").axes}
 
 
 @pytest.mark.parametrize(("one_kernel", "heard"), [(True, False), (False, True)])

@@ -13,6 +13,7 @@ from assay.model.result import Estimate, Finding
 from assay.model.text import cli, text
 from assay.model.units import format_size
 from assay.topics.messages import stalls
+from assay.topics.messages.benchmarks import tcp
 from assay.topics.messages.stalls import TIMERS, Timer
 
 #: Name of the wait, in s, among the numbers of a finding.
@@ -77,7 +78,7 @@ def _finding(timer: Timer, path: str, cases: list[tuple[Estimate, float]]) -> Fi
         numbers=numbers(share, _SHARE) | {WAIT: exact(timer.seconds, "s")},
         statistic=text("median over the launches of the share of samples {share}", share=f"{share:.2g}"),
         rivals=(text("the other process did not run: it was migrated or preempted"), text("a link that pauses")),
-        next=cli("run", "network", "--vary", f"{worst.benchmark}.nodelay=on,off")
+        next=cli("run", "network", "--vary", f"{tcp.benchmark.name}.nodelay=on,off")
         if timer is not TIMERS[-1]
         else text("count the retransmitted segments during a run: `nstat -z TcpRetransSegs`"),
     )
