@@ -29,8 +29,8 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             of nodes.
         later: further placement words, each measured after all words before it: the earlier figures predict it.
         memory: memory words: `first-touch`, `interleave`, `bind:local`, `bind:*` (each node in turn).
-        axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`; the order of a
-            system `largest`, which fills the memory.
+        axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`; the order of
+            a system `largest`, which fills the memory.
         weight: share of the time budget of each of its cases, relative to cases of other measures.
         min_memory_nodes: it is left out with fewer usable memory nodes, because it would show nothing.
         apart: measure each memory policy even if one memory node makes them equal: a table of policies keeps its

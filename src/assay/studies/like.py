@@ -128,8 +128,9 @@ def _rows(table: Table, figure: Figure) -> Iterator[_Row]:
     if table.placement == UNSTATED:
         raise _AbsentError("the source does not say where it ran")
     size, order = _unstated_size(table, figure), benchmark.axis("order")
-    is_time = roles.metric(benchmark, figure.kernel, figure.metric).role == "message-time"
-    for sized in [{size: each} for each in (_CURVE if is_time else _LARGE)] if size else [{}]:
+    metric = roles.metric(benchmark, figure.kernel, figure.metric)
+    sizes = _CURVE if metric and metric.role == "message-time" else _LARGE
+    for sized in [{size: each} for each in sizes] if size else [{}]:
         yield _row(benchmark, table.placement, table.memory, params | sized)
     if order and order.name not in params:  # authors fill the memory; such a solution takes an hour
         largest = _row(benchmark, table.placement, table.memory, params | {order.name: LARGEST})
