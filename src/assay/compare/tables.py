@@ -6,7 +6,7 @@ from itertools import chain
 from assay.analyse.messages.curves import BYTES
 from assay.analyse.messages.steps import MessageLaw, Piece
 from assay.compare.curves import chosen
-from assay.compare.phrases import axis_title, figure, near, number, roughly, value
+from assay.compare.phrases import axis_title, figure, near, number, value
 from assay.compare.records import RUN, Curve, CurvePair, MessageCurve, SharedLawFigure
 from assay.compare.sides import Sides
 from assay.compare.yardsticks import CLOCK, MEMORY, PEAK
@@ -17,6 +17,7 @@ from assay.model.result import Comparison, Estimate
 from assay.model.text import joined, text
 from assay.report import formatting, messages, selection, verdicts
 from assay.report.section import Table, headings, trimmed
+from assay.report.statements import roughly
 from assay.report.vocabulary import known
 
 #: Maximum number of curves in a chart and its table; more are split by place.

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
+from assay.analyse.comparisons.ranks import FEWEST_LAUNCHES
 from assay.model.compared import ComparedPair
 from assay.model.result import Comparison
 from assay.model.text import text
@@ -15,6 +16,8 @@ CLAIMS = frozenset({"slower", "faster"})
 
 _SIGNIFICANT = 0.05
 _MOST_PAIRS = 40
+#: Fewer pairs have no interval.
+_PAIRS = 6
 #: Maximum number of named differences without a claim.
 _NEAREST = 5
 
@@ -26,7 +29,7 @@ def rank(comparison: Comparison) -> int:
 
 def word(comparison: Comparison) -> str:
     """Return its verdict in words: figures without samples cannot be tested."""
-    if comparison.verdict == "inconclusive" and _has_no_samples(comparison):
+    if comparison.verdict == "inconclusive" and has_no_samples(comparison):
         return text("not testable without samples")
     return known(comparison.verdict)
 
@@ -78,14 +81,15 @@ def basis(comparison: Comparison) -> str:
 
 def why_no_interval(comparison: Comparison) -> str:
     """Return why a ratio has neither interval nor range: one pair, or no samples; else empty."""
-    if _has_no_samples(comparison):
+    if has_no_samples(comparison):
         return text("no samples, no interval")
     if comparison.blocks == 1:
         return text("one pair, no interval")
     return text("one launch each, no interval") if comparison.launches == (1, 1) else ""
 
 
-def _has_no_samples(comparison: Comparison) -> bool:
+def has_no_samples(comparison: Comparison) -> bool:
+    """Whether a side is imported or published, so that no test is possible."""
     return not comparison.blocks and 0 in comparison.launches
 
 
@@ -97,7 +101,7 @@ def are_imported(pairs: Iterable[ComparedPair]) -> bool:
 def silent(pairs: Sequence[ComparedPair]) -> dict[str, tuple[ComparedPair, ...]]:
     """Return the inconclusive figures by the reason, in words that follow a number of figures."""
     several = sum(pair.comparison.p is not None for pair in pairs)
-    of = [pair for pair in pairs if not _has_no_samples(pair.comparison)]
+    of = [pair for pair in pairs if not has_no_samples(pair.comparison)]
     unclear = [pair for pair in of if pair.comparison.verdict == "inconclusive"]
     return selection.grouped(unclear, lambda pair: _reason(pair, several))
 
@@ -110,17 +114,37 @@ def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
 
 def _reason(pair: ComparedPair, several: int) -> str:
     each = pair.comparison
-    if each.confidence is None:
-        few = "fewer than 6 pairs: a range" if each.blocks else "fewer than 4 launches in a run: a range"
-        return why_no_interval(each) or few
-    if _is_withdrawn(each):
-        unit = "pairs" if each.blocks else "launches each"
-        return (
-            f"significant alone, but not among {several:,} comparisons (p above 5 %); "
-            f"{_fewest(each, several)} {unit} or more can decide"
+    return missing(each, several, disturbed=bool(pair.a.disturbed or pair.b.disturbed))
+
+
+def missing(comparison: Comparison, several: int = 1, *, disturbed: bool = False) -> str:
+    """Return what an inconclusive comparison lacks for a claim.
+
+    Args:
+        comparison: without a claim.
+        several: number of comparisons in its family.
+        disturbed: whether launches were disturbed and had no quiet repeat.
+    """
+    paired = bool(comparison.blocks)
+    if comparison.confidence is None:
+        fewest = _PAIRS if paired else FEWEST_LAUNCHES
+        return text(
+            "{number} of the {fewest} pairs that an interval needs"
+            if paired
+            else "{number} of the {fewest} launches in each run that an interval needs",
+            number=number(comparison),
+            fewest=fewest,
         )
-    disturbed = " on disturbed launches that had no quiet repeat" if pair.a.disturbed or pair.b.disturbed else ""
-    return f"the interval reaches into the margin{disturbed}: noise"
+    if _is_withdrawn(comparison):
+        return text(
+            "among {several} comparisons it can be chance; {fewest} pairs or more can decide"
+            if paired
+            else "among {several} comparisons it can be chance; {fewest} launches of each run or more can decide",
+            several=several,
+            fewest=_fewest(comparison, several),
+        )
+    noise = text("the interval reaches into the margin of {margin}", margin=formatting.percent(comparison.margin))
+    return text("{noise}, on disturbed launches without a quiet repeat", noise=noise) if disturbed else noise
 
 
 def withdrawn(comparisons: Sequence[Comparison], among: int) -> str:
