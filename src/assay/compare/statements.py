@@ -25,7 +25,7 @@ from assay.compare.sides import Sides, location
 from assay.model.quantity import Quantity, exact
 from assay.model.text import Text, joined, text
 from assay.report import formatting, messages, selection
-from assay.report.statements import Difference, Named, relation, times
+from assay.report.statements import Difference, Named, relation, times, upright
 from assay.report.vocabulary import known
 
 Kind = Literal["rate", "time", "curve", "figure", "crossover", "jump", "saturated"]
@@ -194,15 +194,16 @@ def decisive(sides: Sides, pair: CurvePair) -> PairPoint:
 
 def difference(sides: Sides, pair: CurvePair, point: PairPoint) -> Difference:
     """Return the statement on two curves at one value of their axis."""
-    more, less, ratio = _ordered(sides, pair, point)
-    curve = sides.curves[pair.a]
+    curve, base = sides.curves[pair.a], sides.curves[pair.b]
+    a, b = (_named(sides, pair, each, point.at) for each in (curve, base))
+    more, less, ratio = upright(point.comparison, a, b)
     of_messages = isinstance(curve, MessageCurve)
     timed = of_messages and curve.better == "lower"
-    apart = point.difference if more.id == pair.a else _negative(point.difference)
+    apart = point.difference if more is a else _negative(point.difference)
     return Difference(
         kind="time" if timed else "rate" if of_messages else "curve",
-        more=_named(sides, pair, more, point.at),
-        less=_named(sides, pair, less, point.at),
+        more=more,
+        less=less,
         ratio=ratio,
         relation=relation(point.comparison),
         noun=_noun(sides, pair),
@@ -248,12 +249,6 @@ def _by(pair: CurvePair, subject: str) -> Text:
     if pair.differ == PLACE:
         return text("between {partners}", partners=subject)
     return text("with {level}", level=subject)
-
-
-def _ordered(sides: Sides, pair: CurvePair, point: PairPoint) -> tuple[Curve, Curve, Quantity]:
-    """Return the curve with the larger figure at this value, the other one, and the ratio of both."""
-    a, b, ratio = sides.curves[pair.a], sides.curves[pair.b], point.comparison.value
-    return (a, b, ratio) if ratio.value >= 1 else (b, a, ratio.inverse(ratio.unit))
 
 
 def _negative(apart: Quantity) -> Quantity:

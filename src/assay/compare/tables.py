@@ -250,7 +250,9 @@ def shared(sides: Sides) -> tuple[Table, ...]:
     for each in sides.found.shared:
         found = {run: sides.estimate(run, name) for run, name in each.of}
         base = next(iter(found.values()))
-        cells = (_ratio(found.get(side.run.info.id), base) for side in sides.sides)
+        cells = (
+            _compared(found.get(side.run.info.id), each.comparisons.get(side.run.info.id)) for side in sides.sides
+        )
         rows.append((named(base), *cells))
     columns = (text("Figure"), *(side.label for side in sides.sides))
     caption = text("Other figures that several systems have")
@@ -296,10 +298,11 @@ def _problem(estimate: Estimate, shared: SharedLawFigure) -> str:
     return joined(", ", (formatting.params(params, estimate.declared.units), *estimate.factors.values()))
 
 
-def _ratio(estimate: Estimate | None, base: Estimate) -> str:
-    if estimate is None or estimate is base or not estimate.median or not base.median:
-        return figure(estimate) if estimate else ""
-    return f"{figure(estimate)}, {formatting.change(estimate.median / base.median, factor=True)}"
+def _compared(estimate: Estimate | None, comparison: Comparison | None) -> str:
+    """The figure, and its speed as a ratio to that of the first system."""
+    if estimate is None:
+        return ""
+    return joined(", ", (figure(estimate), compared(comparison, estimate.better)))
 
 
 def named(estimate: Estimate) -> str:

@@ -9,11 +9,10 @@ from assay.compare import statements, tables
 from assay.compare.phrases import figure, value
 from assay.compare.records import RUN
 from assay.compare.sides import Sides
-from assay.model.quantity import exact
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report.section import Table, headings, trimmed
-from assay.report.statements import Difference, Named, relation
+from assay.report.statements import Difference, Named, relation, upright
 
 #: Rows of the table.
 _ROWS = 4
@@ -98,19 +97,19 @@ def _of_curves(sides: Sides) -> Iterator[Widest]:
 def _of_figures(sides: Sides) -> Iterator[Widest]:
     for shared in sides.found.shared:
         (run, name), *others = shared.of
-        base = sides.estimate(run, name)
+        base, what = sides.estimate(run, name), tables.named(sides.estimate(run, name))
         for other, its in others:
-            of = sides.estimate(other, its)
-            if run == sides.found.runs[0] and base.median and of.median:
-                named = [Named(sides.label(side), each) for side, each in ((run, base), (other, of))]
-                less, more = sorted(named, key=lambda each: each.value.value)
-                what = tables.named(base)
+            if run == sides.found.runs[0] and (comparison := shared.comparisons.get(other)):
+                of = sides.estimate(other, its)
+                named = (Named(sides.label(side), each) for side, each in ((other, of), (run, base)))
+                more, less, ratio = upright(comparison, *named)
                 said = Difference(
                     kind="figure",
                     more=more,
                     less=less,
-                    ratio=exact(more.value.value / less.value.value),
-                    relation="printed",
+                    ratio=ratio,
+                    relation=relation(comparison),
                     noun=what,
+                    comparison=comparison,
                 )
                 yield Widest(what, other, (base, of), said)

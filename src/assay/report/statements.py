@@ -16,6 +16,8 @@ Relation = Literal["more", "trivial", "same", "open", "printed"]
 _RELATIONS: dict[str, Relation] = {
     "faster": "more", "slower": "more", "trivially different": "trivial", "equivalent": "same",
 }  # fmt: skip
+#: Units of figures that are neither a rate nor a time.
+NO_SPEED = ("", "share", "B")
 #: What a ratio is of, and the verb -> the words of the ratio.
 _CLAIMS: dict[tuple[str, str], Text] = {
     ("speed", "is"): text("{a} is {times} as fast as {b}"),
@@ -24,9 +26,9 @@ _CLAIMS: dict[tuple[str, str], Text] = {
     ("time", "is"): text("{a} takes {times} as long as {b}"),
     ("time", "are"): text("{a} take {times} as long as {b}"),
     ("time", "seen"): text("seen: {a} {times} as long as {b}"),
-    ("size", "is"): text("{a} is {times} as large as {b}"),
-    ("size", "are"): text("{a} are {times} as large as {b}"),
-    ("size", "seen"): text("seen: {a} {times} as large as {b}"),
+    ("number", "is"): text("{a} is {times} as large as {b}"),
+    ("number", "are"): text("{a} are {times} as large as {b}"),
+    ("number", "seen"): text("seen: {a} {times} as large as {b}"),
 }
 #: Ratios nearer to 1 are written with three decimals.
 _NEAR = 0.02
@@ -153,6 +155,12 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         return text("{claim}, about {time} more", claim=claim, time=roughly(self.apart.value))
 
 
+def upright(comparison: Comparison, a: Named, b: Named) -> tuple[Named, Named, Quantity]:
+    """Return the figure that is said to be larger, the other one, and the ratio of the two, which is 1 or more."""
+    ratio = comparison.value
+    return (a, b, ratio) if ratio.value >= 1 else (b, a, ratio.inverse(ratio.unit))
+
+
 def relation(comparison: Comparison) -> Relation:
     """Return how certain the ratio of a comparison is."""
     if verdicts.has_no_samples(comparison):
@@ -161,10 +169,10 @@ def relation(comparison: Comparison) -> Relation:
 
 
 def unit_of(estimate: Estimate) -> str:
-    """Return whether a figure is a `speed`, a `time`, or a `size`, as shares and counts are."""
-    if estimate.unit.endswith("/s"):
-        return "speed"
-    return "time" if estimate.unit == "s" else "size"
+    """Return whether a figure is a `speed`, a `time`, or a `number`, as shares, counts and sizes are."""
+    if estimate.unit == "s":
+        return "time"
+    return "number" if estimate.unit in NO_SPEED or estimate.better == "lower" else "speed"
 
 
 def times(ratio: Quantity) -> str:
