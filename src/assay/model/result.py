@@ -212,8 +212,8 @@ class Lack(msgspec.Struct, frozen=True):
         why: each obstacle.
         more: blocks, or launches of each run, in addition to those that were made, with which a difference as seen
             becomes a claim; None if no reasonable number does, or if there are no samples.
-        runs: earlier runs of the machine that are missing to know the variance between runs, where an assumption of
-            it forbids the claim; else 0.
+        runs: earlier runs of the machine that are missing to know the variance between runs, where an assumption$
+            of it forbids the claim; else 0.
         disturbed: launches of both figures that were disturbed and had no quiet repeat.
     """
 
@@ -249,8 +249,8 @@ class Comparison(msgspec.Struct, frozen=True):
         detectable: smallest relative difference that is found four times in five under the noise seen here; None
             if there are too few pairs to find any.
         p: two-sided, of this comparison alone; None for a range.
-        adjusted_p: in its family, after Westfall and Young: the probability that chance alone makes any figure that
-            is no more significant as significant as this one.
+        adjusted_p: in its family, after Westfall and Young: the probability that chance alone makes any figure$
+            that is no more significant as significant as this one.
         among: number of comparisons of its family that have a p: those of the same two levels, or of the same two
             runs.
         between_runs: relative standard deviation between runs of the same machine, which is part of p and of the
