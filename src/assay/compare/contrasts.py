@@ -13,7 +13,6 @@ from assay.catalogue import benchmarks
 from assay.compare import matching
 from assay.compare.pairs import Judged
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast, Curve
-from assay.compare.yardsticks import NO_SPEED
 from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
@@ -21,6 +20,7 @@ from assay.model.measurand import COUNTS, PLACEMENT, QUANTITY, matches
 from assay.model.result import Estimate
 from assay.model.role_words import usual_axes
 from assay.report import messages
+from assay.report.statements import NO_SPEED
 
 _BYTES, _PATTERN = usual_axes("message-size", "message-pattern")
 #: What contrasts differ in, if that is several parts.

@@ -13,13 +13,12 @@ from assay.model.result import Comparison, Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import parse_quantity
+from assay.report.statements import NO_SPEED
 
 CLOCK, PEAK, MEMORY = "clock", "FMA peak", "memory rate"
 #: Whole machines before single cores.
 _PLACES = ("all", "one-core")
 _DOUBLE = "fp64"
-#: Units of figures that are neither a rate nor a time.
-NO_SPEED = ("", "share", "B")
 
 
 class Figures(NamedTuple):
