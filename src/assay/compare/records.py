@@ -153,7 +153,7 @@ class Contrast(msgspec.Struct, frozen=True):
         differ: the word in which they differ: `run`, `placement`, `program`, the name of a factor or of an axis.
         of: (run, id of an estimate); of contrasts the largest first, of shared figures that of the first run.
         exact: whether place and factors of two runs are the same; else each figure is the best of its run.
-        comparisons: of shared figures: run -> its comparison with the first run; without runs that are not compared.
+        comparisons: of shared figures: run -> its comparison with the first run, if they are compared.
     """
 
     differ: str

@@ -209,11 +209,11 @@ class Lack(msgspec.Struct, frozen=True):
     """Why a comparison claims no difference, and what decides whether there is one.
 
     Attributes:
-        why: each obstacle, in the order of `Obstacle`; none if the figures are equivalent.
+        why: each obstacle.
         more: blocks, or launches of each run, in addition to those that were made, with which a difference as seen
             becomes a claim; None if no reasonable number does, or if there are no samples.
-        runs: earlier runs of the machine that are missing to know the variance between runs, where it is assumed; 0
-            where it is known or does not matter.
+        runs: earlier runs of the machine that are missing to know the variance between runs, where an assumption$
+            of it forbids the claim; else 0.
         disturbed: launches of both figures that were disturbed and had no quiet repeat.
     """
 
@@ -249,14 +249,14 @@ class Comparison(msgspec.Struct, frozen=True):
         detectable: smallest relative difference that is found four times in five under the noise seen here; None
             if there are too few pairs to find any.
         p: two-sided, of this comparison alone; None for a range.
-        adjusted_p: in its family, after Westfall and Young; the probability that chance makes the largest difference
-            of the family as significant as this one.
+        adjusted_p: in its family, after Westfall and Young: the probability that chance alone makes any figure$
+            that is no more significant as significant as this one.
         among: number of comparisons of its family that have a p: those of the same two levels, or of the same two
             runs.
         between_runs: relative standard deviation between runs of the same machine, which is part of p and of the
             interval; None within one run.
         history: number of earlier runs that give it; 0 if it is assumed.
-        lack: why there is no claim, and what decides; None with a claim.
+        lack: why it is inconclusive, and what decides; None if it is not.
     """
 
     id: str
@@ -315,6 +315,19 @@ class Comparison(msgspec.Struct, frozen=True):
     def confidence(self) -> float | None:
         """Nominal confidence of the interval; None for a range."""
         return self.value.confidence
+
+    def inverse(self) -> "Comparison":
+        """Return the same comparison, seen from b."""
+        return msgspec.structs.replace(
+            self,
+            a=self.b,
+            b=self.a,
+            level=self.base,
+            base=self.level,
+            value=self.value.inverse(self.value.unit),
+            verdict={"faster": "slower", "slower": "faster"}.get(self.verdict, self.verdict),
+            launches=self.launches[::-1],
+        )
 
 
 #: A finding costs performance, offers some, or is worth knowing.
