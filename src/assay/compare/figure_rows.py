@@ -110,8 +110,8 @@ def _group(pairs: Sequence[ComparedPair], compared: Compared, page: Screen, *, w
     if shown:
         shown = sorted(shown, key=lambda pair: verdicts.rank(pair.comparison))
         _table(shown, _names(pairs), page, compared.yardsticks, whole=whole)
-    for reason, members in verdicts.silent(pairs).items():
-        page.say(Text(f"{len(members):,} inconclusive: {reason}.", "dim"), indent=2)
+    if unsure := verdicts.unsure(pair.comparison for pair in pairs):
+        page.say(Text(unsure, "dim"), indent=2)
 
 
 def _names(pairs: Sequence[ComparedPair]) -> dict[str, list[str]]:

@@ -222,7 +222,7 @@ def _meaning(scene: Scene) -> str:
         (
             text("{comparisons}: {verdicts}.", comparisons=compared, verdicts=verdicts.counted(varied)),
             text("The largest certain difference: {difference}", difference=most.text) if most else "",
-            verdicts.withdrawn(varied),
+            verdicts.unsure(varied),
         ),
     )
 
