@@ -6,11 +6,12 @@ from rich.console import Console
 from rich.text import Text
 
 from assay.compare import tables, taken
-from assay.compare.yardsticks import NO_SPEED, speed_up
+from assay.compare.yardsticks import speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick
 from assay.model.units import count_of
 from assay.report import formatting, selection, verdicts
 from assay.report.screen import Screen
+from assay.report.statements import NO_SPEED
 
 #: Colours of the verdicts that deserve one.
 _COLOURS = {"faster": "green", "slower": "red"}
@@ -161,7 +162,7 @@ def _table(
     has_p = any(pair.comparison.adjusted_p is not None for pair in pairs)
     figures = (
         "base",
-        "change",
+        "ratio",
         "interval",
         "pairs" if paired else "launches",
         *(("adjusted p",) if has_p else ()),
@@ -192,35 +193,36 @@ def _curve(pair: ComparedPair, names: Sequence[str], *, whole: bool) -> tuple[st
 
 
 def _single(pair: ComparedPair, names: dict[str, list[str]]) -> tuple[str, ...]:
-    each, figure = pair.comparison, formatting.shown(pair.b)
+    each, figure = verdicts.speeds(pair.comparison, pair.a.better), formatting.shown(pair.b)
     return (
         _what(pair, names[pair.a.benchmark]),
         figure.plain,
-        formatting.change(each.ratio),
-        verdicts.ends(each),
+        formatting.factor(each.ratio),
+        verdicts.plain_ends(each),
         verdicts.number(each),
         "" if each.adjusted_p is None else f"{each.adjusted_p:.2g}",
     )
 
 
 def _folded(pairs: Sequence[ComparedPair], names: dict[str, list[str]]) -> tuple[str, ...]:
-    """One row for the points of a curve: smallest to largest change, all their intervals, the fewest pairs."""
+    """One row for the points of a curve: smallest to largest ratio, all their intervals, the fewest pairs."""
     benchmark = pairs[0].a.benchmark
     axis = pairs[0].a.declared.swept
     what = _what(pairs[0], [name for name in names[benchmark] if name != axis])
-    points = [pair.comparison for pair in pairs]
-    least, most = min(each.ratio for each in points), max(each.ratio for each in points)
-    ends = verdicts.why_no_interval(points[0]) or formatting.changes(
-        most, min(each.lo for each in points), max(each.hi for each in points), sure=True
-    )
+    points = [verdicts.speeds(pair.comparison, pair.a.better) for pair in pairs]
     return (
         f"{what}, {count_of(len(points), 'point')}",
         "",
-        formatting.changes(most, least, most, sure=False),
-        ends,
+        _extent([each.ratio for each in points]),
+        verdicts.why_no_interval(points[0]) or _extent([end for each in points for end in (each.lo, each.hi)]),
         min((verdicts.number(each) for each in points), key=lambda number: (len(number), number)),
         f"{max(each.adjusted_p or 0.0 for each in points):.2g}",
     )
+
+
+def _extent(ratios: Sequence[float]) -> str:
+    """`0.0560 to 0.282`: the smallest and the largest."""
+    return f"{formatting.factor(min(ratios))} to {formatting.factor(max(ratios))}"
 
 
 def _what(pair: ComparedPair, names: Sequence[str]) -> str:
@@ -259,14 +261,14 @@ def _uncompared(compared: Compared, page: Screen) -> None:
 
 def _notes(compared: Compared, chosen: Sequence[ComparedPair], page: Screen, *, whole: bool) -> None:
     """How to read the tables, and how to see rows that were not shown."""
-    lines, imported = [], verdicts.are_imported(chosen)
+    lines, imported = ["Ratios are of speeds: above 1 it is faster than the base."], verdicts.are_imported(chosen)
     if not imported:
         basis = "Mann-Whitney over launches" if compared.base else "signed rank over pairs in a block"
         lines.append(
             f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."
         )
-    if tested := sum(pair.comparison.adjusted_p is not None for pair in chosen):
-        lines.append(f"Claims hold among all {tested:,} comparisons (Benjamini-Yekutieli, 5 %): p is adjusted.")
+    if any(pair.comparison.adjusted_p is not None for pair in chosen):
+        lines.append("p is adjusted among all comparisons of the same two sides (Westfall-Young); claims: 5 %.")
     if compared.base and not imported:
         lines.append("Two runs are two times: what else changed in between is part of these differences.")
     if not whole:

@@ -67,7 +67,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "ratios": tables.machines((side.label, each) for side in sides.sides for each in side.yardsticks),
             "topics": topics,
             "laws": tables.laws(sides),
-            "jumps": [jump(sides, each) for each in sides.found.steps],
+            "jumps": [jump(sides, each).text for each in sides.found.steps],
             "shared": (*tables.shared(sides), *tables.law_figures(sides)),
             "states": origins.states(sides),
             "origins": origins.origins(sides),

@@ -1,20 +1,26 @@
 """Claims of comparisons, and why others claim nothing, for the terminal and the page."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import structs
 
 from assay.model.compared import ComparedPair
-from assay.model.result import Comparison
-from assay.model.text import text
+from assay.model.result import Comparison, Lack
+from assay.model.text import Text, filled, joined, listed, text
 from assay.report import formatting, selection
 from assay.report.vocabulary import VERDICTS, known
 
 CLAIMS = frozenset({"slower", "faster"})
-
-_SIGNIFICANT = 0.05
-_MOST_PAIRS = 40
+#: Why there is no claim, and whether the comparison is of pairs -> the words.
+_OBSTACLES: dict[tuple[str, bool], Text] = {
+    ("launches", True): text("{number} pairs give no interval"),
+    ("launches", False): text("{number} launches of a run give no interval"),
+    ("among", True): text("it can be chance among {among} comparisons"),
+    ("among", False): text("it can be chance among {among} comparisons"),
+    ("margin", True): text("the interval reaches into the margin of {margin}"),
+    ("margin", False): text("the interval reaches into the margin of {margin}"),
+}
 #: Maximum number of named differences without a claim.
 _NEAREST = 5
 
@@ -26,7 +32,7 @@ def rank(comparison: Comparison) -> int:
 
 def word(comparison: Comparison) -> str:
     """Return its verdict in words: figures without samples cannot be tested."""
-    if comparison.verdict == "inconclusive" and _has_no_samples(comparison):
+    if comparison.verdict == "inconclusive" and has_no_samples(comparison):
         return text("not testable without samples")
     return known(comparison.verdict)
 
@@ -45,13 +51,6 @@ def number(comparison: Comparison) -> str:
         return str(comparison.blocks)
     a, b = comparison.launches
     return str(a) if a == b else text("{a} and {b}", a=a, b=b)
-
-
-def ends(comparison: Comparison) -> str:
-    """Return the interval or range of the ratio; one pair has neither."""
-    return why_no_interval(comparison) or formatting.changes(
-        comparison.ratio, comparison.lo, comparison.hi, sure=comparison.confidence is not None
-    )
 
 
 def speeds(comparison: Comparison, better: str) -> Comparison:
@@ -78,14 +77,15 @@ def basis(comparison: Comparison) -> str:
 
 def why_no_interval(comparison: Comparison) -> str:
     """Return why a ratio has neither interval nor range: one pair, or no samples; else empty."""
-    if _has_no_samples(comparison):
+    if has_no_samples(comparison):
         return text("no samples, no interval")
     if comparison.blocks == 1:
         return text("one pair, no interval")
     return text("one launch each, no interval") if comparison.launches == (1, 1) else ""
 
 
-def _has_no_samples(comparison: Comparison) -> bool:
+def has_no_samples(comparison: Comparison) -> bool:
+    """Whether a side is imported or published, so that no test is possible."""
     return not comparison.blocks and 0 in comparison.launches
 
 
@@ -95,68 +95,74 @@ def are_imported(pairs: Iterable[ComparedPair]) -> bool:
 
 
 def silent(pairs: Sequence[ComparedPair]) -> dict[str, tuple[ComparedPair, ...]]:
-    """Return the inconclusive figures by the reason, in words that follow a number of figures."""
-    several = sum(pair.comparison.p is not None for pair in pairs)
-    of = [pair for pair in pairs if not _has_no_samples(pair.comparison)]
-    unclear = [pair for pair in of if pair.comparison.verdict == "inconclusive"]
-    return selection.grouped(unclear, lambda pair: _reason(pair, several))
+    """Return the inconclusive figures by what they lack for a claim."""
+    unclear = [
+        pair for pair in pairs if pair.comparison.verdict == "inconclusive" and not has_no_samples(pair.comparison)
+    ]
+    return selection.grouped(unclear, lambda pair: missing(pair.comparison))
 
 
 def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
-    """Return the largest differences that are significant alone but not among all comparisons."""
-    withdrawn = [pair for pair in pairs if _is_withdrawn(pair.comparison)]
+    """Return the largest differences that no chance explains alone, but chance among all comparisons."""
+    withdrawn = [pair for pair in pairs if is_withdrawn(pair.comparison)]
     return sorted(withdrawn, key=lambda pair: -abs(math.log(pair.comparison.ratio)))[:_NEAREST]
 
 
-def _reason(pair: ComparedPair, several: int) -> str:
-    each = pair.comparison
-    if each.confidence is None:
-        few = "fewer than 6 pairs: a range" if each.blocks else "fewer than 4 launches in a run: a range"
-        return why_no_interval(each) or few
-    if _is_withdrawn(each):
-        unit = "pairs" if each.blocks else "launches each"
-        return (
-            f"significant alone, but not among {several:,} comparisons (p above 5 %); "
-            f"{_fewest(each, several)} {unit} or more can decide"
+def is_withdrawn(comparison: Comparison) -> bool:
+    """Whether only the number of comparisons forbids the claim."""
+    return comparison.lack is not None and comparison.lack.why == ("among",)
+
+
+def missing(comparison: Comparison) -> str:
+    """Return what a comparison lacks for a claim, and what decides; empty with a claim."""
+    lack = comparison.lack
+    if lack is None:
+        return ""
+    paired = bool(comparison.blocks)
+    reasons = [_OBSTACLES[why, paired] for why in lack.why if (why, paired) in _OBSTACLES]
+    words = {
+        "number": number(comparison),
+        "among": f"{comparison.among:,}",
+        "margin": formatting.percent(comparison.margin),
+    }
+    found = [filled(reason, words) for reason in reasons]
+    if lack.disturbed:
+        found.append(
+            text(
+                "{count} disturbed launch has no quiet repeat|{count} disturbed launches have no quiet repeat",
+                count=lack.disturbed,
+            )
         )
-    disturbed = " on disturbed launches that had no quiet repeat" if pair.a.disturbed or pair.b.disturbed else ""
-    return f"the interval reaches into the margin{disturbed}: noise"
+    return joined("; ", (joined(", ", found), *_deciding(lack, paired=paired)))
 
 
-def withdrawn(comparisons: Sequence[Comparison], among: int) -> str:
-    """Return how many lost their claim by the number of comparisons, and how many pairs decide; else empty."""
-    lost = [each for each in comparisons if _is_withdrawn(each)]
+def _deciding(lack: Lack, *, paired: bool) -> Iterator[str]:
+    """What decides whether there is a difference."""
+    if lack.more and paired:
+        yield text("{count} more block can decide|{count} more blocks can decide", count=lack.more)
+    elif lack.more:
+        yield text(
+            "{count} more launch of each run can decide|{count} more launches of each run can decide",
+            count=lack.more,
+        )
+    if lack.runs:
+        yield text(
+            "{count} earlier run of this machine is missing to know how runs vary|{count} earlier runs of this "
+            "machine are missing to know how runs vary",
+            count=lack.runs,
+        )
+
+
+def withdrawn(comparisons: Sequence[Comparison]) -> str:
+    """Return how many lost their claim by the number of comparisons, and what decides; else empty."""
+    lost = [each for each in comparisons if is_withdrawn(each)]
     if not lost:
         return ""
     return text(
-        "{count} inconclusive figure would be significant alone, but not among {among} comparisons. {pairs} or "
-        "more can decide.|{count} inconclusive figures would be significant alone, but not among {among} "
-        "comparisons. {pairs} or more can decide.",
+        "{count} difference is beyond the margin, but not certain: {missing}.|{count} differences are beyond the "
+        "margin, but not certain: {missing}.",
         count=len(lost),
-        among=among,
-        pairs=formatting.count(_fewest(lost[0], among), "pair", "pairs"),
-    )
-
-
-def _is_withdrawn(comparison: Comparison) -> bool:
-    """Whether the interval is beyond the margin, and only the number of comparisons forbids the claim."""
-    beyond = comparison.lo > 1 + comparison.margin or comparison.hi < 1 / (1 + comparison.margin)
-    unclear = comparison.verdict == "inconclusive" and comparison.confidence is not None
-    return unclear and beyond and (comparison.adjusted_p or 0.0) > _SIGNIFICANT
-
-
-def _fewest(comparison: Comparison, several: int) -> int:
-    """The fewest pairs, or launches, whose least p survives among `several` comparisons with the same p.
-
-    The least two-sided p of n pairs is 2^(1-n), that of n launches in each run 2 / C(2n, n); Benjamini and
-    Yekutieli multiply it by 1 + 1/2 + ... + 1/several if all are as small.
-    """
-    penalty = sum(1 / at for at in range(1, several + 1))
-    paired = bool(comparison.blocks)
-    return next(
-        n
-        for n in range(2, _MOST_PAIRS)
-        if penalty * (2.0 ** (1 - n) if paired else 2 / math.comb(2 * n, n)) <= _SIGNIFICANT
+        missing=listed(dict.fromkeys(map(missing, lost))),
     )
 
 

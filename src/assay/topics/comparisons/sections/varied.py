@@ -23,8 +23,7 @@ _WHY = text(
 
 def _sentences(scene: Scene) -> tuple[str, ...]:
     varied, known = scene.cached(_varied), scene.cached(_known)
-    among = sum(each.varied and each.p is not None for each in scene.analysis.comparisons)
-    meaning = joined(" ", (_meaning(varied, known), verdicts.withdrawn(varied, among)))
+    meaning = joined(" ", (_meaning(varied, known), verdicts.withdrawn(varied)))
     return (meaning, _resolution(scene.analysis))
 
 
