@@ -57,7 +57,7 @@ def test_every_row_is_planned_or_left_out_with_its_reason() -> None:
     assert {("one-core", 10000), ("1x1@2", 10000), ("2x1@1", 10000), ("1x1@12", 10000)} <= systems
     wishes = {left.request: left.reason for left in plan.left_out}
     assert "Assay has no benchmark 'priroda'" in wishes.values()
-    assert "network=SCI" in wishes
+    assert "network of the source: SCI, Fast Ethernet" in wishes
     assert any("follows from other figures" in reason for reason in wishes.values())
 
 
