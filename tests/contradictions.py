@@ -50,13 +50,21 @@ def of_statement(said: Statement) -> list[str]:
 
 def _difference(said: Difference) -> Iterator[str]:
     more, less, ratio = said.more.value, said.less.value, said.ratio
-    if said.more.estimate.unit != said.less.estimate.unit:
-        yield "two units"
     if ratio.value < 1:
         yield "the direction of the words is not that of the ratio"
-    medians = more.value / less.value
-    if not ratio.has_ends and abs(medians / ratio.value - 1) > NEAR:
+    if not ratio.has_ends and abs(more.value / less.value / ratio.value - 1) > NEAR:
         yield "the ratio is not that of the figures"
+    yield from _words(said)
+    if said.comparison and said.relation != "printed":
+        yield from _interval(said.comparison, ratio, (more, less))
+    if said.apart:
+        yield from _apart(said.apart, more, less)
+
+
+def _words(said: Difference) -> Iterator[str]:
+    """What the words claim against what the comparison allows."""
+    if said.more.estimate.unit != said.less.estimate.unit:
+        yield "two units"
     if said.is_unlike_medians and said.text.count("the ratio is of") != 1:
         yield "the ratio is not that of the medians, and no word says why"
     if said.comparison and said.relation != relation(said.comparison):
@@ -65,12 +73,8 @@ def _difference(said: Difference) -> Iterator[str]:
         yield "a claim without a comparison"
     if said.relation != "same" and any(word in said.text for word in EQUAL):
         yield "equality without proof"
-    if said.comparison and said.relation != "printed":
-        yield from _interval(said.comparison, ratio, (more, less))
     if said.relation == "open" and not (said.comparison and verdicts.missing(said.comparison)):
         yield "neither a claim nor what it lacks"
-    if said.apart:
-        yield from _apart(said.apart, more, less)
 
 
 def _interval(comparison: Comparison, ratio: Quantity, values: tuple[Quantity, Quantity]) -> Iterator[str]:

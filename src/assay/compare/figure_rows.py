@@ -106,9 +106,11 @@ def _print(table: Table, page: Screen) -> None:
 
 def _groups(pairs: Iterable[ComparedPair]) -> list[tuple[ComparedPair, ...]]:
     """The comparisons by the word and the two levels in which they differ."""
-    return selection.grouped(
-        pairs, lambda pair: (pair.comparison.differ, pair.comparison.level, pair.comparison.base)
-    ).values()
+
+    def key(pair: ComparedPair) -> tuple[str, str, str]:
+        return pair.comparison.differ, pair.comparison.level, pair.comparison.base
+
+    return list(selection.grouped(pairs, key).values())
 
 
 def _chosen(compared: Compared) -> list[ComparedPair]:
