@@ -48,6 +48,8 @@ class Declared(NamedTuple):
 
 #: Nothing was said.
 NOTHING = Declared()
+#: Whatever differs is accepted, as on a page of several systems.
+ANYTHING = Declared(allowed=GUARDED)
 
 
 class Meeting(NamedTuple):
