@@ -50,7 +50,7 @@ def of_statement(said: Statement) -> list[str]:
 
 def _difference(said: Difference) -> Iterator[str]:
     more, less, ratio = said.more.value, said.less.value, said.ratio
-    if ratio.value < 1:
+    if ratio.value < 1 or more.hi < less.lo:
         yield "the direction of the words is not that of the ratio"
     if not ratio.has_ends and abs(more.value / less.value / ratio.value - 1) > NEAR:
         yield "the ratio is not that of the figures"

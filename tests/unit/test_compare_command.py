@@ -23,7 +23,7 @@ from assay.model.errors import PartialRunError, ThresholdError, UsageError
 from assay.model.plan import Measure, Study
 from assay.model.result import RESULT_SCHEMA
 from assay.plan import Options
-from assay.report import formatting, verdicts
+from assay.report import verdicts
 from assay.simulation import Law
 
 
@@ -205,22 +205,6 @@ def test_one_pair_says_so_and_every_row_has_its_number(tmp_path: Path) -> None:
     rows = [line.split() for line in lines if line.rstrip().endswith("inconclusive") and "one pair" in line]
     assert [row[-2] for row in rows] == ["1"] * 4
     assert not [line for line in lines if "[" in line and "%" in line and "interval (" not in line]
-
-
-@pytest.mark.parametrize(
-    ("ratio", "lo", "hi", "change", "ends"),
-    [
-        (1.047, 1.041, 1.053, "+4.7 %", "[+4.1, +5.3] %"),
-        (0.29, 0.288, 0.292, "-71.0 %", "[-71.2, -70.8] %"),
-        (1.99, 1.9, 2.1, "+99.0 %", "[+90.0, +110] %"),
-        (3.42, 1.98, 12.0, "×3.42", "[×1.98, ×12.0]"),  # noqa: RUF001 (a factor)
-    ],
-)
-def test_a_ratio_of_two_or_more_is_a_factor_and_its_ends_have_the_same_form(
-    ratio: float, lo: float, hi: float, change: str, ends: str
-) -> None:
-    assert formatting.change(ratio) == change
-    assert formatting.changes(ratio, lo, hi, sure=True) == ends
 
 
 def test_tables_fit_80_columns_and_keep_every_verdict_whole(tmp_path: Path) -> None:

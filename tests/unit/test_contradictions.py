@@ -272,7 +272,7 @@ def test_widest_differences_that_are_not_the_widest_are_found() -> None:
 @pytest.mark.parametrize(
     ("why", "changes"),
     [
-        ("the direction of the verdict", {"verdict": "faster"}),
+        ("the direction of the verdict", {"verdict": "slower"}),
         ("not inside the margin", {"verdict": "equivalent"}),
         ("without what is missing", {"verdict": "inconclusive"}),
         ("an adjusted p above 5 %", {"adjusted_p": 0.2}),
@@ -280,7 +280,7 @@ def test_widest_differences_that_are_not_the_widest_are_found() -> None:
 )
 def test_a_planted_contradiction_in_a_row_is_found(two: Sides, why: str, changes: dict[str, object]) -> None:
     (side,) = two.sides
-    pair = next(each for each in within(side.run, side.analysis).pairs if each.comparison.verdict == "slower")
+    pair = next(each for each in within(side.run, side.analysis).pairs if each.comparison.verdict == "faster")
     assert contradictions.of_pairs([pair]) == []
     wrong = replace(pair, comparison=replace(pair.comparison, **changes))
     assert any(why in line for line in contradictions.of_pairs([wrong]))

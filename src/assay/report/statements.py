@@ -99,7 +99,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         values = text("{a} against {b}", a=_shown(self.more), b=_shown(self.less))
         sentence: str
         if self.kind == "figure":
-            sentence = text("{noun}: {claim} ({values})", noun=self.noun, claim=self.claim, values=values)
+            sentence = text("{noun}: {claim}; {values}", noun=self.noun, claim=self.claim, values=values)
         elif self.message:
             sentence = text("{claim}: {values}", claim=self._of_message(), values=values)
         else:
