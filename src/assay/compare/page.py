@@ -112,7 +112,8 @@ def _lead(sides: Sides) -> str:
 def _unstated(side: Side) -> tuple[str, ...]:
     """What its source does not state of how its figures were measured, in words; without axes of the programs."""
     parts = (part for each in side.analysis.estimates for part in each.measurand.parts.items())
-    silent = {name for name, value in parts if value == UNSTATED}
+    facts = side.run.imported.facts if side.run.imported else {}
+    silent = {name for name, value in parts if value == UNSTATED and name not in facts}
     return tuple(words for name, words in _HOW.items() if name in silent)
 
 

@@ -94,6 +94,11 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         return bool(ends and not ends.lo <= medians <= ends.hi)
 
     @property
+    def is_equal(self) -> bool:
+        """Whether two figures without samples are printed alike."""
+        return self.relation == "printed" and _shown(self.more) == _shown(self.less)
+
+    @property
     def text(self) -> str:
         """The sentence."""
         values = text("{a} against {b}", a=_shown(self.more), b=_shown(self.less))
@@ -132,8 +137,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         if self.relation == "same" and self.comparison:
             margin = formatting.percent(self.comparison.margin)
             return text("{a} and {b} are the same within {margin}", margin=margin, **words)
-        if self.ratio.value == 1 and self.relation == "printed":
-            return text("{a} and {b} have equal means", **words)
+        if self.is_equal:
+            return text("{a} and {b} have equal figures", **words)
         verb = "seen" if self.relation == "open" else "are" if self.plural else "is"
         return filled(_CLAIMS[unit_of(self.more.estimate), verb], {**words, "times": times(self.ratio)})
 
@@ -142,8 +147,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         if self.relation == "same" and self.comparison:
             margin = formatting.percent(self.comparison.margin)
             return text("{message} takes the same time {a} and {b} within {margin}", margin=margin, **words)
-        if self.ratio.value == 1 and self.relation == "printed":
-            return text("{message} takes equal mean times {a} and {b}", **words)
+        if self.is_equal:
+            return text("{message} takes equal times {a} and {b}", **words)
         words["times"] = times(self.ratio)
         claim: str = (
             text("{message} took {times} as long {a} as {b}", **words)
