@@ -104,13 +104,8 @@ def unsure(comparisons: Iterable[Comparison]) -> str:
 
 def _obstacles(comparison: Comparison) -> tuple[object, ...]:
     lack = comparison.lack or Lack(())
-    return (
-        lack.why,
-        lack.disturbed > 0,
-        lack.more is None,
-        comparison.blocks,
-        comparison.launches if "launches" in lack.why else (),
-    )
+    made = comparison.launches if "launches" in lack.why else ()
+    return lack.why, lack.disturbed > 0, lack.more is None, comparison.blocks > 0, made
 
 
 def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
