@@ -196,7 +196,7 @@ def unit_of(estimate: Estimate) -> str:
 
 def times(ratio: Quantity) -> str:
     """Return a ratio with its ends: `28.7 times`, `2.25 [2.21, 2.29] times`, `2.25 (2.1 to 2.4) times`."""
-    digits = 3 if abs(ratio.value - 1) < _NEAR else decimals(ratio.value)
+    digits = 3 if 0 < abs(ratio.value - 1) < _NEAR else decimals(ratio.value)
     value, lo, hi = (f"{each:.{digits}f}" for each in ratio)
     if ratio.has_interval:
         value = f"{value} [{lo}, {hi}]"
