@@ -50,9 +50,10 @@ def of_statement(said: Statement) -> list[str]:
 
 def _difference(said: Difference) -> Iterator[str]:
     more, less, ratio = said.more.value, said.less.value, said.ratio
-    if ratio.value < 1 or more.hi < less.lo:
+    disjoint = not said.of_speeds and more.hi < less.lo
+    if ratio.value < 1 or disjoint or (said.of_speeds and said.medians < 1 and not said.is_unlike_medians):
         yield "the direction of the words is not that of the ratio"
-    if not ratio.has_ends and abs(more.value / less.value / ratio.value - 1) > NEAR:
+    if not ratio.has_ends and abs(said.medians / ratio.value - 1) > NEAR:
         yield "the ratio is not that of the figures"
     yield from _words(said)
     if said.comparison and said.relation != "printed":

@@ -71,6 +71,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         apart: more - less, in their unit; of times of messages.
         comparison: whose ratio it is; None for figures that no test can compare.
         plural: whether the names are plural.
+        of_speeds: whether a time is said as a speed: `more` is then the shorter one, and the ratio that of speeds.
     """
 
     kind: str
@@ -85,13 +86,18 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     apart: Quantity | None = None
     comparison: Comparison | None = None
     plural: bool = False
+    of_speeds: bool = False
+
+    @property
+    def medians(self) -> float:
+        """The ratio of the two medians, as the ratio is meant."""
+        ratio = self.more.value.value / self.less.value.value
+        return 1 / ratio if self.of_speeds and self.more.estimate.better == "lower" else ratio
 
     @property
     def is_unlike_medians(self) -> bool:
         """Whether the ratio of the two medians, which the sentence shows, is outside the ends of the ratio."""
-        ends = self.ratio if self.ratio.has_ends else None
-        medians = self.more.value.value / self.less.value.value
-        return bool(ends and not ends.lo <= medians <= ends.hi)
+        return self.ratio.has_ends and not self.ratio.lo <= self.medians <= self.ratio.hi
 
     @property
     def is_equal(self) -> bool:
@@ -140,7 +146,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         if self.is_equal:
             return text("{a} and {b} have equal figures", **words)
         verb = "seen" if self.relation == "open" else "are" if self.plural else "is"
-        return filled(_CLAIMS[unit_of(self.more.estimate), verb], {**words, "times": times(self.ratio)})
+        unit = "speed" if self.of_speeds else unit_of(self.more.estimate)
+        return filled(_CLAIMS[unit, verb], {**words, "times": times(self.ratio)})
 
     def _of_message(self) -> str:
         words = {"message": self.message, "a": self.more.by, "b": self.less.by}
@@ -160,9 +167,18 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         return text("{claim}, about {time} more", claim=claim, time=roughly(self.apart.value))
 
 
-def difference(comparison: Comparison, a: Named, b: Named, noun: str) -> Difference:
-    """Return the statement on two figures of a comparison; `noun`: the quantity, and what both share."""
-    more, less, ratio = upright(comparison, a, b)
+def difference(comparison: Comparison, a: Named, b: Named, noun: str, *, of_speeds: bool = False) -> Difference:
+    """Return the statement on two figures of a comparison.
+
+    Args:
+        comparison: of `a` with `b`.
+        a: the judged one.
+        b: the base.
+        noun: the quantity, and what both share.
+        of_speeds: whether a time is said as a speed.
+    """
+    shown = verdicts.speeds(comparison, a.estimate.better) if of_speeds else comparison
+    more, less, ratio = upright(shown, a, b)
     return Difference(
         kind="figure",
         more=more,
@@ -171,6 +187,7 @@ def difference(comparison: Comparison, a: Named, b: Named, noun: str) -> Differe
         relation=relation(comparison),
         noun=noun,
         comparison=comparison,
+        of_speeds=of_speeds,
     )
 
 
