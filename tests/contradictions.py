@@ -15,7 +15,7 @@ from assay.model.compared import ComparedPair
 from assay.model.quantity import Quantity
 from assay.model.result import Comparison
 from assay.report import verdicts
-from assay.report.statements import Difference, relation
+from assay.report.statements import Difference, Named, difference, relation
 
 #: Two intervals that are disjoint, with a factor of at least this, cannot be called equal.
 FACTOR = 1.1
@@ -50,8 +50,9 @@ def of_statement(said: Statement) -> list[str]:
 
 def _difference(said: Difference) -> Iterator[str]:
     more, less, ratio = said.more.value, said.less.value, said.ratio
-    disjoint = not said.of_speeds and more.hi < less.lo
-    if ratio.value < 1 or disjoint or (said.of_speeds and said.medians < 1 and not said.is_unlike_medians):
+    inverse = said.of_speeds and said.more.estimate.better == "lower"
+    larger, smaller = (less, more) if inverse else (more, less)
+    if ratio.value < 1 or larger.hi < smaller.lo:
         yield "the direction of the words is not that of the ratio"
     if not ratio.has_ends and abs(said.medians / ratio.value - 1) > NEAR:
         yield "the ratio is not that of the figures"
@@ -185,6 +186,9 @@ def of_pairs(pairs: Iterable[ComparedPair]) -> list[str]:
         speeds = verdicts.speeds(each, better).value
         lines = [*_interval(each, speeds, (pair.a.value, pair.b.value)), *_row(each, speeds)]
         found += [f"{why}: {each.id}, {each.verdict}, {speeds}" for why in lines]
+        sides = Named("a", pair.a), Named("b", pair.b)
+        for of_speeds in (True, False):
+            found += of_statement(difference(each, *sides, "what", of_speeds=of_speeds))
     return found
 
 

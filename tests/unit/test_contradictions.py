@@ -1,16 +1,22 @@
 """No sentence of a comparison contradicts its own numbers; and the checker finds what is planted."""
 
+import html
+import io
+import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from rich.console import Console
 from tests import contradictions
 from tests.simulation import EPYC_7601, simulated_run
 from tests.unit.compare_example import boosted
 
 from assay import references, store
+from assay.analyse import analyse
+from assay.compare import figure_rows, page, terminal
 from assay.compare.contrast_statements import Spread
 from assay.compare.meeting import Declared
 from assay.compare.runs import within
@@ -21,6 +27,7 @@ from assay.model.plan import Measure, Study
 from assay.model.quantity import Quantity
 from assay.model.result import Lack
 from assay.plan import Options
+from assay.report import formatting
 from assay.report.statements import Difference
 from assay.simulation import Law, Link
 
@@ -284,3 +291,31 @@ def test_a_planted_contradiction_in_a_row_is_found(two: Sides, why: str, changes
     assert contradictions.of_pairs([pair]) == []
     wrong = replace(pair, comparison=replace(pair.comparison, **changes))
     assert any(why in line for line in contradictions.of_pairs([wrong]))
+
+
+def test_page_and_terminal_say_the_same_sentences_and_show_the_same_rows(tmp_path: Path) -> None:
+    found = clusters(tmp_path, 6)
+    (compared,) = found.compared
+    console = Console(file=io.StringIO(), width=300)
+    figure_rows.render(compared, console, curves=lambda: terminal.render(found, console))
+    assert isinstance(console.file, io.StringIO)
+    printed = one_line(console.file.getvalue())
+    words = one_line(html.unescape(re.sub(r"<[^>]+>", "", page.render(found))))
+    assert statements(found)
+    for said in statements(found):
+        assert said.text in printed
+        assert said.text in words
+    for table in figure_rows.figure_tables(compared):
+        assert all(" ".join(filter(None, row)) in printed for row in table.rows)
+        assert all("".join(row) in words.replace("\n", "") for row in table.rows)
+
+
+def one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+def test_a_figure_whose_own_traffic_is_the_limit_has_no_share_of_it() -> None:
+    analysis = analyse(store.load(ROOT / "tests/runs/node.tar.xz"))
+    own = [each for each in analysis.estimates if each.limit and each.limit.measured_by == each.id]
+    assert {each.metric for each in own} >= {"bandwidth", "traffic"}
+    assert {formatting.share_cell(each) for each in own} == {"is the limit"}

@@ -96,8 +96,12 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_unlike_medians(self) -> bool:
-        """Whether the ratio of the two medians, which the sentence shows, is outside the ends of the ratio."""
-        return self.ratio.has_ends and not self.ratio.lo <= self.medians <= self.ratio.hi
+        """Whether the ratio of the two medians, which the sentence shows, does not look like the ratio.
+
+        It is outside its ends, or in the other direction although the words have one.
+        """
+        turned = self.medians < 1 and self.relation != "same"
+        return self.ratio.has_ends and (turned or not self.ratio.lo <= self.medians <= self.ratio.hi)
 
     @property
     def is_equal(self) -> bool:
