@@ -131,15 +131,21 @@ def _several(runs: Sequence[str], declared: Declared, threshold: float | None) -
 
 
 def earlier_than(runs: Sequence[Run]) -> list[Run]:
-    """The latest runs of these machines and studies in the same folders: they show the variance between runs."""
+    """The latest earlier runs of these machines and studies in the same folders: they show how runs vary.
+
+    Later ones than those that are compared do not count: a machine may have been changed.
+    """
     machines = {(run.plan.machine, run.plan.study) for run in runs if not run.imported}
-    judged = {run.info.id for run in runs}
+    judged, latest = {run.info.id for run in runs}, max(run.info.started for run in runs)
     paths = [Path(run.path) for run in runs if run.path]
     others = [
         (each.started, folder / each.id)
         for folder in dict.fromkeys(path.resolve().parent for path in paths if path.is_dir())
         for each in store.listing(folder)
-        if (each.machine, each.study) in machines and each.id not in judged and each.status in {"complete", "cut"}
+        if (each.machine, each.study) in machines
+        and each.id not in judged
+        and each.started < latest
+        and each.status in {"complete", "cut"}
     ]
     return [store.load(path) for _, path in sorted(others, reverse=True)[:_MOST_EARLIER]]
 
