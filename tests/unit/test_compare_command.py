@@ -43,7 +43,7 @@ def invoke(*arguments: str) -> Result:
 
 
 def test_the_command_prints_two_runs_with_what_is_not_the_same(home: Path) -> None:
-    run, base = pair(home, 0.05)
+    run, base = pair(home, 0.15)
     result = invoke(base.info.id, run.info.id)
     assert result.exit_code == 0, result.output
     assert f"{run.info.id} against {base.info.id} (base)" in result.output
@@ -70,12 +70,22 @@ def test_runs_in_different_states_show_their_curves_and_why_no_figure_is_compare
 
 
 def test_a_regression_beyond_the_threshold_is_exit_3_and_a_smaller_one_is_not(home: Path) -> None:
-    run, base = pair(home, -0.08)
+    run, base = pair(home, -0.15)
     assert invoke(base.info.id, run.info.id, "--fail-below", "20%").exit_code == 0
     error = invoke(base.info.id, run.info.id, "--fail-below", "5%").exception
     assert isinstance(error, ThresholdError)
     assert error.exit_code == 3
     assert invoke(run.info.id, base.info.id, "--fail-below", "5%").exit_code == 0
+
+
+def test_a_smaller_regression_is_found_once_earlier_runs_show_how_runs_vary(home: Path) -> None:
+    for seed in range(11, 16):
+        simulated_run(home, study=STUDY, options=Options(launches=6), seed=seed)
+    run, base = pair(home, -0.08)
+    error = invoke(base.info.id, run.info.id, "--fail-below", "5%").exception
+    assert isinstance(error, ThresholdError)
+    pairs = json.loads(invoke(base.info.id, run.info.id, "--json").stdout)["pairs"]
+    assert {(each["comparison"]["verdict"], each["comparison"]["history"]) for each in pairs} == {("slower", 5)}
 
 
 def test_a_regression_that_is_only_a_range_fails_nothing(home: Path) -> None:
