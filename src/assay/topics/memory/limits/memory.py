@@ -90,7 +90,14 @@ def _measured(estimate: Estimate, best: Estimate | None, name: Text, scope: Scop
     # The traffic of a figure is no limit that the figure could miss.
     own = (best.case, best.kernel) == (estimate.case, estimate.kernel)
     by = text("{kernel} ({which})", kernel=f"{best.benchmark} {best.kernel}", which=describe(best))
-    return Limit(best.median, "measured", joined(": ", (name, by)), "memory", scope, measured_by=estimate.id if own else best.id)
+    return Limit(
+        best.median,
+        "measured",
+        joined(": ", (name, by)),
+        "memory",
+        scope,
+        measured_by=estimate.id if own else best.id,
+    )
 
 
 def even_share(nodes: frozenset[int], topology: Topology) -> float | None:
