@@ -5,7 +5,6 @@ import re
 from functools import cache
 from pathlib import Path
 
-import msgspec
 import pytest
 from click.testing import CliRunner, Result
 from tests.simulation import EPYC_7601, simulated_run
@@ -16,7 +15,7 @@ from assay.compare import origins, tables
 from assay.compare.phrases import near, roughly, times
 from assay.compare.records import PLACE, RUN, CurvePair
 from assay.compare.runs import between
-from assay.compare.sides import Sides, only_compared, sides
+from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study
@@ -220,17 +219,16 @@ def test_curves_that_cross_once_have_one_crossover_where_the_laws_meet(tmp_path:
         assert point.difference.lo <= point.difference.value <= point.difference.hi
 
 
-def test_no_sentence_is_about_figures_that_are_not_compared(tmp_path: Path) -> None:
+def test_points_of_curves_and_shared_figures_are_the_comparisons_of_the_figures(tmp_path: Path) -> None:
     here = runs_beside(tmp_path)
+    (compared,) = here.compared
+    judged = {(each.comparison.a, each.comparison.b): each.comparison for each in compared.pairs}
+    points = [point for pair in here.found.pairs if pair.differ == RUN for point in pair.points]
+    assert len(points) == len(judged) == len(SIZES) * 2 - 1
+    for point in points:
+        assert point.comparison is judged[point.comparison.a, point.comparison.b]
     base, other = (each.run for each in here.sides)
-    compared = between(other, base)
-    assert only_compared(here, [compared]).found.pairs == here.found.pairs
-    some = tuple(each for each in compared.pairs if each.a.params.get("pattern") != "latency")
-    assert 0 < len(some) < len(compared.pairs)
-    left = only_compared(here, [msgspec.structs.replace(compared, pairs=some)])
-    assert len(left.found.pairs) == len(here.found.pairs) - 1
-    assert of_latency(here) not in left.found.pairs
-    assert len(sentences_of(left)) < len(sentences_of(here))
+    assert between(other, base).pairs == compared.pairs
 
 
 def test_a_few_launches_claim_nothing_and_cross_nowhere_that_is_certain(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
 from assay.compare import matching, taken
-from assay.compare.environment import GUARDED, differences, is_one_machine, refuse_undeclared
+from assay.compare.environment import GUARDED, differences, is_declared, is_one_machine, refuse_undeclared
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import Figures, figures, growth, yardsticks
@@ -48,6 +48,8 @@ class Declared(NamedTuple):
 
 #: Nothing was said.
 NOTHING = Declared()
+#: Whatever differs is accepted, as on a page of several systems.
+ANYTHING = Declared(allowed=GUARDED)
 
 
 class Meeting(NamedTuple):
@@ -86,7 +88,7 @@ class Meeting(NamedTuple):
     def pair(self, one: Measured, other: Measured) -> Pair:
         """Return two figures as a pair with the levels of the declared difference, else the names of the runs."""
         across = self.declared.across
-        found = [each for each in self.differences if each.kind == across]
+        found = [each for each in self.differences if across and is_declared(each, (across,))]
         level, base = self.ids
         if found:
             level, base = "; ".join(each.a for each in found), "; ".join(each.b for each in found)

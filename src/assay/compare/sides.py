@@ -12,7 +12,7 @@ from assay.analyse import conclude
 from assay.analyse.messages.steps import MessageLaw
 from assay.compare import taken
 from assay.compare.curves import RANKS, cpus_of_rank
-from assay.compare.meeting import NOTHING, Declared
+from assay.compare.meeting import ANYTHING, Declared
 from assay.compare.phrases import number
 from assay.compare.records import PLACE, PROGRAM, RUN, Curve, CurvePair, MessageCurve, SideBySide
 from assay.compare.runs import together
@@ -237,7 +237,7 @@ def where(estimate: Estimate) -> str:
 def sides(
     runs: Sequence[Run],
     given: Mapping[str, float] = {},
-    declared: Declared = NOTHING,
+    declared: Declared = ANYTHING,
     earlier: Iterable[Run] = (),
 ) -> Sides:
     """Analyse the runs and compare them; ratios are to the first.

@@ -121,7 +121,9 @@ def ratios(sides: Sides, title: str, pairs: tuple[CurvePair, ...]) -> Table:
     ]
     columns = (_head(curve), *(pair_name(sides, pair) for pair in pairs))
     tested = any(point.comparison.confidence for pair in pairs for point in pair.points)
-    note = text("[a, b] is a 95 % interval; ratios without one have no samples.") if tested else ""
+    shown = [points[at] for points in comparisons for at in _selected(curve, values) if at in points]
+    ends = text("[a, b] is a 95 % interval; ratios without one have no samples.") if tested else ""
+    note = joined(" ", (ends, verdicts.unsure(shown)))
     caption = text("{title}: speed, ratio to the base", title=title)
     return Table(caption, columns, tuple(rows), frozenset(range(1, len(columns))), note)
 

@@ -12,7 +12,7 @@ from assay.compare.sides import Sides
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report.section import Table, headings, trimmed
-from assay.report.statements import Difference, Named, relation, upright
+from assay.report.statements import Difference, Named, difference, relation
 
 #: Rows of the table.
 _ROWS = 4
@@ -101,15 +101,5 @@ def _of_figures(sides: Sides) -> Iterator[Widest]:
         for other, its in others:
             if run == sides.found.runs[0] and (comparison := shared.comparisons.get(other)):
                 of = sides.estimate(other, its)
-                named = (Named(sides.label(side), each) for side, each in ((other, of), (run, base)))
-                more, less, ratio = upright(comparison, *named)
-                said = Difference(
-                    kind="figure",
-                    more=more,
-                    less=less,
-                    ratio=ratio,
-                    relation=relation(comparison),
-                    noun=what,
-                    comparison=comparison,
-                )
-                yield Widest(what, other, (base, of), said)
+                own, bases = Named(sides.label(other), of), Named(sides.label(run), base)
+                yield Widest(what, other, (base, of), difference(comparison, own, bases, what))

@@ -155,6 +155,20 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         return text("{claim}, about {time} more", claim=claim, time=roughly(self.apart.value))
 
 
+def difference(comparison: Comparison, a: Named, b: Named, noun: str) -> Difference:
+    """Return the statement on two figures of a comparison; `noun`: the quantity, and what both share."""
+    more, less, ratio = upright(comparison, a, b)
+    return Difference(
+        kind="figure",
+        more=more,
+        less=less,
+        ratio=ratio,
+        relation=relation(comparison),
+        noun=noun,
+        comparison=comparison,
+    )
+
+
 def upright(comparison: Comparison, a: Named, b: Named) -> tuple[Named, Named, Quantity]:
     """Return the figure that is said to be larger, the other one, and the ratio of the two, which is 1 or more."""
     ratio = comparison.value

@@ -7,19 +7,16 @@ from msgspec import structs
 
 from assay.model.compared import ComparedPair
 from assay.model.result import Comparison, Lack
-from assay.model.text import Text, filled, joined, listed, text
+from assay.model.text import Text, filled, joined, text
 from assay.report import formatting, selection
 from assay.report.vocabulary import VERDICTS, known
 
 CLAIMS = frozenset({"slower", "faster"})
-#: Why there is no claim, and whether the comparison is of pairs -> the words.
-_OBSTACLES: dict[tuple[str, bool], Text] = {
-    ("launches", True): text("{number} pairs give no interval"),
-    ("launches", False): text("{number} launches of a run give no interval"),
-    ("among", True): text("it can be chance among {among} comparisons"),
-    ("among", False): text("it can be chance among {among} comparisons"),
-    ("margin", True): text("the interval reaches into the margin of {margin}"),
-    ("margin", False): text("the interval reaches into the margin of {margin}"),
+#: Why there is no claim -> the words.
+_OBSTACLES: dict[str, Text] = {
+    "launches": text("{number} launches of a side give no interval"),
+    "among": text("it can be chance among {among} comparisons"),
+    "margin": text("the interval reaches into the margin of {margin}"),
 }
 #: Maximum number of named differences without a claim.
 _NEAREST = 5
@@ -94,12 +91,26 @@ def are_imported(pairs: Iterable[ComparedPair]) -> bool:
     return all("imported" in {pair.a.basis, pair.b.basis} for pair in pairs)
 
 
-def silent(pairs: Sequence[ComparedPair]) -> dict[str, tuple[ComparedPair, ...]]:
-    """Return the inconclusive figures by what they lack for a claim."""
-    unclear = [
-        pair for pair in pairs if pair.comparison.verdict == "inconclusive" and not has_no_samples(pair.comparison)
-    ]
-    return selection.grouped(unclear, lambda pair: missing(pair.comparison))
+def silent(comparisons: Iterable[Comparison]) -> dict[str, tuple[Comparison, ...]]:
+    """Return the inconclusive ones by what they lack for a claim, in words for all of a group."""
+    unclear = [each for each in comparisons if each.verdict == "inconclusive" and not has_no_samples(each)]
+    return {missing(*of): of for of in selection.grouped(unclear, _obstacles).values()}
+
+
+def unsure(comparisons: Iterable[Comparison]) -> str:
+    """Return how many are inconclusive, and what they lack, in sentences; empty if none is."""
+    return joined(
+        " ",
+        [
+            text("{number} inconclusive: {missing}.", number=len(of), missing=why)
+            for why, of in silent(comparisons).items()
+        ],
+    )
+
+
+def _obstacles(comparison: Comparison) -> tuple[object, ...]:
+    lack = comparison.lack or Lack(())
+    return lack.why, lack.disturbed > 0, lack.more is None, comparison.blocks > 0
 
 
 def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
@@ -113,57 +124,45 @@ def is_withdrawn(comparison: Comparison) -> bool:
     return comparison.lack is not None and comparison.lack.why == ("among",)
 
 
-def missing(comparison: Comparison) -> str:
-    """Return what a comparison lacks for a claim, and what decides; empty with a claim."""
-    lack = comparison.lack
-    if lack is None:
+def missing(*comparisons: Comparison) -> str:
+    """Return what comparisons with the same obstacles lack for a claim, and what decides; empty with a claim."""
+    first, lacks = comparisons[0], [each.lack for each in comparisons if each.lack]
+    if not lacks:
         return ""
-    paired = bool(comparison.blocks)
-    reasons = [_OBSTACLES[why, paired] for why in lack.why if (why, paired) in _OBSTACLES]
+    margins = [each.margin for each in comparisons]
     words = {
-        "number": number(comparison),
-        "among": f"{comparison.among:,}",
-        "margin": formatting.percent(comparison.margin),
+        "number": number(first),
+        "among": _extent([each.among for each in comparisons], "{:,}"),
+        "margin": formatting.percent(margins[0]) if len(set(margins)) == 1 else text("1 % or more"),
     }
-    found = [filled(reason, words) for reason in reasons]
-    if lack.disturbed:
-        found.append(
-            text(
-                "{count} disturbed launch has no quiet repeat|{count} disturbed launches have no quiet repeat",
-                count=lack.disturbed,
-            )
-        )
-    return joined("; ", (joined(", ", found), *_deciding(lack, paired=paired)))
+    found: list[str] = [filled(_OBSTACLES[why], words) for why in lacks[0].why if why in _OBSTACLES]
+    if lacks[0].disturbed:
+        found.append(text("disturbed launches have no quiet repeat"))
+    return joined("; ", (joined(", ", found), *_deciding(lacks, paired=bool(first.blocks))))
 
 
-def _deciding(lack: Lack, *, paired: bool) -> Iterator[str]:
+def _deciding(lacks: Sequence[Lack], *, paired: bool) -> Iterator[str]:
     """What decides whether there is a difference."""
-    if lack.more and paired:
-        yield text("{count} more block can decide|{count} more blocks can decide", count=lack.more)
-    elif lack.more:
+    more = [each.more for each in lacks if each.more]
+    if more:
         yield text(
-            "{count} more launch of each run can decide|{count} more launches of each run can decide",
-            count=lack.more,
+            "{count} more block can decide|{number} more blocks can decide"
+            if paired
+            else "{count} more launch of each run can decide|{number} more launches of each run can decide",
+            count=max(more),
+            number=_extent(more, "{:,}"),
         )
-    if lack.runs:
+    if any(each.runs for each in lacks):
         yield text(
-            "{count} earlier run of this machine is missing to know how runs vary|{count} earlier runs of this "
-            "machine are missing to know how runs vary",
-            count=lack.runs,
+            "{count} earlier runs of this machine show how much its runs vary",
+            count=max(each.runs for each in lacks),
         )
 
 
-def withdrawn(comparisons: Sequence[Comparison]) -> str:
-    """Return how many lost their claim by the number of comparisons, and what decides; else empty."""
-    lost = [each for each in comparisons if is_withdrawn(each)]
-    if not lost:
-        return ""
-    return text(
-        "{count} difference is beyond the margin, but not certain: {missing}.|{count} differences are beyond the "
-        "margin, but not certain: {missing}.",
-        count=len(lost),
-        missing=listed(dict.fromkeys(map(missing, lost))),
-    )
+def _extent(numbers: Sequence[int], form: str) -> str:
+    """`6`, `6 to 12`."""
+    ends = dict.fromkeys((min(numbers), max(numbers)))
+    return " to ".join(map(form.format, ends))
 
 
 def resolution(comparisons: Iterable[Comparison]) -> str:

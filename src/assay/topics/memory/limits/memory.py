@@ -88,16 +88,9 @@ def _measured(estimate: Estimate, best: Estimate | None, name: Text, scope: Scop
     if best is None or best.median is None:
         return None
     # The traffic of a figure is no limit that the figure could miss.
-    own = (best.case, best.kernel) == (estimate.case, estimate.kernel)
+    own = estimate.id if (best.case, best.kernel) == (estimate.case, estimate.kernel) else best.id
     by = text("{kernel} ({which})", kernel=f"{best.benchmark} {best.kernel}", which=describe(best))
-    return Limit(
-        best.median,
-        "measured",
-        joined(": ", (name, by)),
-        "memory",
-        scope,
-        measured_by=estimate.id if own else best.id,
-    )
+    return Limit(best.median, "measured", joined(": ", (name, by)), "memory", scope, measured_by=own)
 
 
 def even_share(nodes: frozenset[int], topology: Topology) -> float | None:
