@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from assay.compare import tables, taken
+from assay.compare.environment import is_declared
 from assay.compare.records import RUN
 from assay.compare.yardsticks import speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick
@@ -76,7 +77,7 @@ def _environments(compared: Compared, page: Screen) -> None:
         same = "Nothing that both state differs." if foreign else "Machine, builds and settings are the same."
         page.say(same)
     declared = {compared.across, *compared.allowed}
-    rows = [(f"{e.name}{' *' if e.kind in declared else ''}", e.b, e.a) for e in different]
+    rows = [(f"{e.name}{' *' if is_declared(e, declared) else ''}", e.b, e.a) for e in different]
     if rows:
         page.say()
         page.rows((("not the same", "left"), ("base", "left"), ("this run", "left")), rows)

@@ -1,7 +1,7 @@
 """What two runs have in common: the figures that are compared, named before any of them is judged."""
 
 import itertools
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.analyse import imported
@@ -109,7 +109,8 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
     if not meeting.is_foreign:
         refuse_undeclared(found, (across, *allowed))
     of_run, of_base = meeting.figures
-    _refuse_unknown(across, [*of_run, *of_base])
+    stated = {*run.run.plan.levels, *base.run.plan.levels}
+    _refuse_unknown(across, [*of_run, *of_base], stated)
     networks: tuple[Taken, ...] = ()
     if meeting.is_foreign:
         own, printed = (of_run, of_base) if base.run.imported else (of_base, of_run)
@@ -250,8 +251,8 @@ def _differences(pairs: Sequence[ComparedPair], *, foreign: bool) -> Iterator[Di
         yield Difference("unstated", ", ".join(names), a, b)
 
 
-def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:
-    known = {name for each in measured for name in (*each.estimate.params, *each.estimate.factors)}
+def _refuse_unknown(across: str, measured: Sequence[Measured], stated: Collection[str]) -> None:
+    known = {name for each in measured for name in (*each.estimate.params, *each.estimate.factors)} | set(stated)
     if across and across not in known | {*GUARDED, MEMORY}:
         raise UsageError(
             f"nothing is called '{across}' that two runs could differ in",
