@@ -1,4 +1,4 @@
-"""The gate of comparisons: what fails, is open or passes; and a fleet with a node that lost half its memory rate."""
+"""The gate of comparisons: what fails, is open or passes; and fleets in which a node lost half its memory rate."""
 
 from pathlib import Path
 
