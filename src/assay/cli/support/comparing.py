@@ -7,14 +7,15 @@ from typing import NamedTuple
 import msgspec
 
 from assay import store
+from assay.analyse import examine_together
 from assay.analyse.history import FEWEST_RUNS
 from assay.cli.support import opened, output
-from assay.compare import figure_rows, terminal
+from assay.compare import figure_rows, levels, terminal
 from assay.compare.environment import GUARDED
 from assay.compare.gates import Gate, Judged, further_launches, gate
 from assay.compare.meeting import Declared
 from assay.compare.records import ComparedRuns, ComparedToFirst
-from assay.compare.runs import against, refuse_nothing, within
+from assay.compare.runs import against, borders, refuse_nothing, within
 from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
 from assay.model.compared import Compared
@@ -63,6 +64,62 @@ def compare(
         output.say(f"run {run.info.id} is {status}: cases that it did not measure are not compared")
     if threshold is not None:
         _judge(gate(found.compared, threshold), unfinished)
+
+
+def compare_levels(  # noqa: PLR0913 (the options of the command)
+    names: Sequence[str],
+    factor: str,
+    declared: Declared,
+    fail_below: str | None,
+    *,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Compare levels of whole runs, and print what was seen and which runs come next.
+
+    Args:
+        names: of runs.
+        factor: whose levels the runs state.
+        declared: must be empty.
+        fail_below: share by which a figure may be slower; None for any.
+        everything: print all comparisons, not only the significant ones.
+        as_json: print JSON.
+    """
+    opened.without_collector()
+    border = None if fail_below is None else parse_share(fail_below)
+    if any(declared):
+        why = "whatever differs between the levels belongs to them, and is shown"
+        again = f"assay compare --factor {factor} {' '.join(names)}"
+        raise UsageError("--across, --allow and --as do not go with --factor", why=why, remedy=again)
+    runs = [store.load(store.find(name)) for name in names]
+    alternating = levels.alternations(runs, factor)
+    evidence = dict(zip((run.info.id for run in runs), examine_together(runs, borders(runs)), strict=True))
+    found = [levels.by_level(each, evidence) for each in alternating]
+    if as_json:
+        documents = [ComparedRuns(**msgspec.structs.asdict(each)) for each in found]
+        ids = tuple(run.info.id for run in runs)
+        output.print_json(
+            documents[0] if len(found) == 1 else ComparedToFirst(RESULT_SCHEMA, ids, tuple(found), None, ())
+        )
+    else:
+        for each in found:
+            figure_rows.render(each, output.console(), everything=everything)
+    for blocks, each in zip(alternating, found, strict=True):
+        for run in blocks.alone:
+            output.say(f"run {run.info.id} has no neighbour in time of the other level: it is left out")
+        _print_next(blocks, each)
+    if border is not None:
+        _judge(gate(found, border), [])
+
+
+def _print_next(found: levels.Alternation, compared: Compared) -> None:
+    """Print the runs that decide what the blocks so far leave open, if any do."""
+    more = [lack.more for pair in compared.pairs if (lack := pair.comparison.lack) and lack.more]
+    if more:
+        study = found.runs[0][0].plan.study
+        runs = "; ".join(f"assay run {study} --level {found.factor}={level}" for level in found.following)
+        blocks = f"{max(more)} more {'block' if max(more) == 1 else 'blocks'}"
+        output.say(f"{blocks} of two runs can decide what was seen; next, in this order: {runs}")
 
 
 def _document(found: _Found) -> Compared | ComparedToFirst:
