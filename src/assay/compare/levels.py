@@ -85,23 +85,19 @@ def _alternation(ordered: Sequence[Run], factor: str, level: str, base: str) -> 
         else:
             alone.append(first)
             of_both = rest
-    found = Alternation(factor, level, base, tuple(blocks), tuple(alone))
     if len(blocks) < _FEWEST:
-        order = " ".join(run.plan.levels[factor] for run in ordered if run.plan.levels[factor] in {level, base})
-        study = ordered[0].plan.study
+        order = [run for run in ordered if run.plan.levels[factor] in {level, base}]
+        shown = " ".join(run.plan.levels[factor] for run in order)
+        study, last = ordered[0].plan.study, order[-1]
+        own = last.plan.levels[factor]
+        other = base if own == level else level
+        missing = (other,) if any(last is run for run in alone) else (own, other)
         raise UsageError(
-            f"the levels of '{factor}' do not alternate: {order}",
+            f"the levels of '{factor}' do not alternate: {shown}",
             why="what changes with time would count as the level; two runs of each are needed, in turn",
-            remedy="; then ".join(f"assay run {study} --level {factor}={each}" for each in _missing(found, order)),
+            remedy="; then ".join(f"assay run {study} --level {factor}={each}" for each in missing),
         )
-    return found
-
-
-def _missing(found: Alternation, order: str) -> list[str]:
-    """The levels of the next runs that make two blocks with those that are there."""
-    last = order.rpartition(" ")[2]
-    other = {found.level: found.base, found.base: found.level}
-    return [other[last]] if len(found.runs) == _FEWEST - 1 else [other[last], other[last], last]
+    return Alternation(factor, level, base, tuple(blocks), tuple(alone))
 
 
 def by_level(found: Alternation, evidence: Mapping[str, Evidence]) -> Compared:
