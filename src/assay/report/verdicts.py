@@ -109,9 +109,14 @@ def _obstacles(comparison: Comparison) -> tuple[object, ...]:
 
 
 def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
-    """Return the largest differences that no chance explains alone, but chance among all comparisons."""
-    withdrawn = [pair for pair in pairs if is_withdrawn(pair.comparison)]
-    return sorted(withdrawn, key=lambda pair: -abs(math.log(pair.comparison.ratio)))[:_NEAREST]
+    """Return the largest differences that are seen: too few blocks for a test, or chance among all comparisons."""
+    seen = [pair for pair in pairs if is_withdrawn(pair.comparison) or _is_apart(pair.comparison)]
+    return sorted(seen, key=lambda pair: -abs(math.log(pair.comparison.ratio)))[:_NEAREST]
+
+
+def _is_apart(comparison: Comparison) -> bool:
+    """Whether a range, which is no interval, lies wholly beyond the margin."""
+    return not comparison.confidence and max(comparison.lo, 1 / comparison.hi) > 1 + comparison.margin
 
 
 def is_withdrawn(comparison: Comparison) -> bool:
