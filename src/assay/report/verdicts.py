@@ -161,7 +161,7 @@ def _deciding(lacks: Sequence[Lack], *, paired: bool) -> Iterator[str]:
         )
     if any(each.runs for each in lacks):
         yield text(
-            "{count} earlier runs of this machine show how much its runs vary",
+            "{count} earlier runs of this machine would show how its runs vary",
             count=max(each.runs for each in lacks),
         )
 
