@@ -112,7 +112,7 @@ def test_one_run_shows_its_levels_and_what_a_against_a_showed(home: Path) -> Non
     boosted(home, 0.05, 1)
     result = invoke("last")
     assert "boost on against off (base), 4 figures: 4 faster" in result.output
-    assert "A against A: this machine cannot resolve differences below" in result.output
+    assert "A against A: two measurements of the same case differ by less than" in result.output
     assert "Smallest detectable difference" in result.output
     assert ending(result.output.splitlines(), "faster") == 4
 
