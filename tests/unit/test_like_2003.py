@@ -1,0 +1,91 @@
+"""Every row of the studies of 2003 and 2004 on clusters of their shape: compared, or refused for a physical reason."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from tests.simulation import simulated_run
+from tests.unit.test_hpl import WITH_BLAS
+
+from assay import store
+from assay.analyse import imported
+from assay.compare.runs import between
+from assay.model.compared import Compared
+from assay.model.plan import Factor
+from assay.simulation import Law, Link
+
+#: A node of 1 GiB with two processors of one core, and one with a single one.
+TWO = "pack:2 numa:1(memory=512MB) l2:1(size=512kB) core:1 pu:1"
+ONE = "pack:1 numa:1(memory=512MB) l2:1(size=512kB) core:1 pu:1"
+MTU = Factor("mtu", ("1500", "4075"), "commands", commands={"1500": "mtu 1500", "4075": "mtu 4075"})
+FRAMES = {"mtu 1500": 1.0, "mtu 4075": 1.04}
+
+
+class System(NamedTuple):
+    """A cluster: its node, their number, what is true of it, what the command line says, and its unlike nodes."""
+
+    node: str
+    nodes: int
+    law: Law
+    options: dict[str, Any] = {}
+    unlike: dict[str, str] = {}
+
+
+def links(**networks: Link) -> Law:
+    """Messages between the processors of a node as between two of VTPCC, and over these devices."""
+    return Law(links={"package": Link(5e-6, 312e6, 312e6), **networks}, tcp=(0.9, 0.85), commands=FRAMES)
+
+
+SYSTEMS = {
+    "leo": System(
+        TWO,
+        12,
+        links(sci0=Link(3.9e-6, 250e6, 300e6), eth0=Link(140e-6, 10e6, 12e6)),
+        {"networks": {"eth0-net": "eth0", "fast": "sci0"}, "toolchains": ("gcc", "clang")},
+    ),
+    "sci": System(TWO, 16, links(host=Link(5.9e-6, 83e6, 90e6))),
+    "vtpcc": System(TWO, 8, links(host=Link(5e-5, 100e6, 112e6))),
+    "cs-pccluster2": System(
+        ONE,
+        8,
+        links(eth0=Link(6e-5, 37e6, 40e6), eth1=Link(9e-5, 11e6, 12e6)),
+        {"networks": {"second": "eth1", "first": "eth0"}, "factors": (MTU,)},
+        {"n1": ONE.replace("512MB", "1GB")},
+    ),
+}
+#: Reference -> its figures, those that are compared, and why the others are not.
+ROWS = {
+    "leo": (26, 22, {"it needs the other system: sci": 3, "it needs 4 GiB of memory; 1 GiB may be used": 1}),
+    "sci": (5, 5, {}),
+    "vtpcc": (9, 9, {}),
+    "cs-pccluster2": (
+        11,
+        9,
+        {"it needs two operating systems: Vine Linux and Windows": 1, "it needs the other system: vtpcc": 1},
+    ),
+}
+
+
+def compared(name: str, folder: Path) -> tuple[Compared, list[str]]:
+    """The simulated run of `like:NAME` beside the reference, and the ids of the reference's figures."""
+    system = SYSTEMS[name]
+    hosts = tuple(f"n{number}" for number in range(1, system.nodes + 1))
+    options = msgspec.structs.replace(WITH_BLAS, hosts=hosts, launches=2, **system.options)
+    path = simulated_run(
+        folder, system.law, description=system.node, study=f"like:{name}", options=options, unlike=system.unlike
+    )
+    source = store.load(store.find(name))
+    assert source.imported
+    figures = [each.estimate.id for each in imported.measured(source, source.imported)]
+    return between(store.load(path), source), figures
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_figure_is_compared_or_refused_for_a_physical_reason(name: str, tmp_path: Path) -> None:
+    found, figures = compared(name, tmp_path)
+    stored, met, refused = ROWS[name]
+    assert len(figures) == len(set(figures)) == stored
+    assert len({pair.b.id for pair in found.pairs}) == met
+    reasons = [found.uncompared[each] for each in figures if each in found.uncompared]
+    assert {reason: reasons.count(reason) for reason in reasons} == refused
