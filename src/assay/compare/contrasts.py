@@ -4,11 +4,11 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from assay.analyse import matching
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.catalogue import benchmarks
-from assay.compare import matching
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast, Curve
 from assay.compare.yardsticks import NO_SPEED
 from assay.model import roles

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.analyse import imported, states, strata
+from assay.analyse import imported, matching, states, strata, taken
 from assay.analyse.comparisons.effects import adjusted, compare, compare_unpaired
 from assay.analyse.comparisons.pairing import MEMORY
 from assay.analyse.curves import is_headline
@@ -15,7 +15,7 @@ from assay.analyse.history import BetweenRuns, History, RunLogs, logs
 from assay.analyse.launches import CaseAttempt, yields
 from assay.analyse.limits import bound, without_refused
 from assay.analyse.outcomes import outcomes
-from assay.compare import matching, taken
+from assay.compare import derivations
 from assay.compare.environment import GUARDED, differences, is_one_machine, refuse_undeclared
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
@@ -188,8 +188,10 @@ def _against(run: Run, base: Run, declared: Declared, between: BetweenRuns) -> C
         else:
             of_base = taken.renamed(of_base, of_run, {pair.b: pair.a for pair in reversed(networks)})
     sides = _Sides(run, base, of_run, of_base, between)
-    met = _of_source(sides, across) if foreign else _of_one_case(sides, across)
-    pairs, uncompared, new = _compared(sides, list(met))
+    met = list(_of_source(sides, across) if foreign else _of_one_case(sides, across))
+    following, missing = derivations.meet((run, base), (of_run, of_base), networks) if foreign else ([], {})
+    pairs, uncompared, new = _compared(sides, met + following)
+    uncompared |= missing
     found += tuple(_differences(pairs, foreign=foreign))
     ratios = () if one_machine else yardsticks((run, base), (of_run, of_base), between)
     return Compared(
@@ -299,7 +301,7 @@ def _measured(
 ) -> list[Measured]:
     """The headline estimates of a run; by state for benchmarks that states explain."""
     found = (
-        imported.measured(run, run.imported)
+        [each for each in imported.measured(run, run.imported) if not each.estimate.derivation]
         if run.imported
         else measure(run, attempts, outcomes(run, attempts), explained)
     )

@@ -8,12 +8,11 @@ from pathlib import PurePath
 import msgspec
 
 from assay import references
-from assay.analyse import conclude, examine
+from assay.analyse import conclude, examine, taken
 from assay.analyse.curves import is_headline
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
 from assay.analyse.messages.steps import MessageLaw
-from assay.compare import taken
 from assay.compare.analysis import side_by_side
 from assay.compare.curves import RANKS, cpus_of_rank
 from assay.compare.environment import differences, is_one_machine
