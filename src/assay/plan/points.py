@@ -15,8 +15,6 @@ from assay.model.units import parse_range
 
 #: `first:huge,small`, `first:XL,L,M`: the first of these values that this machine supports.
 _FIRST = "first:"
-#: The largest order that fits into memory, on the axis of that role.
-_FILLING = "filling"
 #: Share of memory for a size chosen to fit: to fill all memory takes minutes, and the 14 GiB that were published
 #: on nodes of 64 GiB are within this share.
 MEMORY_SHARE = 0.3
@@ -30,14 +28,8 @@ class First(msgspec.Struct, frozen=True):
     values: tuple[ParamValue, ...]
 
 
-class Filling(msgspec.Struct, frozen=True):
-    """The largest order that leaves a fifth of a host's memory; `grain`: the axis whose value divides it."""
-
-    grain: str
-
-
 Point = dict[str, ParamValue]
-Combination = Mapping[str, ParamValue | First | Filling]
+Combination = Mapping[str, ParamValue | First]
 
 
 class ExpandedPoint(msgspec.Struct, frozen=True):
@@ -93,7 +85,7 @@ def fit_sizes(
 
     If no value fits, the one that needs least is taken: the case is then left out with the memory it needs.
     """
-    point: Point = {axis: value for axis, value in request.items() if not isinstance(value, First | Filling)}
+    point: Point = {axis: value for axis, value in request.items() if not isinstance(value, First)}
     passed: list[TooLarge] = []
     for axis, value in request.items():
         if isinstance(value, First):
@@ -102,31 +94,22 @@ def fit_sizes(
             point[axis] = next(fits, min(value.values, key=sizes.__getitem__))
             larger = itertools.takewhile(lambda each: each != point[axis], value.values)  # noqa: B023 (used at once)
             passed += [TooLarge(axis, each, sizes[each], point[axis]) for each in larger]
-    for axis, value in request.items():
-        if isinstance(value, Filling):
-            grain = int(point.get(value.grain, 1))
-            point[axis] = _largest(lambda size: needed({**point, axis: size}) <= _FILLED * available, grain)  # noqa: B023
     return {axis: point[axis] for axis in request}, tuple(passed)
 
 
 def largest_order(benchmark: Benchmark, params: Point, placement: Placement, memory_bytes: float) -> int:
     """The largest order whose case leaves a fifth of a host's memory; 0 if none does, or it has no order."""
     axis = benchmark.axis("order")
-    if axis is None:
-        return 0
+    grain, size = int(params.get(benchmark.order_grain, 1)), 0
 
     def fits(order: int) -> bool:
-        return benchmark.host_memory_bytes(params | {axis.name: order}, placement) <= _FILLED * memory_bytes
+        known = params | {axis.name: order} if axis else params
+        return benchmark.host_memory_bytes(known, placement) <= _FILLED * memory_bytes
 
-    return _largest(fits, int(params.get(benchmark.order_grain, 1)))
-
-
-def _largest(fits: Callable[[int], bool], grain: int) -> int:
-    """The largest multiple of the grain that fits; 0 if none does."""
-    step, size = grain, 0
-    while fits(step):
+    step = grain if axis else 0
+    while step and fits(step):
         step *= 2
-    while step >= grain:
+    while step >= grain and axis:
         size += step if fits(size + step) else 0
         step //= 2
     return size // grain * grain
@@ -177,13 +160,11 @@ def supported(
     None if an axis has no value left. For a machine that is only described, unknown properties are assumed to be
     there.
     """
-    kept: dict[str, ParamValue | First | Filling] = dict(request)
+    kept: dict[str, ParamValue | First] = dict(request)
     lacking: list[Unsupported] = []
     for axis in benchmark.axes:
         value = request.get(axis.name)
-        values = (
-            value.values if isinstance(value, First) else (value,) if isinstance(value, str | int | float) else ()
-        )
+        values = value.values if isinstance(value, First) else () if value is None else (value,)
         reasons = {
             each: why for each in values if (why := _unmet(axis, each, machine) or _clash(axis, each, request))
         }
@@ -217,13 +198,11 @@ def _clash(axis: Axis, value: ParamValue, request: Combination) -> str:
 
 def _values(
     benchmark: Benchmark, axis: Axis, wanted: tuple[ParamValue, ...] | ParamValue | None
-) -> tuple[ParamValue | First | Filling, ...]:
+) -> tuple[ParamValue | First, ...]:
     values = wanted if isinstance(wanted, tuple) else (wanted,) if wanted is not None else ()
-    found: list[ParamValue | First | Filling] = []
+    found: list[ParamValue | First] = []
     for value in values:
-        if value == _FILLING and axis.role == "order":
-            found.append(Filling(benchmark.order_grain))
-        elif isinstance(value, str) and value.startswith(_FIRST):
+        if isinstance(value, str) and value.startswith(_FIRST):
             candidates = value.removeprefix(_FIRST).split(",")
             found.append(First(tuple(each for text in candidates for each in _plain(benchmark, axis, text))))
         else:
