@@ -1,6 +1,8 @@
-"""Every row of the studies of 2003 and 2004 on clusters of their shape: compared, or refused for a physical reason."""
+"""Every row of the studies of 2003 and 2004, on clusters of their shape: compared, or refused for a reason."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -28,8 +30,8 @@ class System(NamedTuple):
     node: str
     nodes: int
     law: Law
-    options: dict[str, Any] = {}
-    unlike: dict[str, str] = {}
+    options: Mapping[str, Any] = MappingProxyType({})
+    unlike: Mapping[str, str] = MappingProxyType({})
 
 
 def links(**networks: Link) -> Law:
