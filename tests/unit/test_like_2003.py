@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
-from tests.simulation import simulated_run
+from tests.simulation import plan_for, simulated_run
 from tests.unit.test_hpl import WITH_BLAS
 
 from assay import store
 from assay.analyse import imported
 from assay.compare.runs import between
 from assay.model.compared import Compared
-from assay.model.plan import Factor
+from assay.model.grouping import grouped
+from assay.model.plan import Factor, Plan
 from assay.simulation import Law, Link
 
 #: A node of 1 GiB with two processors of one core, and one with a single one.
@@ -91,3 +92,50 @@ def test_every_figure_is_compared_or_refused_for_a_physical_reason(name: str, tm
     assert len({pair.b.id for pair in found.pairs}) == met
     reasons = [found.uncompared[each] for each in figures if each in found.uncompared]
     assert {reason: reasons.count(reason) for reason in reasons} == refused
+
+
+def test_what_one_run_cannot_tell_is_refused_by_what_it_lacks(tmp_path: Path) -> None:
+    """One kind of frames, one network, and one node of each pair."""
+    options = msgspec.structs.replace(WITH_BLAS, hosts=("n1", "n2"), launches=2)
+    path = simulated_run(
+        tmp_path, SYSTEMS["sci"].law, description=ONE, study="like:cs-pccluster2", options=options
+    )
+    source = store.load(store.find("cs-pccluster2"))
+    refused = between(store.load(path), source).uncompared
+    reasons = [why for name, why in refused.items() if "jumbo" in name]
+    assert reasons == ["mtu was not varied: --vary mtu"] * 3
+
+
+def sizes(plan: Plan, placement: str, pattern: str) -> set[int]:
+    cases = (case for case in plan.studied if case.benchmark == "pt2pt" and case.placement.label == placement)
+    return {int(case.params["bytes"]) for case in cases if case.params["pattern"] == pattern}
+
+
+def test_the_curves_of_the_pictures_are_measured_whole() -> None:
+    hosts = tuple(f"n{number}" for number in range(1, 13))
+    plan = plan_for(TWO, "like:leo", msgspec.structs.replace(WITH_BLAS, hosts=hosts))
+    assert sizes(plan, "one-core@2", "latency") == {0, *(2**power for power in range(9))}
+    large = {2**power for power in range(10, 25)}
+    assert sizes(plan, "one-core@2", "bandwidth") == sizes(plan, "one-core@2", "bidirectional") == large
+    assert sizes(plan, "pair:other-socket", "bandwidth") == large
+    orders = grouped((case for case in plan.studied if case.benchmark == "hpl"), lambda case: case.placement.label)
+    for label in ("2x1@2", "2x1@6", "2x1@12"):
+        found = {int(case.params["n"]) for case in orders[label]}
+        assert {1000, 2000, 5000, 10000} < found
+        assert max(case.memory_bytes for case in orders[label]) > 0.75 * 2**30, "the largest fills the memory"
+    mixes = {case.params["mix"] for case in plan.studied if case.benchmark == "flops_plain"}
+    assert mixes == {f"mix-{number}" for number in range(1, 9)}
+
+
+@pytest.mark.parametrize(("name", "networks"), [("vtpcc", 2), ("cs-pccluster2", 1)])
+def test_netpipe_is_measured_whole(name: str, networks: int) -> None:
+    """From 1 B to 8 MiB between nodes, inside a node where it has two processors, and by copies hot and cold."""
+    plan = plan_for(SYSTEMS[name].node, f"like:{name}", msgspec.structs.replace(WITH_BLAS, hosts=("n1", "n2")))
+    curves = grouped(
+        plan.studied,
+        lambda case: (case.benchmark, case.placement.label, case.params.get("buffers") == "cold"),
+    )
+    of_messages = [found for (benchmark, *_), found in curves.items() if benchmark != "memcpy"]
+    assert len(of_messages) == 2 * networks
+    for found in (*of_messages, curves["memcpy", "one-core", False], curves["memcpy", "one-core", True]):
+        assert {2**power for power in range(24)} == {int(case.params["bytes"]) for case in found}

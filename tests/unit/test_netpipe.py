@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 from tests.simulation import simulated_run
 from tests.unit.law_evidence import known, measured, placed
+from tests.unit.test_import_tools import tables
 from tests.unit.test_like import _PAIR
 
 from assay import store
@@ -147,3 +148,20 @@ def test_odd_messages_of_a_simulated_network_cost_nothing(two_nodes: tuple[Run, 
     of_messages = [each for each in found if not each.id.startswith("size-offset/memcpy")]
     assert len(of_messages) == 4
     assert all(0.99 < each.mean.lo <= each.mean.hi < 1.01 for each in of_messages)
+
+
+def test_odd_sizes_of_an_imported_output_are_no_points_of_its_curve_and_have_a_cost() -> None:
+    rows = ["$ mpirun -np 2 -H a,b ./NPmpi"]
+    sizes = [1, 2, 3, 4, 6, 8, 12] + [
+        odd for size in (16, 24, 32, 48, 64, 96, 128) for odd in (size - 3, size, size + 3)
+    ]
+    for number, size in enumerate(sizes):
+        micros = (30 + size / 100) * (1 if size in {16, 24, 32, 48, 64, 96, 128} else 1.2)
+        rows.append(
+            f"{number:3d}: {size:7d} bytes    100 times --> {8 * size / micros:9.4f} Mbps in {micros:10.4f} usec"
+        )
+    (table,) = tables("netpipe", "\n".join(rows))
+    plain = {int(each.params["bytes"]) for each in table.figures if not each.params.get("offset")}
+    assert plain == {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128}
+    odd = [(each.params["bytes"], each.params["offset"]) for each in table.figures if each.params.get("offset")]
+    assert sorted(set(odd)) == sorted((size, offset) for size in plain if size >= 16 for offset in (-3, 3))

@@ -346,7 +346,7 @@ def _is_part(operand: Operand, estimate: Estimate) -> bool:
 
 
 def _is_layout(operand: Operand, estimate: Estimate, run: Run) -> bool:
-    """Whether a printed figure is of the ranks that an operand counts; a source that does not count them is silent."""
+    """Whether a printed figure is of the ranks that an operand counts, if it counts them."""
     return (
         not run.imported
         or parsed(operand.placement).form != "ranks"
