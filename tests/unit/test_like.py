@@ -19,14 +19,14 @@ from assay.compare import figure_rows
 from assay.compare.runs import between
 from assay.model.errors import UsageError
 from assay.model.imported import UNSTATED
-from assay.model.plan import Plan
+from assay.model.plan import Factor, Plan
 from assay.model.units import format_size
 
 _PAIR = "pack:2 numa:1(memory=512MB) l2:1(size=512kB) core:1 pu:1"
 #: Reference -> a node of its shape, and how many it has.
 SHAPES = {
     "cs-pccluster2": ("pack:1 numa:1(memory=1GB) l2:1(size=512kB) core:1 pu:1", 8),
-    "epyc-7601": (EPYC_7601.replace("memory=16GB", "memory=32GB"), 1),
+    "epyc-7601": (EPYC_7601.replace("memory=16GB", "memory=32GB"), 16),
     "hpcdiy-gbe": (SANDY_BRIDGE, 2),
     "hpcdiy-numa": (SANDY_BRIDGE, 1),
     "hpcdiy-qdr": (SANDY_BRIDGE, 2),
@@ -104,17 +104,23 @@ def test_it_is_compared_with_the_best_of_them_whose_size_is_named(tmp_path: Path
 #: others Assay has no benchmark, they state no place, or they follow from other figures.
 MET = {
     "cs-pccluster2": 4,
-    "epyc-7601": 41,
+    "epyc-7601": 47,
     "hpcdiy-gbe": 47,
-    "hpcdiy-numa": 2,
+    "hpcdiy-numa": 12,
     "hpcdiy-qdr": 235,
     "leo": 10,
     "sci": 3,
     "vtpcc": 8,
 }
-#: What the command line says of these machines: the place of the card, and networks with names of their own.
+#: A factor of the machine's configuration, as its assay.toml names it.
+C_STATES = Factor("c-states", ("enabled", "disabled"), "prefix", prefixes={"enabled": "", "disabled": ""})
+#: What the command line says of these machines: the place of the card, networks with names of their own, what is
+#: varied.
 GIVEN: dict[str, dict[str, object]] = {
-    "epyc-7601": {"hosts": ("n1", "n2"), "nic_nodes": {"": 6}},
+    "epyc-7601": {
+        "nic_nodes": {"": 6},
+        "absent": {"wrf": "the program wrf.exe is not here"},
+    },
     "hpcdiy-qdr": {"nic_nodes": {"": 0}},
     "leo": {"networks": {"a": "sci0", "b": "eth0"}},
 }

@@ -18,6 +18,7 @@ from assay.model.derivation import Derivation, Operand
 from assay.model.grouping import grouped
 from assay.model.imported import UNSTATED, Figure, Table
 from assay.model.left_out import Folded, LeftOut
+from assay.model.measurands import FACTOR_ROLES
 from assay.model.placement import parsed
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
@@ -84,12 +85,19 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
     Raises:
         MissingError: there is none.
     """
+    words = parsed(operand.placement).each_over
+    if len(words) > 1:
+        found = [each for word in words for each in _some(figures, operand, word)]
+        if not found:
+            raise MissingError(_why(operand, figures.run))
+        return found
     seeking = _described(operand, figures)
     fitting = [
         (price, each)
         for each in figures.measured
         if each.launches
         and _quantity(each.estimate) == _quantity(seeking)
+        and _has_levels(operand, each.estimate, figures.run)
         and aspects.is_where(operand, each.estimate, figures.run)
         and _is_part(operand, each.estimate)
         and _is_layout(operand, each.estimate, figures.run)
@@ -100,6 +108,14 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
     least = min(price for price, _ in fitting)
     nearest = [each for price, each in fitting if price == least]
     return sorted(nearest, key=lambda each: -each.estimate.merit)
+
+
+def _some(figures: Figures, operand: Operand, word: str) -> list[Measured]:
+    """The same at one of several numbers of nodes; none where there is none."""
+    try:
+        return select(figures, msgspec.structs.replace(operand, placement=word))
+    except MissingError:
+        return []
 
 
 def evaluate(
@@ -119,6 +135,9 @@ def evaluate(
     systems = sorted({operand.factors.get(_SYSTEM, "") for operand in derivation.operands})
     if len(systems) > 1 and _SYSTEM not in {each.name for each in figures.run.plan.factors}:
         raise MissingError(text("it needs two operating systems: {a} and {b}", a=systems[0], b=systems[1]))
+    for operand in derivation.operands:
+        if operand.reference and operand.reference not in others:
+            raise MissingError(text("it needs the other system: {name}", name=operand.reference))
     if derivation.operation == "best at":
         return _best_at(derivation, figures)
     if derivation.along:
@@ -132,8 +151,6 @@ def evaluate(
 def value(operand: Operand, figures: Figures, others: Mapping[str, Figures] = {}) -> Value:
     """Return the value of an operand; raises as `evaluate`."""
     if operand.reference:
-        if operand.reference not in others:
-            raise MissingError(text("it needs the other system: {name}", name=operand.reference))
         figures = others[operand.reference]
     if operand.aspect in aspects.OF_MACHINES:
         return _exact(aspects.of_machine(operand, figures.run))
@@ -337,10 +354,19 @@ def _level(factor: str, wanted: str, run: Run) -> str:
     return _OF_VARIED[wanted](levels)
 
 
+def _has_levels(operand: Operand, estimate: Estimate, run: Run) -> bool:
+    """Whether a figure is at the levels that an operand names; parts of the system meet by role elsewhere."""
+    if run.imported:
+        return True
+    others = {name: level for name, level in operand.factors.items() if name not in FACTOR_ROLES}
+    wanted = {name: own for name, level in others.items() if (own := _level(name, level, run))}
+    return wanted.items() <= estimate.factors.items()
+
+
 def _is_part(operand: Operand, estimate: Estimate) -> bool:
     """Whether a figure is of a part of the kind that the word names, if it names no certain one."""
     word = parsed(operand.placement)
-    if word.group not in {"numa", "socket", "l3"} or word.index is not None:
+    if word.form != "group" or word.index is not None:
         return True
     return estimate.measurand.places.part.startswith(word.group)
 
@@ -374,9 +400,10 @@ def _why(operand: Operand, run: Run) -> str:
 
 
 def _is_of(left: LeftOut, operand: Operand) -> bool:
-    return left.family[:2] == (operand.benchmark, parsed(operand.placement).starred) or left.request.startswith(
-        f"{operand.benchmark} at {operand.placement}"
-    )
+    """Whether a plan left out what an operand describes, or its whole benchmark."""
+    place = f"{operand.benchmark} at {operand.placement}"
+    family = (operand.benchmark, parsed(operand.placement).starred)
+    return left.request in {operand.benchmark, place} or left.family[:2] == family
 
 
 def _is_folded(folded: Folded, operand: Operand) -> bool:

@@ -13,14 +13,22 @@ from assay.model.errors import UsageError
 from assay.model.imported import RANGE_END, UNSTATED, Figure, Table
 from assay.model.law import SPEED_UP
 from assay.model.placement import Memory, parsed
-from assay.model.plan import Measure, Study
+from assay.model.plan import LARGEST, Measure, Study
 from assay.model.units import format_size
 
 #: One core, the base of published speed-ups.
 _BASE = "one-core"
 _WEIGHT = 0.3
-#: Sizes of messages for a bandwidth without one: authors print the best of large ones.
+#: Sizes of messages for a bandwidth without one: authors print the best of large ones; for a latency the curve.
 _LARGE = (2**18, 2**20, 2**22)
+_CURVE = (0, *(2**power for power in range(23)))
+
+
+_UNSTATED_SIZES = {
+    "size of the messages of a bandwidth": "the source does not state it; {} take its place".format(
+        ", ".join(map(format_size, _LARGE))
+    )
+}
 
 
 class _Row(NamedTuple):
@@ -30,6 +38,7 @@ class _Row(NamedTuple):
     placement: str
     memory: str
     params: tuple[tuple[str, ParamValue], ...]
+    launches: int = 0
 
 
 def study(name: str, sweeps: Sequence[str] = ()) -> Study:
@@ -55,11 +64,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
                     wanted = dict.fromkeys(_rows(each, of, curves))
                     rows |= wanted
                     if wanted and _unstated_size(each, of):
-                        sizes = ", ".join(map(format_size, _LARGE))
-                        without.setdefault(
-                            "size of the messages of a bandwidth",
-                            f"the source does not state it; {sizes} take its place",
-                        )
+                        without |= _UNSTATED_SIZES
             except _AbsentError as absent:
                 without.setdefault(request, str(absent))
     if not rows and not curves:
@@ -123,19 +128,24 @@ def _rows(table: Table, figure: Figure, curves: Sequence[Measure]) -> Iterator[_
         raise _AbsentError(f"'{figure.metric}' follows from other figures")
     if table.placement == UNSTATED:
         raise _AbsentError("the source does not say where it ran")
-    size = _unstated_size(table, figure)
     if _is_drawn(_row(benchmark, table.placement, table.memory, params), curves):
         return
-    for sized in [{size: large} for large in _LARGE] if size else [{}]:
+    size, order = _unstated_size(table, figure), benchmark.axis("order")
+    metric = roles.metric(benchmark, figure.kernel, figure.metric)
+    sizes = _CURVE if metric and metric.role == "message-time" else _LARGE
+    for sized in [{size: each} for each in sizes] if size else [{}]:
         yield _row(benchmark, table.placement, table.memory, params | sized)
+    if order and order.name not in params:  # authors fill the memory; such a solution takes an hour
+        largest = _row(benchmark, table.placement, table.memory, params | {order.name: LARGEST})
+        yield largest._replace(launches=1)
 
 
 def _unstated_size(table: Table, figure: Figure) -> str:
     """The axis of the size of messages if the figure is a bandwidth without one, else empty."""
     metric = roles.metric(benchmarks.get(table.benchmark), figure.kernel, figure.metric)
     size = roles.axis(benchmarks.get(table.benchmark), "message-size")
-    is_bandwidth = metric is not None and metric.role == "message-bandwidth"
-    return size if is_bandwidth and size not in table.params | figure.params else ""
+    of_messages = metric is not None and metric.role in {"message-bandwidth", "message-time"}
+    return size if of_messages and size not in table.params | figure.params else ""
 
 
 def _is_drawn(row: _Row, curves: Sequence[Measure]) -> bool:
@@ -197,6 +207,7 @@ def _measures(rows: dict[_Row, None]) -> Iterator[Measure]:
             if name:
                 axes[name] = tuple(dict.fromkeys(values))
             weight = _WEIGHT / max(1, len(values))
+            why = "rows of the published system"
             yield Measure(
-                row.benchmark, (row.placement,), (row.memory,), axes, weight, why="rows of the published system"
+                row.benchmark, (row.placement,), (row.memory,), axes, weight, why=why, launches=row.launches
             )
