@@ -25,6 +25,20 @@ from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import text
 
+#: Of the nodes, the one whose best figure is worst.
+WORST_NODE = "worst node"
+_SYSTEM, _TWO = "system", 2
+#: Word for a level of a factor whose levels differ from system to system -> the level among those of a run.
+_OF_VARIED: Mapping[str, Callable[[Sequence[str]], str]] = {
+    "any": lambda _levels: "",
+    "largest": lambda levels: max(levels, key=_number),
+    "smallest": lambda levels: min(levels, key=_number),
+}
+
+
+def _number(level: str) -> float:
+    return float(level) if level.replace(".", "", 1).isdigit() else 0.0
+
 
 class MissingError(Exception):
     """A derived figure that a system does not have; the message is the reason."""
@@ -86,6 +100,7 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
         and _has_levels(operand, each.estimate, figures.run)
         and aspects.is_where(operand, each.estimate, figures.run)
         and _is_part(operand, each.estimate)
+        and _is_layout(operand, each.estimate, figures.run)
         and (price := matching.cost(seeking, each.estimate)) is not None
     ]
     if not fitting:
@@ -117,9 +132,11 @@ def evaluate(
     Raises:
         MissingError: an operand has no figure, or they have no such relation.
     """
+    systems = sorted({operand.factors.get(_SYSTEM, "") for operand in derivation.operands})
+    if len(systems) > 1 and _SYSTEM not in {each.name for each in figures.run.plan.factors}:
+        raise MissingError(text("it needs two operating systems: {a} and {b}", a=systems[0], b=systems[1]))
     for operand in derivation.operands:
-        if operand.reference and operand.reference not in others:
-            raise MissingError(text("it is a figure of another system: {name}", name=operand.reference))
+        _system(operand, figures, others)
     if derivation.operation == "best at":
         return _best_at(derivation, figures)
     if derivation.along:
@@ -132,18 +149,29 @@ def evaluate(
 
 def value(operand: Operand, figures: Figures, others: Mapping[str, Figures] = {}) -> Value:
     """Return the value of an operand; raises as `evaluate`."""
-    if operand.reference:
-        figures = others[operand.reference]
+    figures = _system(operand, figures, others)
     if operand.aspect in aspects.OF_MACHINES:
         return _exact(aspects.of_machine(operand, figures.run))
     found = select(figures, operand)
     return _value(_taken(operand, found), operand, figures.run)
 
 
+def _system(operand: Operand, figures: Figures, others: Mapping[str, Figures]) -> Figures:
+    """The figures of the system that an operand is of."""
+    if operand.reference and operand.reference not in others:
+        raise MissingError(text("it needs the other system: {name}", name=operand.reference))
+    return others[operand.reference] if operand.reference else figures
+
+
 def _taken(operand: Operand, found: Sequence[Measured]) -> Measured:
     """One of several: the best, the worst, or the one at the largest value of an axis."""
     if operand.take in {"best", "worst"}:
         return found[0 if operand.take == "best" else -1]
+    if operand.take == WORST_NODE:
+        nodes = grouped(found, lambda each: each.estimate.placement.hosts)
+        if len(nodes) == 1:
+            raise MissingError(text("it needs several nodes"))
+        return [of_node[0] for of_node in nodes.values()][-1]
     return max(found, key=lambda each: aspects.coordinate(each.estimate, operand.take))
 
 
@@ -227,7 +255,7 @@ def _best_at(derivation: Derivation, figures: Figures) -> Value:
 def _extreme(derivation: Derivation, figures: Figures, others: Mapping[str, Figures]) -> Value:
     """The lowest or highest ratio over all values of an axis that both have."""
     a, b = derivation.operands
-    sides = [figures if not each.reference else others[each.reference] for each in (a, b)]
+    sides = [_system(each, figures, others) for each in (a, b)]
     of_a, of_b = (_along(derivation, each, side) for each, side in zip((a, b), sides, strict=True))
     ratios = [
         _combined("ratio", _value(of_a[at], a, sides[0].run), _value(of_b[at], b, sides[1].run))
@@ -308,22 +336,36 @@ def _described(operand: Operand, figures: Figures) -> Estimate:
 def _levels(operand: Operand, figures: Figures) -> dict[str, str]:
     """Levels of factors, with the names of this system's networks."""
     name = operand.factors.get(taken.NETWORK, "")
+    chosen = {each: level for each, level in operand.factors.items() if each != taken.NETWORK}
+    others = {each: level for each, varied in chosen.items() if (level := _level(each, varied, figures.run))}
     if name in {"fastest", "slowest"}:
         networks = taken.by_rate(figures.measured)
         if len(networks) <= 1 and figures.run.imported:
-            return {each: level for each, level in operand.factors.items() if each != taken.NETWORK}
+            return others
         if len(networks) <= 1:
             raise MissingError(text("it needs two networks: --vary network=NAME,NAME"))
-        return {**operand.factors, taken.NETWORK: networks[0 if name == "fastest" else -1]}
-    others = {each: level for each, level in operand.factors.items() if each != taken.NETWORK}
+        return {**others, taken.NETWORK: networks[0 if name == "fastest" else -1]}
     own = figures.networks.get(name, name)
     return others | ({taken.NETWORK: own} if own and own != UNSTATED else {})
 
 
+def _level(factor: str, wanted: str, run: Run) -> str:
+    """The level of a factor: `largest` and `smallest` of those that were varied; empty for `any` of them."""
+    if wanted not in _OF_VARIED:
+        return wanted
+    levels = next((each.levels for each in run.plan.factors if each.name == factor), ())
+    if len(levels) < _TWO:
+        raise MissingError(text("{factor} was not varied: --vary {factor}", factor=factor))
+    return _OF_VARIED[wanted](levels)
+
+
 def _has_levels(operand: Operand, estimate: Estimate, run: Run) -> bool:
     """Whether a figure is at the levels that an operand names; parts of the system meet by role elsewhere."""
-    wanted = {name: level for name, level in operand.factors.items() if name not in FACTOR_ROLES}
-    return bool(run.imported) or wanted.items() <= estimate.factors.items()
+    if run.imported:
+        return True
+    others = {name: level for name, level in operand.factors.items() if name not in FACTOR_ROLES}
+    wanted = {name: own for name, level in others.items() if (own := _level(name, level, run))}
+    return wanted.items() <= estimate.factors.items()
 
 
 def _is_part(operand: Operand, estimate: Estimate) -> bool:
@@ -332,6 +374,15 @@ def _is_part(operand: Operand, estimate: Estimate) -> bool:
     if word.form != "group" or word.index is not None:
         return True
     return estimate.measurand.places.part.startswith(word.group)
+
+
+def _is_layout(operand: Operand, estimate: Estimate, run: Run) -> bool:
+    """Whether a printed figure is of the ranks that an operand counts, if it counts them."""
+    return (
+        not run.imported
+        or parsed(operand.placement).form != "ranks"
+        or estimate.placement.label == operand.placement
+    )
 
 
 def _why(operand: Operand, run: Run) -> str:

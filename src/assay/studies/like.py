@@ -12,7 +12,7 @@ from assay.model.derivation import OF_MACHINE
 from assay.model.errors import UsageError
 from assay.model.imported import RANGE_END, UNSTATED, Figure, Table
 from assay.model.law import SPEED_UP
-from assay.model.placement import Memory
+from assay.model.placement import Memory, parsed
 from assay.model.plan import LARGEST, Measure, Study
 from assay.model.units import format_size
 
@@ -51,7 +51,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         raise UsageError(
             f"study 'like:{name}' is not swept", why="--sweep is for scale:NAME", remedy=f"assay plan like:{name}"
         )
-    found = references.get(name)
+    found, curves = references.get(name), references.measures(name)
     rows: dict[_Row, None] = {}
     without: dict[str, str] = {}
     for table in found.tables:
@@ -61,12 +61,13 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
             request = f"{table.tool}: {table.where}"
             try:
                 for each, of in _measured(table, figure):
-                    rows |= dict.fromkeys(_rows(each, of))
-                    if _unstated_size(each, of):
+                    wanted = dict.fromkeys(_rows(each, of, curves))
+                    rows |= wanted
+                    if wanted and _unstated_size(each, of):
                         without |= _UNSTATED_SIZES
             except _AbsentError as absent:
                 without.setdefault(request, str(absent))
-    if not rows:
+    if not rows and not curves:
         raise UsageError(
             f"nothing of '{name}' can be measured",
             why="; ".join(dict.fromkeys(without.values())),
@@ -75,7 +76,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
     return Study(
         title=f"Like {found.title}",
         question=found.question or f"What does this machine do of what {name} did?",
-        measure=tuple(_measures(rows)),
+        measure=(*curves, *_measures(rows)),
         budget_s=900,
         grows=True,
         repeats=found.sources[0].name,
@@ -112,7 +113,7 @@ def _refuse_unknown(name: str) -> None:
         raise _AbsentError(f"Assay has no benchmark '{name}'")
 
 
-def _rows(table: Table, figure: Figure) -> Iterator[_Row]:
+def _rows(table: Table, figure: Figure, curves: Sequence[Measure]) -> Iterator[_Row]:
     _refuse_unknown(table.benchmark)
     benchmark = benchmarks.get(table.benchmark)
     params = {name: value for name, value in (table.params | figure.params).items() if name != RANGE_END}
@@ -127,6 +128,8 @@ def _rows(table: Table, figure: Figure) -> Iterator[_Row]:
         raise _AbsentError(f"'{figure.metric}' follows from other figures")
     if table.placement == UNSTATED:
         raise _AbsentError("the source does not say where it ran")
+    if _is_drawn(_row(benchmark, table.placement, table.memory, params), curves):
+        return
     size, order = _unstated_size(table, figure), benchmark.axis("order")
     metric = roles.metric(benchmark, figure.kernel, figure.metric)
     sizes = _CURVE if metric and metric.role == "message-time" else _LARGE
@@ -143,6 +146,22 @@ def _unstated_size(table: Table, figure: Figure) -> str:
     size = roles.axis(benchmarks.get(table.benchmark), "message-size")
     of_messages = metric is not None and metric.role in {"message-bandwidth", "message-time"}
     return size if of_messages and size not in table.params | figure.params else ""
+
+
+def _is_drawn(row: _Row, curves: Sequence[Measure]) -> bool:
+    """Whether a row is on a curve that is measured whole."""
+    return any(
+        row.benchmark == each.benchmark
+        and row.memory in each.memory
+        and row.placement in {word for words in each.placements for word in parsed(words).each_over}
+        and all(value in _values(each, name) for name, value in row.params)
+        for each in curves
+    )
+
+
+def _values(measure: Measure, axis: str) -> tuple[ParamValue, ...]:
+    value = measure.axes.get(axis, ())
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _row(benchmark: Benchmark, placement: str, memory: str, params: Params) -> _Row:
