@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.analyse import aspects, imported, matching, taken
+from assay.analyse.curves import headline
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.statistics import median_interval
 from assay.model.derivation import Derivation, Operand
@@ -36,11 +37,13 @@ class Figures(NamedTuple):
         run: that has them.
         measured: headline figures.
         networks: network as a reference names it -> the one of this run that is taken for it.
+        exact: whether operands are found by the words that the source has, not by what these mean.
     """
 
     run: Run
     measured: Sequence[Measured]
     networks: Mapping[str, str] = {}
+    exact: bool = False
 
 
 class Value(NamedTuple):
@@ -61,7 +64,7 @@ def of_reference(run: Run) -> Figures:
     """Return the figures that a reference or an import states itself."""
     if run.imported is None:
         return Figures(run, ())
-    return Figures(run, [each for each in imported.measured(run, run.imported) if not each.estimate.derivation])
+    return Figures(run, imported.measured(run, run.imported), exact=True)
 
 
 def select(figures: Figures, operand: Operand) -> list[Measured]:
@@ -70,6 +73,11 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
     Raises:
         MissingError: there is none.
     """
+    if figures.exact:
+        stated = [each for each in figures.measured if each.launches and _is_stated(operand, each.estimate)]
+        if not stated:
+            raise MissingError(_why(operand, figures.run))
+        return sorted(stated, key=lambda each: -each.estimate.merit)
     seeking = _described(operand, figures)
     fitting = [
         (price, each)
@@ -85,6 +93,22 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
     least = min(price for price, _ in fitting)
     nearest = [each for price, each in fitting if price == least]
     return sorted(nearest, key=lambda each: -each.estimate.merit)
+
+
+def _is_stated(operand: Operand, estimate: Estimate) -> bool:
+    """Whether a printed figure has the words of an operand; derived ones by their metric."""
+    words = (
+        (operand.kernel or estimate.kernel, estimate.kernel),
+        (operand.metric or headline(estimate), estimate.metric),
+        (operand.placement or estimate.placement.label, estimate.placement.label),
+        (operand.memory or estimate.placement.memory, estimate.placement.memory),
+    )
+    return (
+        operand.benchmark == estimate.benchmark
+        and all(wanted == found for wanted, found in words)
+        and operand.params.items() <= estimate.params.items()
+        and operand.factors.items() <= estimate.factors.items()
+    )
 
 
 def evaluate(

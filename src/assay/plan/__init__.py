@@ -148,6 +148,7 @@ def make(
         core=core_rate(machine),
         applications=applications(study),
         prefixes=options.prefixes,
+        reference=study.reference,
     )
     return _costed(declaring(made), study)
 

@@ -74,6 +74,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         budget_s=900,
         grows=True,
         repeats=found.sources[0].name,
+        reference=name,
         without=without,
     )
 

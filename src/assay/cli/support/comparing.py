@@ -11,25 +11,33 @@ from assay.cli.support import opened, output
 from assay.compare import figure_rows, terminal
 from assay.compare.environment import GUARDED
 from assay.compare.records import ComparedRuns, ComparedToFirst
+from assay.compare.repetitions import repetitions
 from assay.compare.runs import Declared, NothingInCommonError, against, unjudged, within
 from assay.compare.sides import Sides, only_compared, sides
 from assay.compare.statements import statements
 from assay.model.compared import Compared, ComparedPair
 from assay.model.errors import PartialRunError, ThresholdError, UsageError
+from assay.model.repetition import Repetition
 from assay.model.result import RESULT_SCHEMA
 from assay.model.run import Run
 from assay.model.units import parse_share
+from assay.report import repetition_screen
+from assay.report.screen import Screen
 
 #: Number of earlier runs, the latest ones, that are read for the variance between runs.
 _MOST_EARLIER = 8
 
 
 class _Found(NamedTuple):
-    """The runs, the base first; their comparisons with it (or of the levels of a single one); all side by side."""
+    """The runs, the base first; their comparisons with it (or of the levels of a single one); all side by side.
+
+    `repeated`: conclusions of the publications among them, judged.
+    """
 
     runs: list[Run]
     compared: list[Compared]
     sides: Sides
+    repeated: tuple[Repetition, ...] = ()
 
 
 def compare(
@@ -65,20 +73,31 @@ def _document(found: _Found) -> Compared | ComparedToFirst:
     sentences = tuple(each.text for each in statements(found.sides))
     shown = found.sides.found if found.sides.found.curves or found.sides.found.contrasts else None
     if len(found.compared) > 1:
-        return ComparedToFirst(RESULT_SCHEMA, found.sides.found.runs, tuple(found.compared), shown, sentences)
-    return ComparedRuns(**msgspec.structs.asdict(found.compared[0]), side_by_side=shown, statements=sentences)
+        return ComparedToFirst(
+            RESULT_SCHEMA, found.sides.found.runs, tuple(found.compared), shown, sentences, found.repeated
+        )
+    return ComparedRuns(
+        **msgspec.structs.asdict(found.compared[0]),
+        side_by_side=shown,
+        statements=sentences,
+        repetitions=found.repeated,
+    )
 
 
 def _print(found: _Found, *, everything: bool) -> None:
     """Print sentences and tables of the curves, and the rows of each run; for two runs, differences come first."""
     console = output.console()
     sides = _uncompared(found.sides, found.compared)
+
+    def in_words() -> bool:
+        for each in found.repeated:
+            repetition_screen.conclusions(each, Screen(console))
+        return terminal.render(sides, console)
+
     if len(found.compared) == 1:
-        figure_rows.render(
-            found.compared[0], console, everything=everything, curves=lambda: terminal.render(sides, console)
-        )
+        figure_rows.render(found.compared[0], console, everything=everything, curves=in_words)
         return
-    sentences = terminal.render(sides, console)
+    sentences = in_words()
     for compared in found.compared:
         console.print()
         figure_rows.render(compared, console, everything=everything, curves=lambda: sentences)
@@ -127,9 +146,10 @@ def _several(runs: Sequence[str], declared: Declared, threshold: float | None) -
         shown = sides(found, {}, declared.names)
         if threshold is not None or not shown.have_common:
             raise
-        return _Found(found, list(error.compared), shown)
+        return _Found(found, list(error.compared), shown, repetitions(shown, declared.names))
     itself = {run.info.id for run in found} == {base.info.id}
-    return _Found(found, compared, only_compared(sides([base] if itself else found, {}, declared.names), compared))
+    shown = sides([base] if itself else found, {}, declared.names)
+    return _Found(found, compared, only_compared(shown, compared), repetitions(shown, declared.names))
 
 
 def _earlier(paths: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
