@@ -21,6 +21,8 @@ from assay.model.text import cli, listed, text
 
 #: What the user names in options.
 _NODES, _NETWORKS = "NODE1,NODE2,...", "NAME=DEVICE,NAME=DEVICE"
+#: Factors whose levels a command of the configuration sets, or that choose a toolchain.
+_SETTABLE = frozenset(("c-states", "mtu", "toolchain"))
 _TRUTHS: Mapping[bool | None, Truth] = {True: "holds", False: "does not hold", None: "cannot be told"}
 
 
@@ -104,7 +106,7 @@ def _of_others(judged: Judged, own: Figures, study: str) -> Judged | None:
         return _doubted(judged, "machine", why, cli("run", f"like:{other}"))
     for factor, wanted in _absent_levels(quantity, own):
         why = text("it needs {factor} {levels}", factor=factor, levels=listed(wanted))
-        varied = len(wanted) > 1 and not FACTOR_ROLES.get(factor)
+        varied = len(wanted) > 1 and factor in _SETTABLE
         vary = cli("run", study, "--vary", f"{factor}={','.join(wanted)}") if varied else ""
         return _doubted(judged, "level", why, vary)
     return None
@@ -146,7 +148,8 @@ def _absent_levels(quantity: Derivation, own: Figures) -> Iterator[tuple[str, li
 
 def _is_one_figure(quantity: Derivation, found: Value) -> bool:
     """Whether both operands, which the publication tells apart, are one figure of the run."""
-    if quantity.b is None or quantity.a.aspect != quantity.b.aspect:
+    a, b = quantity.a, quantity.b
+    if b is None or (a.aspect, a.at, a.take) != (b.aspect, b.at, b.take):
         return False
     half = len(found.of) // 2
     return bool(half) and found.of[:half] == found.of[half:]
@@ -157,6 +160,6 @@ def _doubted(judged: Judged, doubt: Doubt, detail: str = "", command: str = "") 
 
 
 def _is_sure(found: Value, own: Figures) -> bool:
-    """Whether the ends of a quantity are an interval, or follow from intervals; numbers of the machine are exact."""
+    """Whether its ends are an interval, or follow from intervals; numbers of the machine are exact."""
     used = [each.estimate for each in own.measured if each.estimate.id in found.of]
     return found.quantity.basis != "range" and all(each.value and each.value.has_interval for each in used)

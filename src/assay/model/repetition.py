@@ -12,7 +12,7 @@ from assay.model.quantity import Quantity
 #: How a figure compares with a published one: its whole interval is within 5 % of it, better, or worse; or it is
 #: partly within; or it has no interval; empty without a figure.
 Standing = Literal["", "as published", "better", "worse", "open", "no interval"]
-#: A published figure has no uncertainty: another machine of the same parts differs by a few percent. Our assumption.
+#: Our assumption: a machine of the same parts differs by a few percent. Published figures have no uncertainty.
 AS_PUBLISHED = 0.05
 
 

@@ -1,7 +1,10 @@
 """The study `like:REFERENCE`: the measurements of a published system, as far as Assay can make them here."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from assay import references
 from assay.catalogue import benchmarks
@@ -10,7 +13,7 @@ from assay.model.benchmark import Benchmark
 from assay.model.declaration import Axis, Params, ParamValue
 from assay.model.derivation import OF_MACHINE
 from assay.model.errors import UsageError
-from assay.model.imported import RANGE_END, UNSTATED, Figure, Table
+from assay.model.imported import RANGE_END, UNSTATED, Figure, Imported, Table
 from assay.model.law import SPEED_UP
 from assay.model.placement import Memory
 from assay.model.plan import Measure, Study
@@ -21,6 +24,9 @@ _BASE = "one-core"
 _WEIGHT = 0.3
 #: Sizes of messages for a bandwidth without one: authors print the best of large ones.
 _LARGE = (2**18, 2**20, 2**22)
+#: What a conclusion states besides the quantity that it is about.
+_NO_FIGURE = Figure("", "", "", 1.0, "")
+_NO_TABLE = Table("", "", "", "", (_NO_FIGURE,))
 
 
 class _Row(NamedTuple):
@@ -61,6 +67,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
                         )
             except _AbsentError as absent:
                 without.setdefault(request, str(absent))
+    rows |= dict.fromkeys(_of_conclusions(found))
     if not rows:
         raise UsageError(
             f"nothing of '{name}' can be measured",
@@ -77,6 +84,19 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         reference=name,
         without=without,
     )
+
+
+def _of_conclusions(found: Imported) -> Iterator[_Row]:
+    """Rows that the conclusions need; what cannot be measured for one is said beside it."""
+    known = {table.benchmark for table in found.tables}
+    for each in found.conclusions:
+        operands = each.quantity.operands
+        levels = {name for operand in operands for name in operand.factors} - {"network"}
+        if levels or not {operand.benchmark for operand in operands} <= known:
+            continue
+        with suppress(_AbsentError):
+            for table, figure in _measured(_NO_TABLE, replace(_NO_FIGURE, derivation=each.quantity)):
+                yield from _rows(table, figure)
 
 
 class _AbsentError(Exception):
