@@ -49,7 +49,10 @@ JUDGED = {
 }
 #: InfiniBand and Gigabit Ethernet as the source measured them, with its .6 us for each far end of two.
 PLANTED = {"ib0": Link(1.02e-6, 3.4e9, 3.4e9), "eth0": Link(25.3e-6, 118e6, 118e6)}
+AS_PUBLISHED = Law(links={**Law().links, **PLANTED}, cards={"ib0": 1, "eth0": 1}, far_card=(0.3e-6, 1.0))
 SIZES = (0, 2**22)
+#: Both networks of the source; the card of each is at the second socket.
+TWO: dict[str, object] = {"networks": {"ib": "ib0", "gbe": "eth0"}, "nic_nodes": {"ib": 1, "gbe": 1}}
 
 
 @cache
@@ -61,10 +64,8 @@ def of_reference(name: str) -> Repetition:
 
 def key(name: str, conclusion: Conclusion) -> str:
     """The beginning of a sentence, by which the lists above name it."""
-    listed = [
-        begin for of, begin in (*INCONSISTENT, *UNPRINTED) if of == name and conclusion.says.startswith(begin)
-    ]
-    return listed[0] if listed else conclusion.says
+    listed = (begin for of, begin in (*INCONSISTENT, *UNPRINTED) if of == name)
+    return next((begin for begin in listed if conclusion.says.startswith(begin)), conclusion.says)
 
 
 @pytest.mark.parametrize("name", references.names())
@@ -102,7 +103,7 @@ def test_conclusions_are_judged_on_a_machine_of_the_shape_of_the_source(name: st
     if name in {"cs-pccluster2", "vtpcc"}:
         shape = shape.replace("pack:1", "pack:2")
     hosts = tuple(f"n{number}" for number in range(1, nodes + 1))
-    given = {"hosts": hosts, "launches": 6, **GIVEN.get(name, {})}
+    given = {"hosts": hosts, "launches": 6, **GIVEN.get(name, {}), **(TWO if name == "hpcdiy-qdr" else {})}
     options = replace(WITH_BLAS, **given)
     study = studies.get(f"like:{name}")
     if name == "hpcdiy-qdr":  # conclusions are about two sizes of 24
@@ -129,16 +130,10 @@ def two_sizes() -> Study:
     return replace(study, measure=tuple(measure))
 
 
-def two_networks(folder: Path, law: Law, launches: int = 6) -> dict[str, Judged]:
-    """Conclusions judged by a run with both networks; the card of each is at the second socket."""
-    options = planning.Options(
-        hosts=("n1", "n2"),
-        launches=launches,
-        networks={"ib": "ib0", "gbe": "eth0"},
-        nic_nodes={"ib": 1, "gbe": 1},
-    )
-    path = simulated_run(folder, law, description=SANDY_BRIDGE, study=two_sizes(), options=options)
-    return of_run(path)
+def two_networks(folder: Path, law: Law, launches: int = 6) -> Path:
+    """A run with both networks."""
+    options = replace(planning.Options(hosts=("n1", "n2"), launches=launches), **TWO)
+    return simulated_run(folder, law, description=SANDY_BRIDGE, study=two_sizes(), options=options)
 
 
 FASTER = "InfiniBand QDR is more than 28 times as fast as Gigabit Ethernet"
@@ -147,8 +142,7 @@ HARDLY = "but it hardly differs"
 
 
 def test_planted_conclusions_hold_with_their_intervals_paired_within_blocks(tmp_path: Path) -> None:
-    law = Law(links={**Law().links, **PLANTED}, cards={"ib0": 1, "eth0": 1}, far_card=(0.3e-6, 1.0))
-    judged = two_networks(tmp_path, law)
+    judged = of_run(two_networks(tmp_path, AS_PUBLISHED))
     assert {name: judged[name].truth for name in (FASTER, NEARER, HARDLY)} == dict.fromkeys(
         (FASTER, NEARER, HARDLY), "holds"
     )
@@ -165,7 +159,7 @@ def test_planted_conclusions_hold_with_their_intervals_paired_within_blocks(tmp_
 
 def test_a_planted_ratio_of_1_does_not_hold(tmp_path: Path) -> None:
     equal = dict.fromkeys(PLANTED, PLANTED["ib0"])
-    judged = two_networks(tmp_path, Law(links={**Law().links, **equal}))
+    judged = of_run(two_networks(tmp_path, Law(links={**Law().links, **equal})))
     assert judged[FASTER].truth == "does not hold"
     assert judged[NEARER].truth == "does not hold"
     assert judged[FASTER].quantity
@@ -174,7 +168,7 @@ def test_a_planted_ratio_of_1_does_not_hold(tmp_path: Path) -> None:
 
 def test_under_noise_it_cannot_be_told_and_more_launches_are_named(tmp_path: Path) -> None:
     law = Law(links={**Law().links, **PLANTED}, launch_noise=0.2)
-    each = two_networks(tmp_path, law)[FASTER]
+    each = of_run(two_networks(tmp_path, law))[FASTER]
     assert (each.truth, each.doubt) == ("cannot be told", "straddles")
     assert each.quantity
     assert each.quantity.lo < 28 < each.quantity.hi
@@ -182,7 +176,7 @@ def test_under_noise_it_cannot_be_told_and_more_launches_are_named(tmp_path: Pat
 
 
 def test_few_launches_have_no_interval_and_decide_nothing(tmp_path: Path) -> None:
-    each = two_networks(tmp_path, Law(links={**Law().links, **PLANTED}), launches=3)[FASTER]
+    each = of_run(two_networks(tmp_path, Law(links={**Law().links, **PLANTED}), launches=3))[FASTER]
     assert (each.truth, each.doubt, each.command) == (
         "cannot be told",
         "launches",
@@ -236,8 +230,8 @@ def test_each_published_figure_stands_beside_the_figure_of_the_run(tmp_path: Pat
 def test_terminal_json_and_comparison_have_the_same_conclusions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    law = Law(links={**Law().links, **PLANTED}, cards={"ib0": 1, "eth0": 1}, far_card=(0.3e-6, 1.0))
-    two_networks(tmp_path, law)
+    found = analyse(store.load(two_networks(tmp_path, AS_PUBLISHED))).repetition
+    assert found
     monkeypatch.setenv("ASSAY_RUNS", str(tmp_path))
     documents = [
         json.loads(CliRunner().invoke(assay, [*command, "--json"]).stdout)
@@ -247,13 +241,7 @@ def test_terminal_json_and_comparison_have_the_same_conclusions(
     assert shown["conclusions"] == compared["conclusions"]
     assert {each["truth"] for each in shown["conclusions"]} >= {"holds"}
     terminal = CliRunner().invoke(assay, ["show", "last"]).output
-    assert str(repetition.counted(of_last(tmp_path))) in terminal
+    assert str(repetition.counted(found)) in terminal
     page = Path(CliRunner().invoke(assay, ["report", "last"]).stdout.strip()).read_text("utf-8")
     assert 'class="concluded"' in page
     assert 'id="repetition"' in page
-
-
-def of_last(folder: Path) -> Repetition:
-    found = analyse(store.load(next(folder.iterdir()))).repetition
-    assert found
-    return found
