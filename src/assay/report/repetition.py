@@ -13,9 +13,10 @@ from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.quantity import Quantity, exact
 from assay.model.repetition import RepeatedRow, Repetition, Standing
-from assay.model.text import Text, filled, joined, text
+from assay.model.run import Run
+from assay.model.text import Text, capital, filled, joined, text
 from assay.model.units import BASE_UNITS, format_size
-from assay.report import formatting
+from assay.report import formatting, remedies
 from assay.report.section import Table, headings, trimmed
 from assay.report.summary import Action
 from assay.report.vocabulary import known
@@ -37,6 +38,8 @@ STANDINGS: dict[Standing, Text | str] = {
     "open": text("open"),
     "no interval": text("no interval"),
 }
+#: Doubts that no command on this machine removes.
+_ELSEWHERE = frozenset(("machine", "program", "unprinted"))
 _BYTES = frozenset(("KiB", "MB"))
 #: Units as sources type them -> as they are shown.
 _SHOWN = {"us": "µs"}
@@ -68,9 +71,12 @@ def counted(found: Repetition) -> Text:
 
 
 def of_truth(found: Repetition, truth: Truth) -> tuple[Judged, ...]:
-    """The conclusions with this verdict: first those that compare figures, then single figures of the machine."""
-    members = [each for each in found.conclusions if each.truth == truth]
-    return tuple(sorted(members, key=lambda each: each.conclusion.quantity.operation == "value"))
+    """Return those with this verdict: comparisons before single figures, what a command decides before others."""
+
+    def order(each: Judged) -> tuple[bool, bool]:
+        return each.doubt in _ELSEWHERE, each.conclusion.quantity.operation == "value"
+
+    return tuple(sorted((each for each in found.conclusions if each.truth == truth), key=order))
 
 
 def sentence(judged: Judged) -> Text:
@@ -94,7 +100,7 @@ def why(judged: Judged) -> str:
         return text("It needs {region}; the interval is partly there.", region=region(judged))
     if judged.doubt == "unprinted":
         return text("The source prints no figure for it.")
-    return text("{reason}.", reason=judged.detail) if judged.detail else ""
+    return capital(text("{reason}.", reason=judged.detail)) if judged.detail else ""
 
 
 def region(judged: Judged) -> Text:
@@ -162,11 +168,11 @@ class Glance(msgspec.Struct, frozen=True):
     groups: tuple[Group, ...]
 
 
-def glance(found: Repetition | None) -> Glance | None:
-    """Return the conclusions for the first page; None if there are none."""
+def glance(found: Repetition | None, run: Run | None = None) -> Glance | None:
+    """Return the conclusions for the first page; None if there are none. Commands get the options of the run."""
     if found is None or not found.conclusions:
         return None
-    groups = (_group(truth, of_truth(found, truth)) for truth in ORDER)
+    groups = (_group(truth, of_truth(found, truth), run) for truth in ORDER)
     return Glance(counted(found), tuple(group for group in groups if group.lines))
 
 
@@ -177,30 +183,39 @@ _TITLES: dict[Truth, Text] = {
 }
 
 
-def _group(truth: Truth, members: Sequence[Judged]) -> Group:
-    lines = tuple(Action(sentence(each), joined(" ", (why(each), each.command))) for each in members)
-    return Group(truth, MARKS[truth], filled(_TITLES[truth], {"count": len(members)}), lines)
+def _group(truth: Truth, members: Sequence[Judged], run: Run | None) -> Group:
+    known = set[str]()
+    lines = []
+    for each in members:
+        command = "" if each.command in known else decides(each, run)
+        known.add(each.command)
+        lines.append(Action(sentence(each), joined(" ", (why(each), command))))
+    return Group(truth, MARKS[truth], filled(_TITLES[truth], {"count": len(members)}), tuple(lines))
 
 
-def conclusions(found: Repetition) -> Table:
-    """A row for each conclusion: the authors' figure, ours, the ratio, and whether it holds."""
+def decides(judged: Judged, run: Run | None) -> str:
+    """Return the command that decides it, with the options of the run; empty without one."""
+    return remedies.typed(judged.command, run) if run else judged.command
+
+
+def conclusions(found: Repetition, run: Run | None = None) -> Table:
+    """Make a row for each conclusion: the authors' figure, ours, the ratio, and whether it holds."""
     rows = tuple(
         (
-            each.conclusion.says,
+            text("{says} ({where})", says=each.conclusion.says, where=each.conclusion.where),
             theirs(each),
             ours(each),
             _ratio(each),
-            WORDS[each.truth],
-            joined(" ", (why(each), each.command)),
-            each.conclusion.where,
+            text("{mark} {verdict}", mark=MARKS[truth], verdict=WORDS[truth]),
+            joined(" ", (why(each), decides(each, run))),
         )
         for truth in ORDER
         for each in of_truth(found, truth)
     )
-    columns = headings("The authors say", "Published", "Here", "Ratio", "Verdict", "Why", "Where")
+    columns = headings("The authors say", "Published", "Here", "Ratio", "Verdict", "Why")
     caption = text("Conclusions of {source}", source=found.label)
     table = Table(caption, columns, rows, frozenset({1, 2, 3}), note=_assumed(found), recorded=True)
-    return trimmed(table, {2, 3})
+    return trimmed(table, {2, 3, 5})
 
 
 def _assumed(found: Repetition) -> str:
@@ -210,15 +225,23 @@ def _assumed(found: Repetition) -> str:
 
 
 def rows(found: Repetition) -> Iterator[Table]:
-    """Tables of the published figures with ours, a table for each quantity."""
+    """Make tables of the published figures with ours, one for each quantity, and one of those without ours."""
     about: dict[str, list[Judged]] = {}
     for each in found.conclusions:
-        for name in each.of:
+        for name in each.of[:1]:
             about.setdefault(name, []).append(each)
-    for title, members in grouped(found.rows, _title).items():
+    columns = headings("Figure", "Published", "Here", "Ratio", "Standing", "Conclusion")
+    for title, members in grouped((row for row in found.rows if row.ours), _title).items():
         cells = tuple((_what(each), *_cells(each), _concluded(about.get(each.own, ()))) for each in members)
-        columns = headings("Figure", "Published", "Here", "Ratio", "Standing", "Why not", "Conclusion")
-        yield trimmed(Table(title, columns, cells, frozenset({1, 2, 3}), recorded=True), {2, 3, 4, 5, 6})
+        yield trimmed(Table(title, columns, cells, frozenset({1, 2, 3}), recorded=True), {5})
+    without = tuple(
+        (text("{title}, {figure}", title=_title(row), figure=_what(row)), row.printed, row.reason)
+        for row in found.rows
+        if not row.ours
+    )
+    if without:
+        caption = text("Published figures without one of this run")
+        yield Table(caption, headings("Figure", "Published", "Why"), without, frozenset({1}), recorded=True)
 
 
 def _title(row: RepeatedRow) -> str:
@@ -244,11 +267,10 @@ def _setting(name: str, value: float | str) -> str:
 def _cells(row: RepeatedRow) -> tuple[str, ...]:
     here = in_unit(row.ours, row.unit, row.form) if row.ours else ""
     ratio = formatting.factor(row.ratio.value) if row.ratio else ""
-    return row.printed, here, ratio, STANDINGS[row.standing], row.reason
+    return row.printed, here, ratio, STANDINGS[row.standing]
 
 
 def _concluded(about: Sequence[Judged]) -> str:
-    """The conclusions about a figure, each with its verdict."""
-    return joined(
-        "; ", [text("{says}: {verdict}", says=each.conclusion.says, verdict=WORDS[each.truth]) for each in about]
-    )
+    """The conclusions about a figure, each with the mark of its verdict."""
+    marked = (text("{mark} {says}", mark=MARKS[each.truth], says=each.conclusion.says) for each in about)
+    return joined("; ", marked)

@@ -33,7 +33,7 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
         page.say(Text(cut, style="bold yellow"))
     _claims(notices(analysis), run, page)
     if analysis.repetition:
-        repetition_screen.render(analysis.repetition, page)
+        repetition_screen.render(analysis.repetition, page, run)
     _topics(run, analysis, page)
     if selection.measured(analysis.estimates) and not run.imported:
         page.say()

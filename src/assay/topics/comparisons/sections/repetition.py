@@ -23,7 +23,7 @@ def _sentences(scene: Scene) -> str:
 def _tables(scene: Scene) -> Iterator[Table]:
     found = scene.analysis.repetition
     if found and found.conclusions:
-        yield repetition.conclusions(found)
+        yield repetition.conclusions(found, scene.run)
     if found:
         yield from repetition.rows(found)
 
