@@ -127,7 +127,7 @@ def _unmeasured(judged: Judged, own: Figures, study: str, missing: MissingError)
         why = text("it needs a second network between the nodes")
         return _doubted(judged, "network", why, cli("run", study, "--network", _NETWORKS))
     again = "" if own.run.plan.study == study else cli("run", study)
-    return _doubted(judged, "unmeasured", str(missing.args[0]), again)
+    return _doubted(judged, "unmeasured", missing.args[0], again)
 
 
 def _absent_levels(quantity: Derivation, own: Figures) -> Iterator[tuple[str, list[str]]]:
