@@ -228,7 +228,17 @@ def _best_at(derivation: Derivation, figures: Figures) -> Value:
     best = max(found, key=lambda at: found[at].estimate.merit)
     if len(found) == 1:
         raise MissingError(text("it was measured at one value of {axis} only", axis=derivation.along))
-    return _exact(exact(best), tuple(each.estimate.id for each in found.values()))
+    of, ends = tuple(each.estimate.id for each in found.values()), found[best].estimate.value
+    if ends is None or not ends.has_ends:
+        return _exact(exact(best), of)
+    equal = [at for at in found if _may_equal(found[at].estimate.value, ends)]
+    quantity = Quantity(best, min(equal), max(equal), basis="interval" if ends.has_interval else "range")
+    return Value(quantity, (LaunchMedian(0, None, best),), of)
+
+
+def _may_equal(one: Quantity | None, other: Quantity) -> bool:
+    """Whether the ends of two figures overlap, so that either may be the better one."""
+    return one is not None and one.lo <= other.hi and other.lo <= one.hi
 
 
 def _extreme(derivation: Derivation, figures: Figures, others: Mapping[str, Figures]) -> Value:

@@ -109,15 +109,16 @@ def _row(estimate: Estimate, figure: Figure, found: Measured | str) -> RepeatedR
         own=own.id if own and not own.derivation else "",
         ours=ours,
         ratio=ratio,
-        standing=_standing(ratio, estimate.better),
+        standing=_standing(ratio, estimate.better, is_exact=bool(own and own.derivation)),
         reason=found if isinstance(found, str) else "",
     )
 
 
-def _standing(ratio: Quantity | None, better: str) -> Standing:
+def _standing(ratio: Quantity | None, better: str, *, is_exact: bool) -> Standing:
+    """Where the interval is; a number of the machine, such as a distance, is exact and follows from no launch."""
     if ratio is None:
         return ""
-    if not ratio.has_interval:
+    if ratio.basis == "range" or (ratio.basis == "single" and not is_exact):
         return "no interval"
     low, high = 1 - AS_PUBLISHED, 1 + AS_PUBLISHED
     if low <= ratio.lo and ratio.hi <= high:

@@ -59,11 +59,21 @@ _ASSUMED: dict[Assumption, Text] = {
 def counted(found: Repetition) -> Text:
     """How many conclusions hold: `31 conclusions of leo: 9 hold, 17 do not hold, 5 cannot be told.`."""
     truths = [each.truth for each in found.conclusions]
+    subject = (
+        text(
+            "{count} conclusion of {source}|{count} conclusions of {source}", count=len(truths), source=found.label
+        )
+        if found.rows
+        else text(
+            "{count} conclusion of {source}, by its printed figures|{count} conclusions of {source}, by its printed "
+            "figures",
+            count=len(truths),
+            source=found.label,
+        )
+    )
     return text(
-        "{count} conclusion of {source}: {holds} hold, {fails} do not hold, {open} cannot be told.|"
-        "{count} conclusions of {source}: {holds} hold, {fails} do not hold, {open} cannot be told.",
-        count=len(truths),
-        source=found.label,
+        "{conclusions}: {holds} hold, {fails} do not hold, {open} cannot be told.",
+        conclusions=subject,
         holds=truths.count("holds"),
         fails=truths.count("does not hold"),
         open=truths.count("cannot be told"),
@@ -261,13 +271,22 @@ def _what(row: RepeatedRow) -> str:
 def _setting(name: str, value: float | str) -> str:
     if name == "bytes" and isinstance(value, int):
         return format_size(value)
-    return str(value) if isinstance(value, str) else f"{name} {value}"
+    return places.cores(value) if isinstance(value, str) else f"{name} {value}"
 
 
 def _cells(row: RepeatedRow) -> tuple[str, ...]:
     here = in_unit(row.ours, row.unit, row.form) if row.ours else ""
-    ratio = formatting.factor(row.ratio.value) if row.ratio else ""
+    ratio = formatting.factor(_printed_ratio(row)) if row.ours else ""
     return row.printed, here, ratio, STANDINGS[row.standing]
+
+
+def _printed_ratio(row: RepeatedRow) -> float:
+    """Ours over theirs, as printed: of two losses their ratio, not that of what is left."""
+    ours, theirs = (
+        {"ratio": each, "loss": 1 - each, "gain": each - 1}[row.form]
+        for each in (row.ours.value if row.ours else 0.0, row.theirs.value)
+    )
+    return ours / theirs if theirs else 0.0
 
 
 def _concluded(about: Sequence[Judged]) -> str:
