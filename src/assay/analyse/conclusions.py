@@ -21,6 +21,8 @@ from assay.model.text import cli, listed, text
 
 #: What the user names in options.
 _NODES, _NETWORKS = "NODE1,NODE2,...", "NAME=DEVICE,NAME=DEVICE"
+#: Words for levels that differ from system to system.
+_RANKED = frozenset(("largest", "smallest"))
 #: Factors whose levels a command of the configuration sets, or that choose a toolchain.
 _SETTABLE = frozenset(("c-states", "mtu", "toolchain"))
 _TRUTHS: Mapping[bool | None, Truth] = {True: "holds", False: "does not hold", None: "cannot be told"}
@@ -105,10 +107,15 @@ def _of_others(judged: Judged, own: Figures, study: str) -> Judged | None:
         why = text("it compares two systems: this one and {name}", name=other)
         return _doubted(judged, "machine", why, cli("run", f"like:{other}"))
     for factor, wanted in _absent_levels(quantity, own):
-        why = text("it needs {factor} {levels}", factor=factor, levels=listed(wanted))
+        ranked = _RANKED.issuperset(wanted)
+        why = (
+            text("it needs two levels of {factor}", factor=factor)
+            if ranked
+            else text("it needs {factor} {levels}", factor=factor, levels=listed(wanted))
+        )
+        levels = "" if ranked else f"={','.join(wanted)}"
         varied = len(wanted) > 1 and factor in _SETTABLE
-        vary = cli("run", study, "--vary", f"{factor}={','.join(wanted)}") if varied else ""
-        return _doubted(judged, "level", why, vary)
+        return _doubted(judged, "level", why, cli("run", study, "--vary", f"{factor}{levels}") if varied else "")
     return None
 
 
@@ -142,7 +149,7 @@ def _absent_levels(quantity: Derivation, own: Figures) -> Iterator[tuple[str, li
         varied = next((each.levels for each in own.run.plan.factors if each.name == name), ())
         kinds = [family(role, level) if role else "" for level in wanted]
         is_met = all(kinds) and len(set(kinds)) == len(kinds) and set(kinds) <= having
-        if not is_met and not set(wanted) <= set(varied):
+        if not is_met and not set(wanted) <= set(varied) and not (_RANKED.issuperset(wanted) and len(varied) > 1):
             yield name, wanted
 
 

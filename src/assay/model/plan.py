@@ -16,6 +16,8 @@ from assay.model.private import FilePath, Host
 PLAN_SCHEMA = 1
 #: The level of an environment variable that keeps the user's value.
 UNSET = "default"
+#: The order of a system that fills the memory.
+LARGEST = "largest"
 
 
 class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,7 +29,8 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             of nodes.
         later: further placement words, each measured after all words before it: the earlier figures predict it.
         memory: memory words: `first-touch`, `interleave`, `bind:local`, `bind:*` (each node in turn).
-        axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`.
+        axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`; the order of
+            a system `largest`, which fills the memory.
         weight: share of the time budget of each of its cases, relative to cases of other measures.
         min_memory_nodes: it is left out with fewer usable memory nodes, because it would show nothing.
         apart: measure each memory policy even if one memory node makes them equal: a table of policies keeps its
@@ -36,6 +39,7 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         grows: the values are the problem of one core; each placement gets a problem with as much for each core.
         at_once: how many of the smallest numbers of cores are measured together; each larger number is a round of
             its own, as in `later`. 0: all are measured together.
+        launches: of its cases, if fewer than those of the study: solutions that take an hour are measured once.
     """
 
     benchmark: str
@@ -49,6 +53,7 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     later: tuple[str, ...] = ()
     grows: bool = False
     at_once: int = 0
+    launches: int = 0
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -130,6 +135,7 @@ class Case(msgspec.Struct, frozen=True):
         iteration_s: estimated seconds of one iteration of its slowest kernel; None if unknown.
         plain: its id without levels of factors and without the mark of a control; empty if equal to the id.
         repeats: for a control, the id of the case that it repeats; empty for others.
+        launches: of the case, if fewer than those of the plan; else 0.
     """
 
     id: str
@@ -145,6 +151,7 @@ class Case(msgspec.Struct, frozen=True):
     iteration_s: float | None = None
     plain: str = ""
     repeats: str = ""
+    launches: int = 0
 
     @property
     def cores(self) -> int:

@@ -11,6 +11,7 @@ from assay.model.derivation import Derivation, Operand
 from assay.model.errors import UsageError
 from assay.model.facts import Fact, FactValue
 from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Figure, Imported, Source, Table
+from assay.model.plan import Measure
 from assay.references.sentences import Sentence, conclusion
 
 _FOLDER = Path(__file__).parent
@@ -80,7 +81,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file of this folder."""
+    """A file of this folder; `measure`: the curves that its source draws, without numbers in the text."""
 
     title: str
     machine: str
@@ -88,6 +89,7 @@ class _Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source: str
     table: tuple[_Part, ...]
     label: str = ""
+    measure: tuple[Measure, ...] = ()
     facts: dict[str, dict[str, FactValue]] = {}
     conclusion: tuple[Sentence, ...] = ()
 
@@ -114,7 +116,7 @@ def get(name: str) -> Imported:
         raise UsageError(
             f"there is no reference '{name}'", why=f"known: {', '.join(names())}", remedy="assay list references"
         )
-    read = msgspec.toml.decode(path(name).read_bytes(), type=_Reference)
+    read = _read(name)
     return Imported(
         schema=IMPORTED_SCHEMA,
         title=read.title,
@@ -129,6 +131,16 @@ def get(name: str) -> Imported:
         },
         conclusions=tuple(conclusion(each, UNITS) for each in read.conclusion),
     )
+
+
+def measures(name: str) -> tuple[Measure, ...]:
+    """Return what a source measured beside the figures that it states: the curves of its pictures."""
+    return _read(name).measure
+
+
+@cache
+def _read(name: str) -> _Reference:
+    return msgspec.toml.decode(path(name).read_bytes(), type=_Reference)
 
 
 def _table(part: _Part, source: str) -> Table:

@@ -59,17 +59,9 @@ _ASSUMED: dict[Assumption, Text] = {
 def counted(found: Repetition) -> Text:
     """How many conclusions hold: `31 conclusions of leo: 9 hold, 17 do not hold, 5 cannot be told.`."""
     truths = [each.truth for each in found.conclusions]
-    subject = (
-        text(
-            "{count} conclusion of {source}|{count} conclusions of {source}", count=len(truths), source=found.label
-        )
-        if found.rows
-        else text(
-            "{count} conclusion of {source}, by its printed figures|{count} conclusions of {source}, by its printed "
-            "figures",
-            count=len(truths),
-            source=found.label,
-        )
+    source = found.label if found.rows else text("{source}, by its printed figures", source=found.label)
+    subject = text(
+        "{count} conclusion of {source}|{count} conclusions of {source}", count=len(truths), source=source
     )
     return text(
         "{conclusions}: {holds} hold, {fails} do not hold, {open} cannot be told.",
@@ -150,7 +142,8 @@ def in_unit(figure: Quantity, unit: str, form: Printed = "ratio") -> str:
     Figures that are far from those of the source are in a unit of their own size.
     """
     if unit in _BYTES:
-        return format_size(figure.value)
+        size, *ends = map(format_size, figure)
+        return f"{size} [{', '.join(ends)}]" if figure.has_interval and figure.lo < figure.hi else size
     base, factor = references.UNITS.get(unit, ("", 1.0))
     shown = figure
     if form == "loss":
