@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.analyse import aspects, imported, matching, taken
+from assay.analyse.curves import headline
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.statistics import median_interval
 from assay.model.derivation import Derivation, Operand
@@ -51,11 +52,13 @@ class Figures(NamedTuple):
         run: that has them.
         measured: headline figures.
         networks: network as a reference names it -> the one of this run that is taken for it.
+        exact: whether operands are found by the words that the source has, not by what these mean.
     """
 
     run: Run
     measured: Sequence[Measured]
     networks: Mapping[str, str] = {}
+    exact: bool = False
 
 
 class Value(NamedTuple):
@@ -76,7 +79,7 @@ def of_reference(run: Run) -> Figures:
     """Return the figures that a reference or an import states itself."""
     if run.imported is None:
         return Figures(run, ())
-    return Figures(run, [each for each in imported.measured(run, run.imported) if not each.estimate.derivation])
+    return Figures(run, imported.measured(run, run.imported), exact=True)
 
 
 def select(figures: Figures, operand: Operand) -> list[Measured]:
@@ -85,6 +88,11 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
     Raises:
         MissingError: there is none.
     """
+    if figures.exact:
+        stated = [each for each in figures.measured if each.launches and _is_stated(operand, each.estimate)]
+        if not stated:
+            raise MissingError(_why(operand, figures.run))
+        return sorted(stated, key=lambda each: -each.estimate.merit)
     words = parsed(operand.placement).each_over
     if len(words) > 1:
         found = [each for word in words for each in _some(figures, operand, word)]
@@ -110,6 +118,22 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
     return sorted(nearest, key=lambda each: -each.estimate.merit)
 
 
+def _is_stated(operand: Operand, estimate: Estimate) -> bool:
+    """Whether a printed figure has the words of an operand; derived ones by their metric."""
+    words = (
+        (operand.kernel or estimate.kernel, estimate.kernel),
+        (operand.metric or headline(estimate), estimate.metric),
+        (operand.placement or estimate.placement.label, estimate.placement.label),
+        (operand.memory or estimate.placement.memory, estimate.placement.memory),
+    )
+    return (
+        operand.benchmark == estimate.benchmark
+        and all(wanted == found for wanted, found in words)
+        and operand.params.items() <= estimate.params.items()
+        and operand.factors.items() <= estimate.factors.items()
+    )
+
+
 def _some(figures: Figures, operand: Operand, word: str) -> list[Measured]:
     """The same at one of several numbers of nodes; none where there is none."""
     try:
@@ -133,7 +157,7 @@ def evaluate(
         MissingError: an operand has no figure, or they have no such relation.
     """
     systems = sorted({operand.factors.get(_SYSTEM, "") for operand in derivation.operands})
-    if len(systems) > 1 and _SYSTEM not in {each.name for each in figures.run.plan.factors}:
+    if len(systems) > 1 and not figures.exact and _SYSTEM not in {each.name for each in figures.run.plan.factors}:
         raise MissingError(text("it needs two operating systems: {a} and {b}", a=systems[0], b=systems[1]))
     for operand in derivation.operands:
         _system(operand, figures, others)
@@ -249,7 +273,17 @@ def _best_at(derivation: Derivation, figures: Figures) -> Value:
     best = max(found, key=lambda at: found[at].estimate.merit)
     if len(found) == 1:
         raise MissingError(text("it was measured at one value of {axis} only", axis=derivation.along))
-    return _exact(exact(best), tuple(each.estimate.id for each in found.values()))
+    of, ends = tuple(each.estimate.id for each in found.values()), found[best].estimate.value
+    if ends is None or not ends.has_ends:
+        return _exact(exact(best), of)
+    equal = [at for at in found if _may_equal(found[at].estimate.value, ends)]
+    quantity = Quantity(best, min(equal), max(equal), basis="interval" if ends.has_interval else "range")
+    return Value(quantity, (LaunchMedian(0, None, best),), of)
+
+
+def _may_equal(one: Quantity | None, other: Quantity) -> bool:
+    """Whether the ends of two figures overlap, so that either may be the better one."""
+    return one is not None and one.lo <= other.hi and other.lo <= one.hi
 
 
 def _extreme(derivation: Derivation, figures: Figures, others: Mapping[str, Figures]) -> Value:

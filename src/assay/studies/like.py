@@ -1,7 +1,10 @@
 """The study `like:REFERENCE`: the measurements of a published system, as far as Assay can make them here."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from assay import references
 from assay.catalogue import benchmarks
@@ -10,7 +13,7 @@ from assay.model.benchmark import Benchmark
 from assay.model.declaration import Axis, Params, ParamValue
 from assay.model.derivation import OF_MACHINE
 from assay.model.errors import UsageError
-from assay.model.imported import RANGE_END, UNSTATED, Figure, Table
+from assay.model.imported import RANGE_END, UNSTATED, Figure, Imported, Table
 from assay.model.law import SPEED_UP
 from assay.model.placement import Memory, parsed
 from assay.model.plan import LARGEST, Measure, Study
@@ -22,13 +25,14 @@ _WEIGHT = 0.3
 #: Sizes of messages for a bandwidth without one: authors print the best of large ones; for a latency the curve.
 _LARGE = (2**18, 2**20, 2**22)
 _CURVE = (0, *(2**power for power in range(23)))
-
-
 _UNSTATED_SIZES = {
     "size of the messages of a bandwidth": "the source does not state it; {} take its place".format(
         ", ".join(map(format_size, _LARGE))
     )
 }
+#: What a conclusion states besides the quantity that it is about.
+_NO_FIGURE = Figure("", "", "", 1.0, "")
+_NO_TABLE = Table("", "", "", "", (_NO_FIGURE,))
 
 
 class _Row(NamedTuple):
@@ -67,6 +71,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
                         without |= _UNSTATED_SIZES
             except _AbsentError as absent:
                 without.setdefault(request, str(absent))
+    rows |= dict.fromkeys(_of_conclusions(found, curves))
     if not rows and not curves:
         raise UsageError(
             f"nothing of '{name}' can be measured",
@@ -80,8 +85,22 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         budget_s=900,
         grows=True,
         repeats=found.sources[0].name,
+        reference=name,
         without=without,
     )
+
+
+def _of_conclusions(found: Imported, curves: Sequence[Measure]) -> Iterator[_Row]:
+    """Rows that the conclusions need; what cannot be measured for one is said beside it."""
+    known = {table.benchmark for table in found.tables}
+    for each in found.conclusions:
+        operands = each.quantity.operands
+        levels = {name for operand in operands for name in operand.factors} - {"network"}
+        if levels or not {operand.benchmark for operand in operands} <= known:
+            continue
+        with suppress(_AbsentError):
+            for table, figure in _measured(_NO_TABLE, replace(_NO_FIGURE, derivation=each.quantity)):
+                yield from _rows(table, figure, curves)
 
 
 class _AbsentError(Exception):
