@@ -20,6 +20,7 @@ from assay.topics.linear_algebra import orders as law
 from assay.topics.linear_algebra.formats import hpl as table
 from assay.topics.linear_algebra.models.system_time import SystemTime
 from assay.topics.linear_algebra.orders import Steps
+from assay.topics.linear_algebra.simulated_system import Channel, Ranks, Solution, solve
 from assay.topics.linear_algebra.steps import steps
 from assay.topics.linear_algebra.variants import BROADCASTS, NUMBERS
 
@@ -62,7 +63,7 @@ def values(every: Sequence[Steps], product: float = 0.0) -> np.ndarray:
     g, u, alone, together, _ = COEFFICIENTS[0]
     rates = [each.flops / each.seconds(COEFFICIENTS)[0] for each in every]
     updates = [g * each.mean_operations + u * each.edges.sum() for each in every]
-    panels = [(together if each.p > 1 else alone) * each.panel.sum() / each.q for each in every]
+    panels = [(together if each.p > 1 else alone) * each.panel.sum() / each.q + g * each.waits for each in every]
     return np.array([[*rates, *updates, *panels, *([product] if product else [])]])
 
 
@@ -117,11 +118,11 @@ def test_a_coefficient_is_never_negative() -> None:
 def test_a_rank_has_the_operations_and_numbers_that_hpl_counts() -> None:
     narrow = law.steps_of(params(3000, 2, 3) | {"nb": 1})
     assert 6 * narrow.mean_operations == pytest.approx(2 * 3000**3 / 3, rel=2e-3)
-    assert 6 * narrow.operations.sum() >= 6 * narrow.mean_operations
+    assert 2 * narrow.operations.sum() >= 6 * narrow.mean_operations
     assert law.steps_of(params(1000, 4, 2)).numbers == pytest.approx(1e6 * 14 / 16)
 
 
-def test_each_step_has_its_messages_and_without_look_ahead_all_parts_add_up() -> None:
+def test_each_step_has_its_messages_and_in_one_column_all_parts_add_up() -> None:
     def count(sizes: np.ndarray) -> np.ndarray:
         return np.ones_like(sizes)
 
@@ -129,12 +130,13 @@ def test_each_step_has_its_messages_and_without_look_ahead_all_parts_add_up() ->
     assert four.broadcast.tolist() == [1] * 4
     # Of each panel of 256 columns a rank has 256 rows; with the topmost square and the pivots.
     assert law.steps_of(params(1024, 4, 2), np.copy, np.copy).broadcast.tolist() == [8 * 256 * (256 + 256 + 1)] * 4
-    assert four.exchange.tolist() == [2] * 4
+    assert four.exchange.tolist() == [[2] * 2] * 4
     assert four.pivots.tolist() == [2 * 256] * 4
     g, u, _, f, b = COEFFICIENTS[0]
-    work = g * four.operations.sum() + u * four.edges.sum() + f * four.panel.sum() + b * four.numbers
-    messages = four.broadcast.sum() + four.exchange.sum() + four.pivots.sum()
-    assert four.seconds(COEFFICIENTS)[0] == pytest.approx(work + messages)
+    column = law.steps_of(params(1024, 4, 1) | {"look-ahead": "none"}, count, count)
+    work = g * column.operations.sum() + u * column.edges.sum() + f * column.panel.sum() + b * column.numbers
+    messages = column.exchange.sum() + column.pivots.sum()
+    assert column.seconds(COEFFICIENTS)[0] == pytest.approx(work + messages)
     ahead = law.steps_of(params(1024, 4, 2), count, count)
     assert ahead.seconds(COEFFICIENTS)[0] < four.seconds(COEFFICIENTS)[0]
 
@@ -268,3 +270,30 @@ def test_the_shares_of_a_step_are_those_of_the_same_solution(run: Run) -> None:
         assert sum(share for share, _, _ in each.shares.values()) == pytest.approx(1)
         assert all(0 <= low <= share <= high <= 1 for share, low, high in each.shares.values())
     assert found[0].shares["update"][0] > found[-1].shares["update"][0]
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.02])
+@pytest.mark.parametrize("nodes", [4, 8])
+def test_small_systems_on_many_nodes_are_predicted_without_bias(nodes: int, spread: float) -> None:
+    """A law that sums the longest part of each step was up to 12 % too slow here."""
+    speeds = np.random.default_rng(nodes).lognormal(0.0, spread, 8)
+    grids = {1: (1, 2), 2: (2, 2), 4: (2, 4), 8: (4, 4)}
+    channel = Channel(1.6e-6, 12e9)
+
+    def solved(n: int, hosts: int) -> tuple[Solution, Steps]:
+        p, q = grids[hosts]
+        rates = np.repeat(6e10 * speeds[:hosts], 2).reshape(p, q)
+        row = channel if q > 2 else Channel()
+        column = channel if hosts > 1 else Channel()
+        messages = [lambda sizes, by=each: by.latency_s + sizes / by.rate for each in (row, column)]
+        steps = law.steps_of(params(n, p, q), *messages, (6e10 * speeds.max() / rates).ravel())
+        return solve(n, 256, Ranks(rates, 0.2, row, column), look_ahead=True), steps
+
+    known = [solved(n, hosts) for hosts in (1, 2) for n in (1024, 2048, 4096)]
+    parts = [each.phases for each, _ in known]
+    rates = [steps.flops / each.seconds for each, steps in known]
+    row = np.array([[*rates, *(each["update"] for each in parts), *(each["panel"] for each in parts)]])
+    found = law.coefficients([steps for _, steps in known], row)
+    for n in (1024, 2048, 4096, 8192):
+        measured, steps = solved(n, nodes)
+        assert steps.seconds(found)[0] == pytest.approx(measured.seconds, rel=5e-3)

@@ -6,6 +6,8 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
+import numpy as np
+
 from assay.analyse.curves import RunEstimates, curves, states_of
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import place
@@ -95,17 +97,15 @@ class Network(NamedTuple):
         ]
         return min(laws, key=lambda pair: pair[0])[1] if laws else None
 
-    def _slow(self, case: Case) -> tuple[float, float]:
-        """Return the time of its ranks over that of a rank on the fastest node: mean, slowest; 1 if unknown."""
-        mean = slowest = 1.0
+    def _slow(self, case: Case) -> Samples:
+        """Return the time of each of its ranks over that of a rank on the fastest node; 1 if unknown."""
+        slow = np.ones(len(case.placement.rank_cpus))
         rates = self._rates_of_nodes(case)
         if set(case.placement.hosts) <= rates.keys():
-            slow = [max(rates.values()) / rates[host] for host in case.placement.rank_hosts]
-            mean, slowest = sum(slow) / len(slow), max(slow)
+            slow = np.array([max(rates.values()) / rates[host] for host in case.placement.rank_hosts])
         at_once = self.slow_at_once(case) or 1.0
         # All nodes at once are compared with the fastest, as products are; ranks of a node with one rank of it.
-        shared = max(1.0, at_once if self.by_ranks else at_once / slowest)
-        return shared * mean, shared * slowest
+        return slow * max(1.0, at_once if self.by_ranks else at_once / float(slow.max()))
 
     def slow_at_once(self, case: Case) -> float | None:
         """Return the time of independent solutions on all its nodes at once over that on one; None if unknown.
