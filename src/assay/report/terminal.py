@@ -215,7 +215,7 @@ def _missing(run: Run, analysis: Analysis, page: Screen) -> None:
         lines.append(f"equivalent here, measured once: {_folded(run.plan.folded)}")
     if run.ending is None:
         lines.append(f"the run did not end; continue with: assay run --resume {remedies.resumed(run)}")
-    lines += [f"cannot be read: {damage}" for damage in run.damage]
+    lines += [f"damaged: {damage}" for damage in run.damage]
     if lines:
         page.heading("Not measured")
         for line in lines:
