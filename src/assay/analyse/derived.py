@@ -1,8 +1,8 @@
 """Figures that follow from others, as publications state them: shares, losses, speed-ups, differences.
 
-A derivation describes its operands as figures, not by name. `select` finds them in any run or reference: as two
-figures of two systems meet. `evaluate` computes the figure with its interval: block by block where both operands
-were measured in the same blocks.
+A derivation describes its operands as figures, not by name: `assay.analyse.operands` finds them in any run or
+reference. `evaluate` computes the figure with its interval: block by block where both operands were measured in
+the same blocks.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,38 +11,20 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.analyse import aspects, imported, matching, taken
+from assay.analyse import aspects, imported
 from assay.analyse.estimates import LaunchMedian, Measured
+from assay.analyse.operands import Figures, MissingError, select
 from assay.analyse.statistics import median_interval
-from assay.catalogue import benchmarks
 from assay.model.derivation import Derivation, Operand
 from assay.model.grouping import grouped
-from assay.model.imported import UNSTATED, Figure, Table
-from assay.model.left_out import Folded, LeftOut
-from assay.model.measurands import FACTOR_ROLES
-from assay.model.placement import parsed, starred_memory
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import text
 
-
-class MissingError(Exception):
-    """A derived figure that a system does not have; the message is the reason."""
-
-
-class Figures(NamedTuple):
-    """The figures of a run or of a reference, in which operands are looked for.
-
-    Attributes:
-        run: that has them.
-        measured: headline figures.
-        networks: network as a reference names it -> the one of this run that is taken for it.
-    """
-
-    run: Run
-    measured: Sequence[Measured]
-    networks: Mapping[str, str] = {}
+#: Of the nodes, the one whose best figure is worst.
+WORST_NODE = "worst node"
+_SYSTEM = "system"
 
 
 class Value(NamedTuple):
@@ -59,51 +41,6 @@ class Value(NamedTuple):
     of: tuple[str, ...] = ()
 
 
-def of_reference(run: Run) -> Figures:
-    """Return the figures that a reference or an import states itself."""
-    if run.imported is None:
-        return Figures(run, ())
-    return Figures(run, [each for each in imported.measured(run, run.imported) if not each.estimate.derivation])
-
-
-def select(figures: Figures, operand: Operand) -> list[Measured]:
-    """Return the figures that an operand describes, the best first; of those that fit only in part the nearest.
-
-    Raises:
-        MissingError: there is none.
-    """
-    words = parsed(operand.placement).each_over
-    if len(words) > 1:
-        found = [each for word in words for each in _some(figures, operand, word)]
-        if not found:
-            raise MissingError(_why(operand, figures.run))
-        return found
-    seeking = _described(operand, figures)
-    fitting = [
-        (price, each)
-        for each in figures.measured
-        if each.launches
-        and _quantity(each.estimate) == _quantity(seeking)
-        and _has_levels(operand, each.estimate, figures.run)
-        and aspects.is_where(operand, each.estimate, figures.run)
-        and _is_part(operand, each.estimate)
-        and (price := matching.cost(seeking, each.estimate)) is not None
-    ]
-    if not fitting:
-        raise MissingError(_why(operand, figures.run))
-    least = min(price for price, _ in fitting)
-    nearest = [each for price, each in fitting if price == least]
-    return sorted(nearest, key=lambda each: -each.estimate.merit)
-
-
-def _some(figures: Figures, operand: Operand, word: str) -> list[Measured]:
-    """The same at one of several numbers of nodes; none where there is none."""
-    try:
-        return select(figures, msgspec.structs.replace(operand, placement=word))
-    except MissingError:
-        return []
-
-
 def evaluate(
     derivation: Derivation, figures: Figures, others: Mapping[str, Figures] = {}, unit: str | None = None
 ) -> Value:
@@ -118,9 +55,11 @@ def evaluate(
     Raises:
         MissingError: an operand has no figure, or they have no such relation.
     """
+    systems = sorted({operand.factors.get(_SYSTEM, "") for operand in derivation.operands})
+    if len(systems) > 1 and not figures.exact and _SYSTEM not in {each.name for each in figures.run.plan.factors}:
+        raise MissingError(text("it needs two operating systems: {a} and {b}", a=systems[0], b=systems[1]))
     for operand in derivation.operands:
-        if operand.reference and operand.reference not in others:
-            raise MissingError(text("it is a figure of another system: {name}", name=operand.reference))
+        _system(operand, figures, others)
     if derivation.operation == "best at":
         return _best_at(derivation, figures)
     if derivation.along:
@@ -133,18 +72,29 @@ def evaluate(
 
 def value(operand: Operand, figures: Figures, others: Mapping[str, Figures] = {}) -> Value:
     """Return the value of an operand; raises as `evaluate`."""
-    if operand.reference:
-        figures = others[operand.reference]
+    figures = _system(operand, figures, others)
     if operand.aspect in aspects.OF_MACHINES:
         return _exact(aspects.of_machine(operand, figures.run))
     found = select(figures, operand)
     return _value(_taken(operand, found), operand, figures.run)
 
 
+def _system(operand: Operand, figures: Figures, others: Mapping[str, Figures]) -> Figures:
+    """The figures of the system that an operand is of."""
+    if operand.reference and operand.reference not in others:
+        raise MissingError(text("it needs the other system: {name}", name=operand.reference))
+    return others[operand.reference] if operand.reference else figures
+
+
 def _taken(operand: Operand, found: Sequence[Measured]) -> Measured:
     """One of several: the best, the worst, or the one at the largest value of an axis."""
     if operand.take in {"best", "worst"}:
         return found[0 if operand.take == "best" else -1]
+    if operand.take == WORST_NODE:
+        nodes = grouped(found, lambda each: each.estimate.placement.hosts)
+        if len(nodes) == 1:
+            raise MissingError(text("it needs several nodes"))
+        return [of_node[0] for of_node in nodes.values()][-1]
     return max(found, key=lambda each: aspects.coordinate(each.estimate, operand.take))
 
 
@@ -212,9 +162,9 @@ def _block(launch: LaunchMedian) -> int:
 
 
 def _along(derivation: Derivation, operand: Operand, figures: Figures) -> dict[float, Measured]:
-    """Value of the axis -> the best figure there, in ascending order."""
+    """Value of the axis -> the figure there, one of several as the operand says, in ascending order."""
     found = grouped(select(figures, operand), lambda each: aspects.coordinate(each.estimate, derivation.along))
-    return {at: found[at][0] for at in sorted(found)}
+    return {at: _taken(operand, found[at]) for at in sorted(found)}
 
 
 def _best_at(derivation: Derivation, figures: Figures) -> Value:
@@ -222,13 +172,23 @@ def _best_at(derivation: Derivation, figures: Figures) -> Value:
     best = max(found, key=lambda at: found[at].estimate.merit)
     if len(found) == 1:
         raise MissingError(text("it was measured at one value of {axis} only", axis=derivation.along))
-    return _exact(exact(best), tuple(each.estimate.id for each in found.values()))
+    of, ends = tuple(each.estimate.id for each in found.values()), found[best].estimate.value
+    if ends is None or not ends.has_ends:
+        return _exact(exact(best), of)
+    equal = [at for at in found if _may_equal(found[at].estimate.value, ends)]
+    quantity = Quantity(best, min(equal), max(equal), basis="interval" if ends.has_interval else "range")
+    return Value(quantity, (LaunchMedian(0, None, best),), of)
+
+
+def _may_equal(one: Quantity | None, other: Quantity) -> bool:
+    """Whether the ends of two figures overlap, so that either may be the better one."""
+    return one is not None and one.lo <= other.hi and other.lo <= one.hi
 
 
 def _extreme(derivation: Derivation, figures: Figures, others: Mapping[str, Figures]) -> Value:
     """The lowest or highest ratio over all values of an axis that both have."""
     a, b = derivation.operands
-    sides = [figures if not each.reference else others[each.reference] for each in (a, b)]
+    sides = [_system(each, figures, others) for each in (a, b)]
     of_a, of_b = (_along(derivation, each, side) for each, side in zip((a, b), sides, strict=True))
     ratios = [
         _combined("ratio", _value(of_a[at], a, sides[0].run), _value(of_b[at], b, sides[1].run))
@@ -272,122 +232,3 @@ def _own(printed: Estimate, derivation: Derivation, own: Figures) -> Measured | 
         reason=None,
     )
     return Measured(estimate, found.launches)
-
-
-def _quantity(estimate: Estimate) -> tuple[str, str, str]:
-    return estimate.measurand.program, estimate.measurand.kernel, estimate.measurand.metric
-
-
-def _described(operand: Operand, figures: Figures) -> Estimate:
-    """An estimate without a value, of what an operand describes, as if a source had stated it."""
-    declared = figures.run.plan.declared(operand.benchmark)
-    if not declared.is_known:
-        raise MissingError(_why(operand, figures.run))
-    kernel = operand.kernel or declared.main_kernel
-    metric = operand.metric or declared.headline_name(kernel, operand.params, "")
-    unit = next((each.unit for each in declared.metrics if each.name == metric), "")
-    figure = Figure(kernel, metric, unit, 1.0, "1")
-    any_memory = operand.memory.endswith("*")
-    table = Table(
-        source="",
-        where="",
-        tool="",
-        benchmark=operand.benchmark,
-        figures=(figure,),
-        params=operand.params,
-        factors=_levels(operand, figures),
-        placement=operand.placement or UNSTATED,
-        memory="first-touch" if any_memory else operand.memory or "first-touch",
-    )
-    (found,) = imported.estimates_of(table, declared)
-    if any_memory:
-        places = msgspec.structs.replace(found.measurand.places, memory=UNSTATED)
-        found = msgspec.structs.replace(found, measurand=msgspec.structs.replace(found.measurand, places=places))
-    return found
-
-
-def _levels(operand: Operand, figures: Figures) -> dict[str, str]:
-    """Levels of factors, with the names of this system's networks."""
-    name = operand.factors.get(taken.NETWORK, "")
-    if name in {"fastest", "slowest"}:
-        networks = taken.by_rate(figures.measured)
-        if len(networks) <= 1 and figures.run.imported:
-            return {each: level for each, level in operand.factors.items() if each != taken.NETWORK}
-        if len(networks) <= 1:
-            raise MissingError(text("it needs two networks: --vary network=NAME,NAME"))
-        return {**operand.factors, taken.NETWORK: networks[0 if name == "fastest" else -1]}
-    others = {each: level for each, level in operand.factors.items() if each != taken.NETWORK}
-    own = figures.networks.get(name, name)
-    return others | ({taken.NETWORK: own} if own and own != UNSTATED else {})
-
-
-def _has_levels(operand: Operand, estimate: Estimate, run: Run) -> bool:
-    """Whether a figure is at the levels that an operand names; parts of the system meet by role elsewhere."""
-    wanted = {name: level for name, level in operand.factors.items() if name not in FACTOR_ROLES}
-    return bool(run.imported) or wanted.items() <= estimate.factors.items()
-
-
-def _is_part(operand: Operand, estimate: Estimate) -> bool:
-    """Whether a figure is of a part of the kind that the word names, if it names no certain one."""
-    word = parsed(operand.placement)
-    if word.form != "group" or word.index is not None:
-        return True
-    return estimate.measurand.places.part.startswith(word.group)
-
-
-def _why(operand: Operand, run: Run) -> str:
-    """The reason why a run has no figure of an operand: that of its plan, if it has one."""
-    if planned := _planned(operand, run):
-        return planned
-    varied = {each.name for each in run.plan.factors}
-    missing = next((name for name in operand.factors if name not in varied), "")
-    if missing and not run.imported:
-        return text(
-            "{factor} was not varied: name its levels in assay.toml, [factor.{factor}], and add --vary {factor}",
-            factor=missing,
-        )
-    return text("it has no figure of {benchmark} at {place}", benchmark=operand.benchmark, place=operand.placement)
-
-
-def _planned(operand: Operand, run: Run) -> str:
-    """Why the plan of a run left out what an operand describes; empty if it did not."""
-    left = next((each for each in run.plan.left_out if _is_of(each, operand)), None)
-    if left:
-        return left.reason
-    folded = next((each for each in run.plan.folded if _is_folded(each, operand)), None)
-    if folded:
-        return text(
-            "{request} equals {other} here: {reason}",
-            request=folded.request,
-            other=folded.into,
-            reason=folded.reason,
-        )
-    return ""
-
-
-def _is_of(left: LeftOut, operand: Operand) -> bool:
-    """Whether a plan left out what an operand describes, or its whole benchmark."""
-    place = f"{operand.benchmark} at {operand.placement}"
-    family = (operand.benchmark, parsed(operand.placement).starred, starred_memory(_memory(operand)))
-    named = left.family[: len(family)]
-    return left.request in {operand.benchmark, place} or (len(named) > 1 and named == family[: len(named)])
-
-
-def _is_folded(folded: Folded, operand: Operand) -> bool:
-    memory = "" if _memory(operand) == "first-touch" else f", {_memory(operand)}"
-    return folded.request == f"{operand.placement}{memory}"
-
-
-def _memory(operand: Operand) -> str:
-    """The memory word of a study for an operand: `interleave` deals pages to all nodes."""
-    word = operand.memory or "first-touch"
-    return word if word.startswith("bind") else word.partition(":")[0]
-
-
-def why_without(printed: Estimate, run: Run) -> str:
-    """Return why a run has no figure that a source states; empty if its plan does not say it."""
-    if not run.plan.declared(printed.benchmark).is_known and printed.benchmark not in benchmarks.names():
-        return text("Assay has no benchmark '{name}'", name=printed.benchmark)
-    where = printed.placement
-    operand = Operand(printed.benchmark, placement=where.label, memory=where.memory)
-    return _planned(operand, run)

@@ -25,9 +25,11 @@ class Operand(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
         memory: memory word; `bind:*` for each node.
         params: axis -> value.
         factors: factor -> level. Networks of two systems meet by role, whatever their names; `fastest` and
-            `slowest` are those of any system that has two.
+            `slowest` are those of any system that has two; of other factors `any`, `largest` and `smallest` level
+            that was varied.
         where: how far the memory is from the cores: `same node`, `same socket`, `other socket`.
-        take: which of several: the `best`, the `worst`, or the one at the largest value of the axis of this name.
+        take: which of several: the `best`, the `worst`, the best of the `worst node`, or the one at the largest
+            value of the axis of this name.
         aspect: what is taken of it, or of the machine: its `value`, the `nominal peak` of its cores ...
         at: coordinates of the aspect: `node`, `to`.
         per: `processor` or `node`: it is divided by their number.

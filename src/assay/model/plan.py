@@ -68,6 +68,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         budget_s: time budget in seconds, None for none.
         grows: the budget is for a small machine; if the plan takes longer, it gets that time.
         repeats: published study that this repeats in part.
+        reference: name of the reference that has its figures; empty for none.
         refine: rounds in which curves of messages get more sizes where they bend.
         without: what it cannot measure -> why.
         subject: benchmark without which the others have no meaning; empty for none.
@@ -81,6 +82,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     budget_s: float | None = None
     grows: bool = False
     repeats: str = ""
+    reference: str = ""
     refine: int = 0
     without: dict[str, str] = {}
     subject: str = ""
@@ -295,6 +297,8 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
         applications: declarations of the applications that it measures.
         declarations: those of every benchmark that it measures: what its figures mean, wherever the run is read.
         prefixes: application -> folder where Assay installed it; others are in the usual place.
+        levels: factor -> level of the whole run, which the user states and no launch can set: `nps` -> `4`.
+        reference: see Study.
     """
 
     schema: int
@@ -330,7 +334,9 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
     core: CoreRate = CoreRate()
     applications: tuple[Application, ...] = ()
     prefixes: dict[str, FilePath] = {}
+    levels: dict[str, str] = {}
     declarations: tuple[Declaration, ...] = ()
+    reference: str = ""
 
     @cached_property
     def _declared(self) -> Mapping[str, Declaration]:

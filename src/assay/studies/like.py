@@ -1,7 +1,10 @@
 """The study `like:REFERENCE`: the measurements of a published system, as far as Assay can make them here."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from assay import references
 from assay.catalogue import benchmarks
@@ -11,25 +14,23 @@ from assay.model.declaration import Axis, Params, ParamValue
 from assay.model.derivation import OF_MACHINE
 from assay.model.errors import UsageError
 from assay.model.imported import RANGE_END, UNSTATED, Figure, Imported, Table
-from assay.model.law import SPEED_UP
 from assay.model.measurands import FACTOR_ROLES
-from assay.model.placement import Memory
+from assay.model.placement import Memory, parsed
 from assay.model.plan import LARGEST, Measure, Study
 from assay.model.units import format_size
 
-#: One core, the base of published speed-ups.
-_BASE = "one-core"
 _WEIGHT = 0.3
 #: Sizes of messages for a bandwidth without one: authors print the best of large ones; for a latency the curve.
 _LARGE = (2**18, 2**20, 2**22)
 _CURVE = (0, *(2**power for power in range(23)))
-
-
 _UNSTATED_SIZES = {
     "size of the messages of a bandwidth": "the source does not state it; {} take its place".format(
         ", ".join(map(format_size, _LARGE))
     )
 }
+#: What a conclusion states besides the quantity that it is about.
+_NO_FIGURE = Figure("", "", "", 1.0, "")
+_NO_TABLE = Table("", "", "", "", (_NO_FIGURE,))
 
 
 class _Row(NamedTuple):
@@ -52,7 +53,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         raise UsageError(
             f"study 'like:{name}' is not swept", why="--sweep is for scale:NAME", remedy=f"assay plan like:{name}"
         )
-    found = references.get(name)
+    found, curves = references.get(name), references.measures(name)
     rows: dict[_Row, None] = {}
     without = dict(_other_levels(found))
     for table in found.tables:
@@ -60,12 +61,14 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
             request = f"{table.tool}: {table.where}"
             try:
                 for each, of in _measured(table, figure):
-                    rows |= dict.fromkeys(_rows(each, of))
-                    if _unstated_size(each, of):
+                    wanted = dict.fromkeys(_rows(each, of, curves))
+                    rows |= wanted
+                    if wanted and _unstated_size(each, of):
                         without |= _UNSTATED_SIZES
             except _AbsentError as absent:
                 without.setdefault(request, str(absent))
-    if not rows:
+    rows |= dict.fromkeys(_of_conclusions(found, curves))
+    if not rows and not curves:
         raise UsageError(
             f"nothing of '{name}' can be measured",
             why="; ".join(dict.fromkeys(without.values())),
@@ -74,10 +77,11 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
     return Study(
         title=f"Like {found.title}",
         question=found.question or f"What does this machine do of what {name} did?",
-        measure=tuple(_measures(rows)),
+        measure=(*curves, *_measures(rows)),
         budget_s=900,
         grows=True,
         repeats=found.sources[0].name,
+        reference=name,
         without=without,
     )
 
@@ -93,6 +97,19 @@ def _other_levels(found: Imported) -> Iterator[tuple[str, str]]:
         if factor not in FACTOR_ROLES:
             why = f"to compare them, name such levels in assay.toml, [factor.{factor}], and add --vary {factor}"
         yield f"{factor} of the source: {named}", why
+
+
+def _of_conclusions(found: Imported, curves: Sequence[Measure]) -> Iterator[_Row]:
+    """Rows that the conclusions need; what cannot be measured for one is said beside it."""
+    known = {table.benchmark for table in found.tables}
+    for each in found.conclusions:
+        operands = each.quantity.operands
+        levels = {name for operand in operands for name in operand.factors} - {"network"}
+        if levels or not {operand.benchmark for operand in operands} <= known:
+            continue
+        with suppress(_AbsentError):
+            for table, figure in _measured(_NO_TABLE, replace(_NO_FIGURE, derivation=each.quantity)):
+                yield from _rows(table, figure, curves)
 
 
 class _AbsentError(Exception):
@@ -128,21 +145,16 @@ def _refuse_unknown(name: str) -> None:
         raise _AbsentError(f"Assay has no benchmark '{name}'")
 
 
-def _rows(table: Table, figure: Figure) -> Iterator[_Row]:
+def _rows(table: Table, figure: Figure, curves: Sequence[Measure]) -> Iterator[_Row]:
     _refuse_unknown(table.benchmark)
     benchmark = benchmarks.get(table.benchmark)
     params = {name: value for name, value in (table.params | figure.params).items() if name != RANGE_END}
-    if figure.metric == SPEED_UP:
-        cores, nodes = int(params.pop("cores", 0)), int(params.pop("nodes", 1))
-        if not cores:
-            raise _AbsentError("the source does not say on how many cores")
-        yield _row(benchmark, _BASE, table.memory, params)
-        yield _row(benchmark, f"{cores // nodes}x1@{nodes}", table.memory, params)
-        return
     if all(figure.metric != metric.name for metric in benchmark.metrics):
         raise _AbsentError(f"'{figure.metric}' follows from other figures")
     if table.placement == UNSTATED:
         raise _AbsentError("the source does not say where it ran")
+    if _is_drawn(_row(benchmark, table.placement, table.memory, params), curves):
+        return
     size, order = _unstated_size(table, figure), benchmark.axis("order")
     metric = roles.metric(benchmark, figure.kernel, figure.metric)
     sizes = _CURVE if metric and metric.role == "message-time" else _LARGE
@@ -159,6 +171,22 @@ def _unstated_size(table: Table, figure: Figure) -> str:
     size = roles.axis(benchmarks.get(table.benchmark), "message-size")
     of_messages = metric is not None and metric.role in {"message-bandwidth", "message-time"}
     return size if of_messages and size not in table.params | figure.params else ""
+
+
+def _is_drawn(row: _Row, curves: Sequence[Measure]) -> bool:
+    """Whether a row is on a curve that is measured whole."""
+    return any(
+        row.benchmark == each.benchmark
+        and row.memory in each.memory
+        and row.placement in {word for words in each.placements for word in parsed(words).each_over}
+        and all(value in _values(each, name) for name, value in row.params)
+        for each in curves
+    )
+
+
+def _values(measure: Measure, axis: str) -> tuple[ParamValue, ...]:
+    value = measure.axes.get(axis, ())
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _row(benchmark: Benchmark, placement: str, memory: str, params: Params) -> _Row:
