@@ -19,6 +19,7 @@ from assay.model.run import Run
 from assay.model.text import text
 
 _TWO = 2
+_TWO_NETWORKS = text("it needs two networks: --vary network=NAME,NAME")
 #: Word for a level of a factor whose levels differ from system to system -> the level among those of a run.
 _OF_VARIED: Mapping[str, Callable[[Sequence[str]], str]] = {
     "any": lambda _levels: "",
@@ -160,7 +161,7 @@ def _levels(operand: Operand, figures: Figures) -> dict[str, str]:
         if len(networks) <= 1 and figures.run.imported:
             return others
         if len(networks) <= 1:
-            raise MissingError(text("it needs two networks: --vary network=NAME,NAME"))
+            raise MissingError(_TWO_NETWORKS)
         return {**others, taken.NETWORK: networks[0 if name == "fastest" else -1]}
     own = figures.networks.get(name, name)
     return others | ({taken.NETWORK: own} if own and own != UNSTATED else {})
@@ -257,4 +258,8 @@ def why_without(printed: Estimate, run: Run) -> str:
         return text("Assay has no benchmark '{name}'", name=printed.benchmark)
     where = printed.placement
     operand = Operand(printed.benchmark, placement=where.label, memory=where.memory)
-    return _planned(operand, run)
+    if planned := _planned(operand, run):
+        return planned
+    if taken.NETWORK in printed.factors and taken.NETWORK not in {each.name for each in run.plan.factors}:
+        return _TWO_NETWORKS
+    return ""
