@@ -7,6 +7,7 @@ from rich.text import Text
 
 from assay.analyse import taken
 from assay.compare import tables
+from assay.compare.environment import is_declared
 from assay.compare.records import RUN
 from assay.compare.yardsticks import speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick
@@ -44,8 +45,15 @@ def render(
             many figures without samples, which claim nothing, have rows only with `everything`.
     """
     page = Screen(console)
-    if compared.base:
+    if compared.blocks:
+        page.say(
+            Text(f"Levels of '{compared.across}' in {count_of(len(compared.blocks), 'block')} of two runs", "bold")
+        )
+        for block in compared.blocks:
+            page.say(f"{block[0]} against {block[1]} (base)", indent=2)
+    elif compared.base:
         page.say(Text(f"{compared.run} against {compared.base} (base)", "bold"))
+    if compared.base:
         _environments(compared, page)
         for table in tables.machines(("", each) for each in compared.yardsticks):
             page.table(table)
@@ -76,11 +84,12 @@ def _environments(compared: Compared, page: Screen) -> None:
         same = "Nothing that both state differs." if foreign else "Machine, builds and settings are the same."
         page.say(same)
     declared = {compared.across, *compared.allowed}
-    rows = [(f"{e.name}{' *' if e.kind in declared else ''}", e.b, e.a) for e in different]
+    rows = [(f"{e.name}{' *' if is_declared(e, declared) else ''}", e.b, e.a) for e in different]
     if rows:
         page.say()
-        page.rows((("not the same", "left"), ("base", "left"), ("this run", "left")), rows)
-    if rows and (compared.across or compared.allowed):
+        sides = ("base level", "this level") if compared.blocks else ("base", "this run")
+        page.rows([(name, "left") for name in ("not the same", *sides)], rows)
+    if rows and not compared.blocks and (compared.across or compared.allowed):
         page.say(Text("* declared by --across or --allow", "dim"), indent=2)
     for each in compared.differences:
         if each.kind == "unstated":
@@ -193,7 +202,7 @@ def _rows(
     """Return each column, with whether it has numbers, and the rows: the most important verdicts first."""
     untested = verdicts.are_imported(pairs)
     paired = any(pair.comparison.blocks for pair in pairs)
-    figures = headings("Base", "Ratio", "Interval", *(("Pairs",) if paired else ("Launches",)), "Adjusted p")
+    figures = headings("Base", "Ratio", "Interval", "Pairs" if paired else "Launches", "Adjusted p")
     what, verdict = headings("What", "Verdict")
     numbers = ((name, True) for name in (*figures, *(f"÷ {each.name}" for each in yardsticks)))
     columns: list[tuple[str, bool]] = [(what, False), *numbers, (verdict, False)]
@@ -290,13 +299,16 @@ def _notes(compared: Compared, chosen: Sequence[ComparedPair], page: Screen, *, 
     """How to read the tables, and how to see rows that were not shown."""
     lines, imported = ["Ratios are of speeds: above 1 it is faster than the base."], verdicts.are_imported(chosen)
     if not imported:
-        basis = "Mann-Whitney over launches" if compared.base else "signed rank over pairs in a block"
+        paired = compared.blocks or not compared.base
+        basis = "signed rank over pairs in a block" if paired else "Mann-Whitney over launches"
         lines.append(
             f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."
         )
     if any(pair.comparison.adjusted_p is not None for pair in chosen):
         lines.append("p is adjusted among all comparisons of the same two sides (Westfall-Young); claims: 5 %.")
-    if compared.base and not imported:
+    if compared.blocks:
+        lines.append("A launch here is a whole run: its median.")
+    elif compared.base and not imported:
         lines.append("Two runs are two times: what else changed in between is part of these differences.")
     if not whole:
         lines.append(f"All {len(chosen):,} rows: {_command(compared)} --all")
@@ -309,4 +321,7 @@ def _command(compared: Compared) -> str:
     """The command that made this comparison."""
     runs = " ".join(filter(None, (compared.base, compared.run)))
     across = f" --across {compared.across}" if compared.across else ""
+    if compared.blocks:
+        runs = " ".join(run for block in compared.blocks for run in reversed(block))
+        across = f" --factor {compared.across}"
     return f"assay compare {runs}{across}{''.join(f' --allow {kind}' for kind in compared.allowed)}"

@@ -1,7 +1,7 @@
 """What two runs have in common: the figures that are compared, named before any of them is judged."""
 
 import itertools
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.analyse import imported, matching, taken
@@ -12,7 +12,7 @@ from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
 from assay.compare import derivations
-from assay.compare.environment import GUARDED, differences, is_one_machine, refuse_undeclared
+from assay.compare.environment import GUARDED, differences, is_declared, is_one_machine, refuse_undeclared
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import Figures, figures, growth, yardsticks
@@ -90,7 +90,7 @@ class Meeting(NamedTuple):
     def pair(self, one: Measured, other: Measured) -> Pair:
         """Return two figures as a pair with the levels of the declared difference, else the names of the runs."""
         across = self.declared.across
-        found = [each for each in self.differences if each.kind == across]
+        found = [each for each in self.differences if across and is_declared(each, (across,))]
         level, base = self.ids
         if found:
             level, base = "; ".join(each.a for each in found), "; ".join(each.b for each in found)
@@ -111,7 +111,8 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
     if not meeting.is_foreign:
         refuse_undeclared(found, (across, *allowed))
     of_run, of_base = meeting.figures
-    _refuse_unknown(across, [*of_run, *of_base])
+    stated = {*run.run.plan.levels, *base.run.plan.levels}
+    _refuse_unknown(across, [*of_run, *of_base], stated)
     networks: tuple[Taken, ...] = ()
     if meeting.is_foreign:
         own, printed = (of_run, of_base) if base.run.imported else (of_base, of_run)
@@ -270,8 +271,8 @@ def _differences(pairs: Sequence[ComparedPair], meeting: Meeting) -> Iterator[Di
         yield Difference("unstated", ", ".join(names), a, b)
 
 
-def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:
-    known = {name for each in measured for name in (*each.estimate.params, *each.estimate.factors)}
+def _refuse_unknown(across: str, measured: Sequence[Measured], stated: Collection[str]) -> None:
+    known = {name for each in measured for name in (*each.estimate.params, *each.estimate.factors)} | set(stated)
     if across and across not in known | {*GUARDED, MEMORY}:
         raise UsageError(
             f"nothing is called '{across}' that two runs could differ in",

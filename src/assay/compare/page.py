@@ -12,12 +12,13 @@ import msgspec
 from assay.compare import charts, origins, tables
 from assay.compare.figure_rows import figure_tables
 from assay.compare.phrases import axis_title
+from assay.compare.repetitions import repetitions
 from assay.compare.sides import Side, Sides
 from assay.compare.statements import NO_SAMPLES, Statement, jump, statements
 from assay.compare.widest import conclusion, widest
 from assay.model.imported import UNSTATED
 from assay.model.text import cli, joined, text
-from assay.report import formatting, selection, vega
+from assay.report import formatting, repetition, selection, vega
 from assay.report.ahead import Ahead
 from assay.report.environment import environment, file, rendered
 from assay.report.plotters import Plotters
@@ -55,7 +56,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
     """
     with closing(ahead or Ahead(*(side.run for side in sides.sides))) as prepared:
         by_kind = selection.grouped(statements(sides), lambda each: each.kind)
-        topics = _topics(sides, prepared.plotters)
+        topics, repeated = _topics(sides, prepared.plotters), repetitions(sides)
         page = {
             "summary": _summary(sides),
             "widest": widest(sides),
@@ -77,7 +78,8 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "shared": tables.law_figures(sides),
             "states": origins.states(sides),
             "origins": origins.origins(sides),
-            "conclusions": origins.conclusions(sides),
+            "repeated": repetition.glance(repeated[0]) if repeated else None,
+            "conclusions": [repetition.conclusions(each) for each in repeated if each.conclusions],
         }
         return rendered(_template(), page, {"script": file("report.js")}, language, prepared.library.result())
 
@@ -205,7 +207,7 @@ def section(sides: Sides) -> Section | None:
         title=text("Paths compared"),
         meaning=(NO_SAMPLES,),
         figures=tuple(figure for figure in figures if figure),
-        tables=(*ratios, *tables.laws(sides), *origins.conclusions(sides)),
+        tables=(*ratios, *tables.laws(sides)),
         sentences=tuple(each.text for each in sentences),
         summary=tuple(_first(sentences)),
     )

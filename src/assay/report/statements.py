@@ -22,13 +22,13 @@ NO_SPEED = ("", "share", "B")
 _CLAIMS: dict[tuple[str, str], Text] = {
     ("speed", "is"): text("{a} is {times} as fast as {b}"),
     ("speed", "are"): text("{a} are {times} as fast as {b}"),
-    ("speed", "seen"): text("seen: {a} {times} as fast as {b}"),
+    ("speed", "seen"): text("{a} ran {times} as fast as {b}"),
     ("time", "is"): text("{a} takes {times} as long as {b}"),
     ("time", "are"): text("{a} take {times} as long as {b}"),
-    ("time", "seen"): text("seen: {a} {times} as long as {b}"),
+    ("time", "seen"): text("{a} took {times} as long as {b}"),
     ("number", "is"): text("{a} is {times} as large as {b}"),
     ("number", "are"): text("{a} are {times} as large as {b}"),
-    ("number", "seen"): text("seen: {a} {times} as large as {b}"),
+    ("number", "seen"): text("{a} came out {times} as large as {b}"),
 }
 #: Ratios nearer to 1 are written with three decimals.
 _NEAR = 0.02

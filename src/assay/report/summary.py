@@ -332,7 +332,7 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
     if run.damage:
         lines.append(
             text(
-                "{parts} of the run directory could not be read.",
+                "{parts} of the run directory are damaged, or not as they were written.",
                 parts=formatting.count(len(run.damage), "part", "parts"),
             )
         )

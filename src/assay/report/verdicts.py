@@ -109,9 +109,14 @@ def _obstacles(comparison: Comparison) -> tuple[object, ...]:
 
 
 def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
-    """Return the largest differences that no chance explains alone, but chance among all comparisons."""
-    withdrawn = [pair for pair in pairs if is_withdrawn(pair.comparison)]
-    return sorted(withdrawn, key=lambda pair: -abs(math.log(pair.comparison.ratio)))[:_NEAREST]
+    """Return the largest differences that are seen: too few blocks for a test, or chance among all comparisons."""
+    seen = [pair for pair in pairs if is_withdrawn(pair.comparison) or _is_apart(pair.comparison)]
+    return sorted(seen, key=lambda pair: -abs(math.log(pair.comparison.ratio)))[:_NEAREST]
+
+
+def _is_apart(comparison: Comparison) -> bool:
+    """Whether a range, which is no interval, lies wholly beyond the margin."""
+    return not comparison.confidence and max(comparison.lo, 1 / comparison.hi) > 1 + comparison.margin
 
 
 def is_withdrawn(comparison: Comparison) -> bool:
@@ -161,7 +166,7 @@ def _deciding(lacks: Sequence[Lack], *, paired: bool) -> Iterator[str]:
         )
     if any(each.runs for each in lacks):
         yield text(
-            "{count} earlier runs of this machine show how much its runs vary",
+            "{count} earlier runs of this machine would show how its runs vary",
             count=max(each.runs for each in lacks),
         )
 
@@ -177,21 +182,16 @@ def resolution(comparisons: Iterable[Comparison]) -> str:
     found = sorted(each.resolution for each in comparisons if each.varied and each.resolution is not None)
     if not found:
         return ""
-    if found[len(found) // 2] > 1:
-        return text(
-            "A against A: two measurements of the same case differ by more than a factor of 2. No difference is "
-            "claimed."
-        )
     middle, most = (formatting.percent(found[at]) for at in (len(found) // 2, -1))
     if len(found) == 1:
         return text(
-            "A against A: this machine cannot resolve differences below {middle} (the median case). No smaller "
-            "difference is claimed.",
+            "A against A: two measurements of the same case differ by less than {middle}, 95 times of 100. No "
+            "smaller difference of it is claimed.",
             middle=middle,
         )
     return text(
-        "A against A: this machine cannot resolve differences below {middle} (the median case; {most} in the "
-        "worst case). No smaller difference is claimed.",
+        "A against A: two measurements of the same case differ by less than {middle} in the median case and "
+        "{most} in the worst, 95 times of 100. No case claims a difference smaller than its own.",
         middle=middle,
         most=most,
     )
