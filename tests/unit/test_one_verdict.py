@@ -175,3 +175,14 @@ def test_what_a_comparison_lacks_is_told_as_numbers(home: Path) -> None:
     assert all(verdicts.missing(each) for each in few)
     more = [each for each in analyse(boosted(home, 0.5, 1, launches=6)).comparisons if each.varied]
     assert {(each.verdict, each.lack) for each in more} == {("faster", None)}
+
+
+def test_the_assumed_variance_between_runs_is_named_as_an_assumption_and_a_known_one_is_not(home: Path) -> None:
+    base, run, *_ = machines(home, (6, 6))
+    text = " ".join(invoke("compare", base, run).output.split())
+    assert "Assay assumes that a figure varies by 2.0 % from run to run" in text
+    assert "earlier runs of this machine: figures vary" not in text
+    names = machines(home, (6, 6, 6, 6))
+    text = " ".join(invoke("compare", names[2], names[3]).output.split())
+    assert "from 4 earlier runs of this machine: figures vary" in text
+    assert "assumes" not in text
