@@ -207,7 +207,7 @@ def between_runs(comparisons: Iterable[Comparison]) -> str:
     if not known:
         return text(
             "Too few earlier runs of this machine show how its runs vary. Assay assumes that a figure varies by "
-            "{least} from run to run, or more where its launches vary much: up to {most} here (standard deviation).",
+            "{least} from run to run, and more where its launches vary much: {most} at most (standard deviation).",
             least=formatting.percent(found[0]),
             most=formatting.percent(found[-1]),
         )
