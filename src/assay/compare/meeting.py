@@ -139,7 +139,7 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
 def _headlines(evidence: Evidence) -> list[Measured]:
     """The headline figures of a run; printed ones under the names of their benchmarks."""
     run = evidence.run
-    found = evidence.measured
+    found = evidence.singly
     if run.imported:
         found = [each for each in imported.measured(run, run.imported) if not each.estimate.derivation]
     return [each for each in without_refused(run, found) if is_headline(each.estimate)]

@@ -18,7 +18,7 @@ def figures(run: Run, analysis: Analysis) -> Iterator[str]:
     suites = ET.Element("testsuites")
     for name, cases in (
         ("cases", [_case(each) for each in analysis.outcomes]),
-        ("figures", [_figure(each) for each in analysis.estimates if each.value]),
+        ("figures", [_figure(each) for each in (*analysis.estimates, *analysis.members) if each.value]),
         ("findings", [_finding(each) for each in analysis.findings]),
     ):
         suite = ET.SubElement(suites, "testsuite", name=f"{run.info.study}: {name}", tests=str(len(cases)))
