@@ -16,11 +16,10 @@ from assay.model.units import count_of
 from assay.report import formatting, selection, verdicts
 from assay.report.screen import Screen
 from assay.report.section import Table, headings
-from assay.report.statements import NO_SPEED
+from assay.report.statements import NO_SPEED, times
 
 #: Colours of the verdicts that deserve one.
 _COLOURS = {"faster": "green", "slower": "red"}
-_TIMES = "\N{MULTIPLICATION SIGN}"
 #: Columns of figures without samples that would be the same in each row: interval, launches, p.
 _UNTESTED = frozenset({3, 4, 5})
 #: Maximum number of figures in a sentence.
@@ -116,9 +115,11 @@ def _print(table: Table, page: Screen) -> None:
 
 def _groups(pairs: Iterable[ComparedPair]) -> list[tuple[ComparedPair, ...]]:
     """The comparisons by the word and the two levels in which they differ."""
-    return selection.grouped(
-        pairs, lambda pair: (pair.comparison.differ, pair.comparison.level, pair.comparison.base)
-    ).values()
+
+    def key(pair: ComparedPair) -> tuple[str, str, str]:
+        return pair.comparison.differ, pair.comparison.level, pair.comparison.base
+
+    return list(selection.grouped(pairs, key).values())
 
 
 def _chosen(compared: Compared) -> list[ComparedPair]:
@@ -175,17 +176,17 @@ def _growth(compared: Compared, page: Screen) -> None:
     if compared.yardsticks and compared.growth:
         page.heading("Speed-ups beside those of the machines")
     for each in compared.yardsticks:
-        for growth, words in (("more", "more than"), ("equal", "as"), ("less", "less than")):
+        for growth, words in (("more", "More than"), ("equal", "As much as"), ("less", "Less than")):
             of = [known[name] for name, found in compared.growth.items() if found[each.name] == growth]
             of.sort(key=lambda pair: -speed_up(pair).value)
             if of:
                 shown = "; ".join(_grown(pair, names) for pair in of[:_NAMED])
                 rest = f"; and {len(of) - _NAMED} more" if len(of) > _NAMED else ""
-                page.say(f"Grew {words} the {each.name} ({tables.ratio(each.ratio)}): {shown}{rest}", mark="-")
+                page.say(f"{words} the {each.name} ({times(each.ratio)}): {shown}{rest}", mark="-")
 
 
 def _grown(pair: ComparedPair, names: dict[str, list[str]]) -> str:
-    return f"{_what(pair, names[pair.a.benchmark])} {_TIMES}{speed_up(pair).value:.3g}"
+    return f"{_what(pair, names[pair.a.benchmark])} {formatting.factor(speed_up(pair).value)} times"
 
 
 def _over_yardsticks(pair: ComparedPair, yardsticks: Sequence[Yardstick]) -> tuple[str, ...]:
@@ -201,7 +202,7 @@ def _rows(
     """Return each column, with whether it has numbers, and the rows: the most important verdicts first."""
     untested = verdicts.are_imported(pairs)
     paired = any(pair.comparison.blocks for pair in pairs)
-    figures = headings("Base", "Ratio", "Interval", *(("Pairs",) if paired else ("Launches",)), "Adjusted p")
+    figures = headings("Base", "Ratio", "Interval", "Pairs" if paired else "Launches", "Adjusted p")
     what, verdict = headings("What", "Verdict")
     numbers = ((name, True) for name in (*figures, *(f"÷ {each.name}" for each in yardsticks)))
     columns: list[tuple[str, bool]] = [(what, False), *numbers, (verdict, False)]

@@ -139,7 +139,7 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
 def _headlines(evidence: Evidence) -> list[Measured]:
     """The headline figures of a run; printed ones under the names of their benchmarks."""
     run = evidence.run
-    found = evidence.singly
+    found: Sequence[Measured] = evidence.singly
     if run.imported:
         found = [each for each in imported.measured(run, run.imported) if not each.estimate.derivation]
     return [each for each in without_refused(run, found) if is_headline(each.estimate)]
@@ -166,7 +166,10 @@ def compared(meeting: Meeting, judged: Mapping[tuple[str, str], Comparison | Non
         *meeting.ids,
         meeting.declared.across,
         meeting.declared.allowed,
-        (*meeting.differences, *_differences(pairs, foreign=meeting.is_foreign)),
+        (
+            *meeting.differences,
+            *_differences(pairs, meeting),
+        ),
         pairs,
         uncompared,
         new,
@@ -241,18 +244,26 @@ def _uncompared(meeting: Meeting, compared: Container[str]) -> tuple[dict[str, s
     return uncompared | only_base | dict(meeting.missing), tuple(sorted(uncompared.keys() - peers.keys()))
 
 
-def _differences(pairs: Sequence[ComparedPair], *, foreign: bool) -> Iterator[Difference]:
-    """The parts in which compared figures differ, and those that a side does not state."""
+def _differences(pairs: Sequence[ComparedPair], meeting: Meeting) -> Iterator[Difference]:
+    """The parts in which compared figures differ, and those that a side does not state.
+
+    What a figure does not state, its source may state as a fact of the machine, as the link of its only network.
+    """
+    sources = (each.run.imported for each in (meeting.run, meeting.base))
+    of_machine = [each.facts if each else {} for each in sources]
     values: dict[str, list[tuple[str, str]]] = {}
     for part in (part for pair in pairs for part in pair.parts):
         values.setdefault(part.name, []).append((part.a, part.b))
     silent: dict[tuple[bool, bool], list[str]] = {}
     for name, both in values.items():
         stated = [(a, b) for a, b in both if UNSTATED not in {a, b}]
-        if stated and (foreign or name in _OF_FIGURES):
+        if stated and (meeting.is_foreign or name in _OF_FIGURES):
             a, b = (", ".join(filter(None, dict.fromkeys(side))) for side in zip(*stated, strict=True))
             yield Difference("part", name, a or UNSTATED, b or UNSTATED)
-        of_run, of_base = (UNSTATED in side for side in zip(*both, strict=True))
+        of_run, of_base = (
+            UNSTATED in side and name not in facts
+            for side, facts in zip(zip(*both, strict=True), of_machine, strict=True)
+        )
         if of_run or of_base:
             silent.setdefault((of_run, of_base), []).append(name)
     for (of_run, of_base), names in silent.items():

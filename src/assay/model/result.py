@@ -16,6 +16,7 @@ from assay.model.plan import Experiment
 from assay.model.profile import Profile
 from assay.model.quantity import Basis, Quantity
 from assay.model.record import FailureCause
+from assay.model.repetition import Repetition
 
 RESULT_SCHEMA = 2
 
@@ -441,6 +442,7 @@ class Analysis(msgspec.Struct, frozen=True):
         predictions: what models expected before the measurements.
         profiles: profiles of paths of messages.
         effort: samples and time of the run; None for an import.
+        repetition: of a published study, if the run was made for it; of a published study itself, its conclusions.
     """
 
     schema: int
@@ -458,3 +460,4 @@ class Analysis(msgspec.Struct, frozen=True):
     effort: Effort | None = None
     tested: tuple[str, ...] = ()
     members: tuple[Estimate, ...] = ()
+    repetition: Repetition | None = None

@@ -150,6 +150,7 @@ def make(
         applications=applications(study),
         prefixes=options.prefixes,
         levels=options.levels,
+        reference=study.reference,
     )
     return _costed(declaring(made), study)
 

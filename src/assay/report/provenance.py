@@ -117,6 +117,18 @@ def _import(run: Run, imported: Imported) -> Table:
     return Table(text("The run"), headings("What", "Value"), rows)
 
 
+def chained(run: Run) -> str:
+    """Return whether the records of a run are as they were written, as far as their hashes tell."""
+    chain = run.chain
+    if chain.broken:
+        return text("broken at line {line}: records are not as they were written", line=chain.broken)
+    if not chain.last:
+        return text("not chained: made before Assay chained records")
+    if not run.info.chained:
+        return text("chained from line {line} on, last hash {hash}", line=chain.since, hash=chain.last)
+    return text("chained, last hash {hash}", hash=chain.last)
+
+
 def _run(run: Run) -> Table:
     info, plan, ending = run.info, run.plan, run.ending
     budget = text("none") if plan.budget_s is None else formatting.seconds(plan.budget_s)
@@ -143,6 +155,7 @@ def _run(run: Run) -> Table:
         (text("Levels that the user states"), ", ".join(levels(run)) or text("none")),
         (text("Budget"), budget),
         (text("Cpus of the cache-line probe"), format_cpu_list(plan.probe_cpus) or text("none")),
+        (text("Records"), chained(run)),
         (text("Schema"), f"run {info.schema}, plan {plan.schema}"),
     ]
     return Table(text("The run"), headings("What", "Value"), tuple(rows))

@@ -15,15 +15,18 @@ from assay.compare.environment import GUARDED
 from assay.compare.gates import Gate, Judged, further_launches, gate
 from assay.compare.meeting import Declared
 from assay.compare.records import ComparedRuns, ComparedToFirst
+from assay.compare.repetitions import repetitions
 from assay.compare.runs import against, borders, refuse_nothing, within
 from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
 from assay.model.compared import Compared
 from assay.model.errors import PartialRunError, ThresholdError, UsageError
+from assay.model.repetition import Repetition
 from assay.model.result import RESULT_SCHEMA
 from assay.model.run import Run
 from assay.model.units import parse_share
-from assay.report import verdicts
+from assay.report import repetition_screen, verdicts
+from assay.report.screen import Screen
 
 #: Number of earlier runs, the latest ones, that are read for the variance between runs.
 _MOST_EARLIER = 8
@@ -32,11 +35,15 @@ _NAMED = 10
 
 
 class _Found(NamedTuple):
-    """The runs, the base first; their comparisons with it (or of the levels of a single one); all side by side."""
+    """The runs, the base first; their comparisons with it (or of the levels of a single one); all side by side.
+
+    `repeated`: conclusions of the publications among them, judged.
+    """
 
     runs: list[Run]
     compared: list[Compared]
     sides: Sides
+    repeated: tuple[Repetition, ...] = ()
 
 
 def compare(
@@ -127,20 +134,31 @@ def _document(found: _Found) -> Compared | ComparedToFirst:
     sentences = tuple(each.text for each in statements(found.sides))
     shown = found.sides.found if found.sides.found.curves or found.sides.found.contrasts else None
     if len(found.compared) > 1:
-        return ComparedToFirst(RESULT_SCHEMA, found.sides.found.runs, tuple(found.compared), shown, sentences)
-    return ComparedRuns(**msgspec.structs.asdict(found.compared[0]), side_by_side=shown, statements=sentences)
+        return ComparedToFirst(
+            RESULT_SCHEMA, found.sides.found.runs, tuple(found.compared), shown, sentences, found.repeated
+        )
+    return ComparedRuns(
+        **msgspec.structs.asdict(found.compared[0]),
+        side_by_side=shown,
+        statements=sentences,
+        repetitions=found.repeated,
+    )
 
 
 def _print(found: _Found, *, everything: bool) -> None:
     """Print sentences and tables of the curves, and the rows of each run; for two runs, differences come first."""
     console = output.console()
     sides = _uncompared(found.sides, found.compared)
+
+    def in_words() -> bool:
+        for each in found.repeated:
+            repetition_screen.conclusions(each, Screen(console))
+        return terminal.render(sides, console)
+
     if len(found.compared) == 1:
-        figure_rows.render(
-            found.compared[0], console, everything=everything, curves=lambda: terminal.render(sides, console)
-        )
+        figure_rows.render(found.compared[0], console, everything=everything, curves=in_words)
         return
-    sentences = terminal.render(sides, console)
+    sentences = in_words()
     for compared in found.compared:
         console.print()
         figure_rows.render(compared, console, everything=everything, curves=lambda: sentences)
@@ -188,19 +206,25 @@ def _several(runs: Sequence[str], declared: Declared, threshold: float | None) -
     shown = sides(found, {}, declared, earlier_than(found))
     if threshold is not None or not shown.have_common:
         refuse_nothing(shown.compared)
-    return _Found(found, list(shown.compared), shown)
+    return _Found(found, list(shown.compared), shown, repetitions(shown, declared.names))
 
 
 def earlier_than(runs: Sequence[Run]) -> list[Run]:
-    """The latest runs of these machines and studies in the same folders: they show the variance between runs."""
+    """The latest earlier runs of these machines and studies in the same folders: they show how runs vary.
+
+    Later ones than those that are compared do not count: a machine may have been changed.
+    """
     machines = {(run.plan.machine, run.plan.study) for run in runs if not run.imported}
-    judged = {run.info.id for run in runs}
+    judged, latest = {run.info.id for run in runs}, max(run.info.started for run in runs)
     paths = [Path(run.path) for run in runs if run.path]
     others = [
         (each.started, folder / each.id)
         for folder in dict.fromkeys(path.resolve().parent for path in paths if path.is_dir())
         for each in store.listing(folder)
-        if (each.machine, each.study) in machines and each.id not in judged and each.status in {"complete", "cut"}
+        if (each.machine, each.study) in machines
+        and each.id not in judged
+        and each.started < latest
+        and each.status in {"complete", "cut"}
     ]
     return [store.load(path) for _, path in sorted(others, reverse=True)[:_MOST_EARLIER]]
 
