@@ -28,6 +28,13 @@ from assay.cli.support import opened, output
     help="Accept this difference: machine, topology, toolchain, sources, schema.",
 )
 @opened.names_option
+@click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="RUN=PRICE",
+    help="Price of a node of a RUN, for speed per price: leo='2000 EUR'.  [default: price.node of its [given]]",
+)
 @click.option("--all", "everything", is_flag=True, help="Show all comparisons, not only the significant ones.")
 @click.option("--fail-below", metavar="SHARE", help="Exit 3 when a figure is slower by more than this: 5%.")
 def command(  # noqa: PLR0913 (one parameter an option)
@@ -38,6 +45,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     allowed: tuple[str, ...],
     names: tuple[str, ...],
     fail_below: str | None,
+    prices: tuple[str, ...],
     everything: bool,
     as_json: bool,
 ) -> None:
@@ -63,7 +71,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from assay.cli.support import comparing
     from assay.compare.meeting import Declared
 
-    declared = Declared(across, allowed, opened.given_names(names))
+    declared = Declared(across, allowed, opened.given_names(names), prices=prices)
     if factor:
         comparing.compare_levels(runs, factor, declared, fail_below, everything=everything, as_json=as_json)
         return

@@ -21,6 +21,7 @@ from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
 from assay.model.compared import Compared
 from assay.model.errors import PartialRunError, ThresholdError, UsageError
+from assay.model.prices import with_prices
 from assay.model.repetition import Repetition
 from assay.model.result import RESULT_SCHEMA
 from assay.model.run import Run
@@ -94,11 +95,11 @@ def compare_levels(  # noqa: PLR0913 (the options of the command)
     """
     opened.without_collector()
     border = None if fail_below is None else parse_share(fail_below)
-    if any(declared):
+    if any(declared._replace(prices=())):
         why = "whatever differs between the levels belongs to them, and is shown"
         again = f"assay compare --factor {factor} {' '.join(names)}"
         raise UsageError("--across, --allow and --as do not go with --factor", why=why, remedy=again)
-    runs = [store.load(store.find(name)) for name in names]
+    runs = with_prices([(name, store.load(store.find(name))) for name in names], declared.prices)
     alternating = levels.alternations(runs, factor)
     evidence = dict(zip((run.info.id for run in runs), examine_together(runs, borders(runs)), strict=True))
     found = [levels.by_level(each, evidence) for each in alternating]
@@ -175,7 +176,7 @@ def _one(reference: str, declared: Declared) -> _Found:
     """Compare the levels of one run."""
     if any(declared):
         raise UsageError(
-            "--across, --allow and --as are for two runs or more",
+            "--across, --allow, --as and --price are for two runs or more",
             why="only one is given",
             remedy=f"assay compare {reference}",
         )
@@ -199,7 +200,8 @@ def _several(runs: Sequence[str], declared: Declared, threshold: float | None) -
     for name in declared.allowed:
         if name not in GUARDED:
             raise UsageError(f"'{name}' need not be allowed", why=f"known: {', '.join(GUARDED)}")
-    base, *others = found = [store.load(store.find(reference)) for reference in runs]
+    loaded = [(reference, store.load(store.find(reference))) for reference in runs]
+    base, *others = found = with_prices(loaded, declared.prices)
     if {run.info.id for run in found} == {base.info.id}:  # a run with itself has no curves beside each other
         compared = against(others, base, declared, earlier_than(found))
         return _Found(found, compared, sides([base]))
