@@ -1,4 +1,4 @@
-"""Prices that users state: speed per price of two systems, work per price of one processor of a node and of two."""
+"""Prices that users state: speed per price of two systems, and work per price by processors of a node."""
 
 import re
 from pathlib import Path

@@ -40,6 +40,16 @@ class Judged(NamedTuple):
         each = verdicts.speeds(self.pair.comparison, self.pair.a.better)
         return (each.ratio, each.lo, each.hi) if each.confidence else (each.ratio,) * 3
 
+    @property
+    def words(self) -> str:
+        """The ratio with its interval, and what is missing for a decision; of a missing figure the reason."""
+        if self.pair is None:
+            return self.why
+        ratio, lo, hi = self.speed_up
+        ends = f" [{lo:.3g}, {hi:.3g}]" if self.pair.comparison.confidence else ""
+        lacks = verdicts.missing(self.pair.comparison) if self.decision == "open" else ""
+        return "; ".join(filter(None, (f"{ratio:.3g}{ends} times as fast as the base", lacks)))
+
 
 class Gate(NamedTuple):
     """The decisions on all figures.
