@@ -249,9 +249,10 @@ def _judge(found: Gate, unfinished: Sequence[Run], junit: Path | None) -> None:
         ThresholdError: a figure is certainly slower than the base by more than the border.
         PartialRunError: none is, but figures are not decided or could not be compared.
     """
-    if junit:
-        output.write(junit, topics.modules("exports")["junit"].judged(found))
     border, of = f"{100 * found.border:g} %", len(found.figures)
+    if junit:
+        written = topics.modules("exports")["junit"].judged(f"slower by more than {border}", found.decided())
+        output.write(junit, written)
     failed, undecided = found.of("failed"), found.of("open", "missing")
     for each in (failed or undecided)[:_NAMED]:
         output.say(f"{'slower' if failed else 'undecided'}: {each.run}: {each.name}: {each.words}")

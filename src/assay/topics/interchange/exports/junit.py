@@ -1,11 +1,10 @@
 """JUnit XML, which CI systems show: a test case for each case of the plan, each figure and each finding."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
-from assay.compare.gates import Gate, Judged
-from assay.model.answers import Export
+from assay.model.answers import Decided, Export
 from assay.model.result import Analysis, Estimate, Finding, Outcome
 from assay.model.run import Run
 from assay.model.units import count_of
@@ -24,10 +23,9 @@ def figures(run: Run, analysis: Analysis) -> Iterator[str]:
     yield _written([(f"{run.info.study}: {name}", cases) for name, cases in suites], run.info.started)
 
 
-def judged(gate: Gate) -> str:
-    """Return a document with a test case for each comparison: certainly slower fails, undecided is skipped."""
-    border = f"{100 * gate.border:g} %"
-    return _written([(f"slower by more than {border}", [_judged(each) for each in gate.figures])])
+def judged(name: str, figures: Iterable[Decided]) -> str:
+    """Return a document with a test case for each figure."""
+    return _written([(name, [_judged(each) for each in figures])])
 
 
 def _written(suites: Sequence[tuple[str, Sequence[ET.Element]]], started: str = "") -> str:
@@ -45,12 +43,10 @@ def _written(suites: Sequence[tuple[str, Sequence[ET.Element]]], started: str = 
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(found, encoding="unicode")}\n'
 
 
-def _judged(each: Judged) -> ET.Element:
-    test = _test(f"comparisons.{each.run}", each.name)
-    if each.decision == "failed":
-        _verdict(test, "failure", "slower", each.words)
-    elif each.decision != "passed":
-        _verdict(test, "skipped", "undecided", each.words)
+def _judged(each: Decided) -> ET.Element:
+    test = _test(f"comparisons.{each.group}", each.name)
+    if each.verdict:
+        _verdict(test, each.verdict, "slower" if each.verdict == "failure" else "undecided", each.words)
     ET.SubElement(test, "system-out").text = _whole(each.words)
     return test
 
