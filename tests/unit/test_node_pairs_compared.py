@@ -74,7 +74,7 @@ def test_each_pair_is_the_median_of_its_launches_and_a_measurand_without_its_rou
 def test_each_pair_is_in_csv_json_and_junit() -> None:
     run = measured(new=True, seed=2)
     analysis = analyse(run)
-    rows = list(csv.DictReader(io.StringIO("".join(csv_.export.figures(run, analysis)))))
+    rows = list(csv.DictReader(io.StringIO("".join(map(str, csv_.export.figures(run, analysis))))))
     assert len([row for row in rows if len(row["hosts"].split()) == 2]) == METRICS * PAIRS
     document = json.loads("".join(map(str, json_.export.figures(run, analysis))))
     assert len(document["members"]) == METRICS * PAIRS

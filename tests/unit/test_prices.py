@@ -97,9 +97,9 @@ def test_one_processor_of_a_node_costs_a_node_with_one(two: Run) -> None:
     assert set(costs.values()) == {Price(3000, "EUR"), Price(2000, "EUR")}
     both = [label for label, found in costs.items() if found == Price(3000, "EUR")]
     assert all(sum(map(len, placements[label].cpus[:1])) == 2 for label in both)
-    assert relative(Price(2000, "EUR"), Price(3000, "EUR"), Quantity(0.6, 0.5, 0.7)) == Quantity(
-        pytest.approx(0.9), pytest.approx(0.75), pytest.approx(1.05)
-    )
+    cost = relative(Price(2000, "EUR"), Price(3000, "EUR"), Quantity(0.6, 0.5, 0.7))
+    assert cost
+    assert tuple(cost)[:3] == pytest.approx((0.9, 0.75, 1.05))
     assert relative(Price(1, "EUR"), Price(1, "USD"), Quantity(1, 1, 1)) is None
 
 
