@@ -6,8 +6,9 @@ import msgspec
 
 from assay import references, store
 from assay.analyse import derived, taken
-from assay.analyse.derived import Figures, MissingError, Value
+from assay.analyse.derived import Value
 from assay.analyse.evidence import CONFIDENT
+from assay.analyse.operands import Figures, MissingError, of_reference
 from assay.analyse.taken import NETWORK
 from assay.catalogue import benchmarks
 from assay.model.conclusion import Conclusion, Doubt, Judged, Truth
@@ -38,7 +39,7 @@ def judged(reference: Run, own: Figures | None = None) -> tuple[Judged, ...]:
     if reference.imported is None:
         return ()
     found = []
-    published = derived.of_reference(reference)
+    published = of_reference(reference)
     others = _others(reference.imported.conclusions)
     for each in reference.imported.conclusions:
         printed = _printed(each, published, others)
@@ -54,7 +55,7 @@ def _others(conclusions: Iterable[Conclusion]) -> dict[str, Figures]:
     """The figures of the other publications that conclusions compare with, by name."""
     operands = (operand for each in conclusions for operand in each.of_source.operands)
     names = dict.fromkeys(operand.reference for operand in operands if operand.reference)
-    return {name: derived.of_reference(store.load(references.path(name))) for name in names}
+    return {name: of_reference(store.load(references.path(name))) for name in names}
 
 
 def _printed(conclusion: Conclusion, published: Figures, others: Mapping[str, Figures]) -> Quantity | None:
