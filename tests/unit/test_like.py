@@ -58,7 +58,7 @@ def test_every_row_is_planned_or_left_out_with_its_reason() -> None:
     assert {("one-core", 10000), ("1x1@2", 10000), ("2x1@1", 10000), ("1x1@12", 10000)} <= systems
     wishes = {left.request: left.reason for left in plan.left_out}
     assert wishes["nwchem-c60h60 at one-core"].startswith("it needs 4 GiB of memory; 1 GiB may be used")
-    assert "network=SCI" in wishes
+    assert "network of the source: SCI, Fast Ethernet" in wishes
 
 
 def test_sizes_of_a_row_are_those_of_the_source() -> None:

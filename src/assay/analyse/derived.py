@@ -15,12 +15,13 @@ from assay.analyse import aspects, imported, matching, taken
 from assay.analyse.curves import headline
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.statistics import median_interval
+from assay.catalogue import benchmarks
 from assay.model.derivation import Derivation, Operand
 from assay.model.grouping import grouped
 from assay.model.imported import UNSTATED, Figure, Table
 from assay.model.left_out import Folded, LeftOut
 from assay.model.measurands import FACTOR_ROLES
-from assay.model.placement import parsed
+from assay.model.placement import parsed, starred_memory
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
 from assay.model.run import Run
@@ -421,6 +422,20 @@ def _is_layout(operand: Operand, estimate: Estimate, run: Run) -> bool:
 
 def _why(operand: Operand, run: Run) -> str:
     """The reason why a run has no figure of an operand: that of its plan, if it has one."""
+    if planned := _planned(operand, run):
+        return planned
+    varied = {each.name for each in run.plan.factors}
+    missing = next((name for name in operand.factors if name not in varied), "")
+    if missing and not run.imported:
+        return text(
+            "{factor} was not varied: name its levels in assay.toml, [factor.{factor}], and add --vary {factor}",
+            factor=missing,
+        )
+    return text("it has no figure of {benchmark} at {place}", benchmark=operand.benchmark, place=operand.placement)
+
+
+def _planned(operand: Operand, run: Run) -> str:
+    """Why the plan of a run left out what an operand describes; empty if it did not."""
     left = next((each for each in run.plan.left_out if _is_of(each, operand)), None)
     if left:
         return left.reason
@@ -432,18 +447,32 @@ def _why(operand: Operand, run: Run) -> str:
             other=folded.into,
             reason=folded.reason,
         )
-    varied = next((name for name in operand.factors if name not in {each.name for each in run.plan.factors}), "")
-    if varied and not run.imported:
-        return text("{factor} was not varied: --vary {factor}", factor=varied)
-    return text("it has no figure of {benchmark} at {place}", benchmark=operand.benchmark, place=operand.placement)
+    return ""
 
 
 def _is_of(left: LeftOut, operand: Operand) -> bool:
     """Whether a plan left out what an operand describes, or its whole benchmark."""
     place = f"{operand.benchmark} at {operand.placement}"
-    family = (operand.benchmark, parsed(operand.placement).starred)
-    return left.request in {operand.benchmark, place} or left.family[:2] == family
+    family = (operand.benchmark, parsed(operand.placement).starred, starred_memory(_memory(operand)))
+    named = left.family[: len(family)]
+    return left.request in {operand.benchmark, place} or (len(named) > 1 and named == family[: len(named)])
 
 
 def _is_folded(folded: Folded, operand: Operand) -> bool:
-    return folded.labels[0] == operand.placement
+    memory = "" if _memory(operand) == "first-touch" else f", {_memory(operand)}"
+    return folded.request == f"{operand.placement}{memory}"
+
+
+def _memory(operand: Operand) -> str:
+    """The memory word of a study for an operand: `interleave` deals pages to all nodes."""
+    word = operand.memory or "first-touch"
+    return word if word.startswith("bind") else word.partition(":")[0]
+
+
+def why_without(printed: Estimate, run: Run) -> str:
+    """Return why a run has no figure that a source states; empty if its plan does not say it."""
+    if not run.plan.declared(printed.benchmark).is_known and printed.benchmark not in benchmarks.names():
+        return text("Assay has no benchmark '{name}'", name=printed.benchmark)
+    where = printed.placement
+    operand = Operand(printed.benchmark, placement=where.label, memory=where.memory)
+    return _planned(operand, run)

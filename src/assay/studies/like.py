@@ -15,6 +15,7 @@ from assay.model.derivation import OF_MACHINE
 from assay.model.errors import UsageError
 from assay.model.imported import RANGE_END, UNSTATED, Figure, Imported, Table
 from assay.model.law import SPEED_UP
+from assay.model.measurands import FACTOR_ROLES
 from assay.model.placement import Memory, parsed
 from assay.model.plan import LARGEST, Measure, Study
 from assay.model.units import format_size
@@ -57,10 +58,8 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         )
     found, curves = references.get(name), references.measures(name)
     rows: dict[_Row, None] = {}
-    without: dict[str, str] = {}
+    without = dict(_other_levels(found))
     for table in found.tables:
-        for factor, level in table.factors.items():
-            without.setdefault(f"{factor}={level}", "it was the source's; what is here takes its place")
         for figure in table.figures:
             request = f"{table.tool}: {table.where}"
             try:
@@ -103,6 +102,19 @@ def _of_conclusions(found: Imported, curves: Sequence[Measure]) -> Iterator[_Row
                 yield from _rows(table, figure, curves)
 
 
+def _other_levels(found: Imported) -> Iterator[tuple[str, str]]:
+    """Levels of factors that the source names -> what takes their place, or how they are varied."""
+    levels: dict[str, dict[str, None]] = {}
+    for factor, level in (item for table in found.tables for item in table.factors.items()):
+        levels.setdefault(factor, {})[level] = None
+    for factor, of in levels.items():
+        named = ", ".join(level for level in of if level != UNSTATED)
+        why = "what is here takes its place"
+        if factor not in FACTOR_ROLES:
+            why = f"to compare them, name such levels in assay.toml, [factor.{factor}], and add --vary {factor}"
+        yield f"{factor} of the source: {named}", why
+
+
 class _AbsentError(Exception):
     """Assay cannot measure a figure on any machine; the message is the reason."""
 
@@ -112,7 +124,11 @@ def _measured(table: Table, figure: Figure) -> Iterator[tuple[Table, Figure]]:
     if figure.derivation is None:
         yield table, figure
         return
-    for operand in figure.derivation.operands:
+    operands = figure.derivation.operands
+    others = (each.reference for each in operands if each.reference)
+    if absent := next((name for name in others if name not in references.names()), ""):
+        raise _AbsentError(f"it needs figures of another system: {absent}")
+    for operand in operands:
         if operand.reference or operand.aspect in OF_MACHINE:
             continue
         _refuse_unknown(operand.benchmark)
