@@ -11,17 +11,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.analyse import aspects, imported, matching, taken
+from assay.analyse import aspects, imported, matching, taken, unmet
 from assay.analyse.curves import headline
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.statistics import median_interval
-from assay.catalogue import benchmarks
 from assay.model.derivation import Derivation, Operand
 from assay.model.grouping import grouped
 from assay.model.imported import UNSTATED, Figure, Table
-from assay.model.left_out import Folded, LeftOut
 from assay.model.measurands import FACTOR_ROLES
-from assay.model.placement import parsed, starred_memory
+from assay.model.placement import parsed
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
 from assay.model.run import Run
@@ -92,13 +90,13 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
     if figures.exact:
         stated = [each for each in figures.measured if each.launches and _is_stated(operand, each.estimate)]
         if not stated:
-            raise MissingError(_why(operand, figures.run))
+            raise MissingError(unmet.why(operand, figures.run))
         return sorted(stated, key=lambda each: -each.estimate.merit)
     words = parsed(operand.placement).each_over
     if len(words) > 1:
         found = [each for word in words for each in _some(figures, operand, word)]
         if not found:
-            raise MissingError(_why(operand, figures.run))
+            raise MissingError(unmet.why(operand, figures.run))
         return found
     seeking = _described(operand, figures)
     fitting = [
@@ -109,11 +107,10 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
         and _has_levels(operand, each.estimate, figures.run)
         and aspects.is_where(operand, each.estimate, figures.run)
         and _is_part(operand, each.estimate)
-        and _is_layout(operand, each.estimate, figures.run)
         and (price := matching.cost(seeking, each.estimate)) is not None
     ]
     if not fitting:
-        raise MissingError(_why(operand, figures.run))
+        raise MissingError(unmet.why(operand, figures.run))
     least = min(price for price, _ in fitting)
     nearest = [each for price, each in fitting if price == least]
     return sorted(nearest, key=lambda each: -each.estimate.merit)
@@ -344,7 +341,7 @@ def _described(operand: Operand, figures: Figures) -> Estimate:
     """An estimate without a value, of what an operand describes, as if a source had stated it."""
     declared = figures.run.plan.declared(operand.benchmark)
     if not declared.is_known:
-        raise MissingError(_why(operand, figures.run))
+        raise MissingError(unmet.why(operand, figures.run))
     kernel = operand.kernel or declared.main_kernel
     metric = operand.metric or declared.headline_name(kernel, operand.params, "")
     unit = next((each.unit for each in declared.metrics if each.name == metric), "")
@@ -409,70 +406,3 @@ def _is_part(operand: Operand, estimate: Estimate) -> bool:
     if word.form != "group" or word.index is not None:
         return True
     return estimate.measurand.places.part.startswith(word.group)
-
-
-def _is_layout(operand: Operand, estimate: Estimate, run: Run) -> bool:
-    """Whether a printed figure is of the ranks that an operand counts, if it counts them."""
-    return (
-        not run.imported
-        or parsed(operand.placement).form != "ranks"
-        or estimate.placement.label == operand.placement
-    )
-
-
-def _why(operand: Operand, run: Run) -> str:
-    """The reason why a run has no figure of an operand: that of its plan, if it has one."""
-    if planned := _planned(operand, run):
-        return planned
-    varied = {each.name for each in run.plan.factors}
-    missing = next((name for name in operand.factors if name not in varied), "")
-    if missing and not run.imported:
-        return text(
-            "{factor} was not varied: name its levels in assay.toml, [factor.{factor}], and add --vary {factor}",
-            factor=missing,
-        )
-    return text("it has no figure of {benchmark} at {place}", benchmark=operand.benchmark, place=operand.placement)
-
-
-def _planned(operand: Operand, run: Run) -> str:
-    """Why the plan of a run left out what an operand describes; empty if it did not."""
-    left = next((each for each in run.plan.left_out if _is_of(each, operand)), None)
-    if left:
-        return left.reason
-    folded = next((each for each in run.plan.folded if _is_folded(each, operand)), None)
-    if folded:
-        return text(
-            "{request} equals {other} here: {reason}",
-            request=folded.request,
-            other=folded.into,
-            reason=folded.reason,
-        )
-    return ""
-
-
-def _is_of(left: LeftOut, operand: Operand) -> bool:
-    """Whether a plan left out what an operand describes, or its whole benchmark."""
-    place = f"{operand.benchmark} at {operand.placement}"
-    family = (operand.benchmark, parsed(operand.placement).starred, starred_memory(_memory(operand)))
-    named = left.family[: len(family)]
-    return left.request in {operand.benchmark, place} or (len(named) > 1 and named == family[: len(named)])
-
-
-def _is_folded(folded: Folded, operand: Operand) -> bool:
-    memory = "" if _memory(operand) == "first-touch" else f", {_memory(operand)}"
-    return folded.request == f"{operand.placement}{memory}"
-
-
-def _memory(operand: Operand) -> str:
-    """The memory word of a study for an operand: `interleave` deals pages to all nodes."""
-    word = operand.memory or "first-touch"
-    return word if word.startswith("bind") else word.partition(":")[0]
-
-
-def why_without(printed: Estimate, run: Run) -> str:
-    """Return why a run has no figure that a source states; empty if its plan does not say it."""
-    if not run.plan.declared(printed.benchmark).is_known and printed.benchmark not in benchmarks.names():
-        return text("Assay has no benchmark '{name}'", name=printed.benchmark)
-    where = printed.placement
-    operand = Operand(printed.benchmark, placement=where.label, memory=where.memory)
-    return _planned(operand, run)
