@@ -192,7 +192,7 @@ def _rows(
     """Return each column, with whether it has numbers, and the rows: the most important verdicts first."""
     untested = verdicts.are_imported(pairs)
     paired = any(pair.comparison.blocks for pair in pairs)
-    figures = headings("Base", "Ratio", "Interval", *(("Pairs",) if paired else ("Launches",)), "Adjusted p")
+    figures = headings("Base", "Ratio", "Interval", "Pairs" if paired else "Launches", "Adjusted p")
     what, verdict = headings("What", "Verdict")
     numbers = ((name, True) for name in (*figures, *(f"÷ {each.name}" for each in yardsticks)))
     columns: list[tuple[str, bool]] = [(what, False), *numbers, (verdict, False)]

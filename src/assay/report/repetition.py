@@ -35,7 +35,7 @@ STANDINGS: dict[Standing, Text | str] = {
     "as published": text("as published"),
     "better": text("better"),
     "worse": text("worse"),
-    "open": text("open"),
+    "open": text("cannot be told"),
     "no interval": text("no interval"),
 }
 #: Doubts that no command on this machine removes.
