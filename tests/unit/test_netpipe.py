@@ -129,8 +129,8 @@ def test_the_sheet_has_maxima_shares_and_costs(two_nodes: tuple[Run, Analysis]) 
 def test_the_page_says_the_shares_in_words(two_nodes: tuple[Run, Analysis]) -> None:
     found = one_message.declared.section(*two_nodes)
     assert isinstance(found, section.Section)
-    assert "of the rate of TCP" in found.meaning[0]
-    assert "of the rate of memcpy, cold" in found.meaning[0]
+    assert "times the rate of TCP" in found.meaning[0]
+    assert "times the rate of memcpy, cold" in found.meaning[0]
 
 
 def test_curves_have_no_odd_sizes(two_nodes: tuple[Run, Analysis]) -> None:

@@ -160,8 +160,7 @@ def evaluate(
     if len(systems) > 1 and not figures.exact and _SYSTEM not in {each.name for each in figures.run.plan.factors}:
         raise MissingError(text("it needs two operating systems: {a} and {b}", a=systems[0], b=systems[1]))
     for operand in derivation.operands:
-        if operand.reference and operand.reference not in others:
-            raise MissingError(text("it needs the other system: {name}", name=operand.reference))
+        _system(operand, figures, others)
     if derivation.operation == "best at":
         return _best_at(derivation, figures)
     if derivation.along:
@@ -174,12 +173,18 @@ def evaluate(
 
 def value(operand: Operand, figures: Figures, others: Mapping[str, Figures] = {}) -> Value:
     """Return the value of an operand; raises as `evaluate`."""
-    if operand.reference:
-        figures = others[operand.reference]
+    figures = _system(operand, figures, others)
     if operand.aspect in aspects.OF_MACHINES:
         return _exact(aspects.of_machine(operand, figures.run))
     found = select(figures, operand)
     return _value(_taken(operand, found), operand, figures.run)
+
+
+def _system(operand: Operand, figures: Figures, others: Mapping[str, Figures]) -> Figures:
+    """The figures of the system that an operand is of."""
+    if operand.reference and operand.reference not in others:
+        raise MissingError(text("it needs the other system: {name}", name=operand.reference))
+    return others[operand.reference] if operand.reference else figures
 
 
 def _taken(operand: Operand, found: Sequence[Measured]) -> Measured:
@@ -284,7 +289,7 @@ def _may_equal(one: Quantity | None, other: Quantity) -> bool:
 def _extreme(derivation: Derivation, figures: Figures, others: Mapping[str, Figures]) -> Value:
     """The lowest or highest ratio over all values of an axis that both have."""
     a, b = derivation.operands
-    sides = [figures if not each.reference else others[each.reference] for each in (a, b)]
+    sides = [_system(each, figures, others) for each in (a, b)]
     of_a, of_b = (_along(derivation, each, side) for each, side in zip((a, b), sides, strict=True))
     ratios = [
         _combined("ratio", _value(of_a[at], a, sides[0].run), _value(of_b[at], b, sides[1].run))

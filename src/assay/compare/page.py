@@ -64,6 +64,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "title": text("{systems} side by side", systems=formatting.listed(side.label for side in sides.sides)),
             "machines": [(side.label, origins.machine(side.run)) for side in sides.sides],
             "lead": _lead(sides),
+            "base": sides.sides[0].label,
             "statements": {_KINDS[kind]: [each.text for each in of] for kind, of in by_kind.items()},
             "systems": origins.systems(sides),
             "ratios": tables.machines((side.label, each) for side in sides.sides for each in side.yardsticks),
@@ -113,7 +114,8 @@ def _lead(sides: Sides) -> str:
 def _unstated(side: Side) -> tuple[str, ...]:
     """What its source does not state of how its figures were measured, in words; without axes of the programs."""
     parts = (part for each in side.analysis.estimates for part in each.measurand.parts.items())
-    silent = {name for name, value in parts if value == UNSTATED}
+    facts = side.run.imported.facts if side.run.imported else {}
+    silent = {name for name, value in parts if value == UNSTATED and name not in facts}
     return tuple(words for name, words in _HOW.items() if name in silent)
 
 
@@ -141,8 +143,8 @@ def _summary(sides: Sides) -> Summary:
         names = [side.run.info.id for side in sides.sides]
         steps.append(own_system(names, by_mpi=bool(sides.of_messages)))
     elif len(measured) > 1:
-        command = cli("compare", *(side.run.info.id for side in measured))
-        steps.append(Action(command, text("It tests each difference, figure by figure.")))
+        command = cli("compare", *(side.run.info.id for side in measured), "--fail-below", "5%")
+        steps.append(Action(command, text("It fails if a figure is certainly slower by more than 5 %.")))
     return Summary(
         _verdict(sides, summaries),
         wrong,

@@ -297,6 +297,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
         applications: declarations of the applications that it measures.
         declarations: those of every benchmark that it measures: what its figures mean, wherever the run is read.
         prefixes: application -> folder where Assay installed it; others are in the usual place.
+        levels: factor -> level of the whole run, which the user states and no launch can set: `nps` -> `4`.
         reference: see Study.
     """
 
@@ -333,6 +334,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
     core: CoreRate = CoreRate()
     applications: tuple[Application, ...] = ()
     prefixes: dict[str, FilePath] = {}
+    levels: dict[str, str] = {}
     declarations: tuple[Declaration, ...] = ()
     reference: str = ""
 

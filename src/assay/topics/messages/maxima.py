@@ -128,7 +128,7 @@ def sentences(scene: Scene) -> str:
     """Say what MPI reaches of TCP, both of a copy, and what odd sizes cost."""
     found = [
         text(
-            "{where}: from {size} on, {judged} has {ratio} of the rate of {base}.",
+            "{where}: from {size} on, {judged} has {ratio} times the rate of {base}.",
             where=each.where,
             size=each.size,
             judged=each.judged,
@@ -145,7 +145,8 @@ def _of_odd_sizes(having: list[Cost]) -> str:
     if not having:
         return ""
     worst, margin = having[0], formatting.percent(_MARGIN)
-    if worst.mean.lo > _MARGIN:
+    if certain := [each for each in having if each.mean.has_ends and each.mean.lo > _MARGIN]:
+        worst = certain[0]
         return text(
             "Sizes {offset} below and above a power of two cost {by} most ({where}): {mean} more time on average.",
             offset=worst.offset,

@@ -142,7 +142,7 @@ declared = Declared(
             {2, 3, 4, 5, 6},
         ),
         Listing(
-            text("Time at odd sizes: below and above a power of two, over that of the power"),
+            text("Additional time at odd sizes, below and above a power of two"),
             headings("By", "Between", "Bytes less and more", "Mean", "Most", "At"),
             maxima.cost_rows,
             {2, 3, 4, 5},
