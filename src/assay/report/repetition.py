@@ -102,6 +102,8 @@ def why(judged: Judged) -> str:
         return text("It needs {region}; the interval is partly there.", region=region(judged))
     if judged.doubt == "unprinted":
         return text("The source prints no figure for it.")
+    if judged.is_stated and judged.quantity is None and not judged.doubt:
+        return text("The source prints this number alone, not the figures from which it follows.")
     return capital(text("{reason}.", reason=judged.detail)) if judged.detail else ""
 
 
