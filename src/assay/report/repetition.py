@@ -219,14 +219,14 @@ def conclusions(found: Repetition, run: Run | None = None) -> Table:
     )
     columns = headings("The authors say", "Published", "Here", "Ratio", "Verdict", "Why")
     caption = text("Conclusions of {source}", source=found.label)
-    table = Table(caption, columns, rows, frozenset({1, 2, 3}), note=_assumed(found), recorded=True)
+    table = Table(caption, columns, rows, frozenset({1, 2, 3}), note=_assumed(found), recorded=True, first=True)
     return trimmed(table, {2, 3, 5})
 
 
 def _assumed(found: Repetition) -> str:
     """What the regions assume."""
     used = dict.fromkeys(each.conclusion.assumes for each in found.conclusions)
-    return joined(" ", (text("Authors state no uncertainty. Assay assumes:"), *(_ASSUMED[each] for each in used)))
+    return joined(" ", (text("Authors state no uncertainty. These are assumptions of Assay."), *(_ASSUMED[each] for each in used)))
 
 
 def rows(found: Repetition) -> Iterator[Table]:
