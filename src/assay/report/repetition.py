@@ -226,7 +226,13 @@ def conclusions(found: Repetition, run: Run | None = None) -> Table:
 def _assumed(found: Repetition) -> str:
     """What the regions assume."""
     used = dict.fromkeys(each.conclusion.assumes for each in found.conclusions)
-    return joined(" ", (text("Authors state no uncertainty. These are assumptions of Assay."), *(_ASSUMED[each] for each in used)))
+    return joined(
+        " ",
+        (
+            text("Authors state no uncertainty. These are assumptions of Assay."),
+            *(_ASSUMED[each] for each in used),
+        ),
+    )
 
 
 def rows(found: Repetition) -> Iterator[Table]:
