@@ -36,7 +36,12 @@ def kind(run: Run) -> str:
     elif machine.memory.known:
         memory = text("{size} of usable memory", size=fact(machine.memory))
     cores = formatting.count(len(machine.topology.cores), "core", "cores")
-    return joined(", ", [str(model.value) if model.known else "", cores, memory])
+    return joined(", ", [str(model.value) if model.known else "", cores, memory, *levels(run)])
+
+
+def levels(run: Run) -> list[str]:
+    """Return the levels that the user states of the whole run, `nps 4`."""
+    return [f"{name} {level}" for name, level in run.plan.levels.items()]
 
 
 def nodes(run: Run) -> int:
@@ -147,6 +152,7 @@ def _run(run: Run) -> Table:
             text("Samples of a kernel in a launch"),
             text("{low} to {high}", low=plan.min_samples, high=plan.max_samples),
         ),
+        (text("Levels that the user states"), ", ".join(levels(run)) or text("none")),
         (text("Budget"), budget),
         (text("Cpus of the cache-line probe"), format_cpu_list(plan.probe_cpus) or text("none")),
         (text("Records"), chained(run)),
