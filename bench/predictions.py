@@ -1,14 +1,14 @@
 """Accuracy of predictions that are written before their launches: on simulated clusters, and in a user's runs.
 
-Run as `python bench/predictions.py [RUNS]` from the root of the tree. `--here` measures on this machine, which must
-be quiet: `scale:NAME` from one to two ranks, each program as often as RUNS says (2), in about 12 minutes. It exits 1
-unless 85 % of the intervals of each program held, the median error is at most 5 %, and the median width at most 15 %
-to each side.
+Run as `python bench/predictions.py [RUNS]` from the root of the tree. `--here` measures on this machine, which
+must be quiet: `scale:NAME` from one to two ranks, each program as often as RUNS says (2), in about 12 minutes. It
+exits 1 unless 85 % of the intervals of each program held, the median error is at most 5 %, and the median width at
+most 15 % to each side.
 
-Otherwise each simulated cluster has eight nodes of two cores with different speeds (`--spread`, sigma of a lognormal
-law). `scale:NAME` predicts 2, 4 and 8 nodes in turn; `assay predict` predicts, from a quick network alone, the same
-cases over a slow network, which are then measured. `--stored` scores the predictions of all runs in the folder of
-runs instead, like `assay show ledger`.
+Otherwise each simulated cluster has eight nodes of two cores with different speeds (`--spread`, sigma of a
+lognormal law). `scale:NAME` predicts 2, 4 and 8 nodes in turn; `assay predict` predicts, from a quick network
+alone, the same cases over a slow network, which are then measured. `--stored` scores the predictions of all runs
+in the folder of runs instead, like `assay show ledger`.
 """
 
 import argparse
