@@ -1,0 +1,140 @@
+"""The parts of the gallery's pages that are output: between markers, made anew from the packed runs."""
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from click.testing import CliRunner
+from tools.gallery.table import GALLERY, Entry, entries
+
+from assay import references, store
+from assay.cli import assay
+from assay.model.run import Run
+
+INDEX = GALLERY / "index.md"
+#: `<!-- made: plan -->` ... `<!-- end -->`; the second word may be followed by the arguments of a command.
+_MADE = re.compile(r"^<!-- made: (\w+)(?: (.*?))? -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
+_WIDTH = "100"
+_WHERE = {
+    "lab": "measured in the [lab](../lab.md): two nodes that are one machine",
+    "here": "measured on one machine",
+    "simulated": "**simulated**: no hardware has these figures",
+}
+_VERDICTS = ("holds", "does not hold", "cannot be told")
+
+
+def printed(command: str) -> str:
+    """The output of a command line of Assay, 100 columns wide; ValueError with all of it if it fails."""
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = _WIDTH
+    try:
+        done = CliRunner().invoke(assay, shlex.split(command)[1:])
+    finally:
+        os.environ.pop("COLUMNS") if before is None else os.environ.update(COLUMNS=before)
+    if done.exit_code:
+        raise ValueError(f"{command}: exit {done.exit_code}\n{done.output}")
+    return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
+
+
+def remade(text: str, entry: Entry | None) -> str:
+    """The text of a page with all of its marked parts made anew; None for the index."""
+
+    def part(found: re.Match[str]) -> str:
+        kind, argument = found[1], found[2] or ""
+        made = "\n".join(_PARTS[kind](entry, argument)) if entry else "\n".join(_table())
+        marker = " ".join(filter(None, ("made:", kind, argument)))
+        return f"<!-- {marker} -->\n{made}\n<!-- end -->"
+
+    return _MADE.sub(part, text)
+
+
+def write() -> list[str]:
+    """Bring all pages up to date; return the names of those that changed."""
+    changed = []
+    for page, entry in [(INDEX, None), *((each.page, each) for each in entries())]:
+        text = page.read_text("utf-8")
+        if (made := remade(text, entry)) != text:
+            page.write_text(made, "utf-8")
+            changed.append(page.name)
+    return changed
+
+
+@cache
+def loaded(entry: Entry) -> Run:
+    """The packed run."""
+    return store.load(entry.packed)
+
+
+@cache
+def _json(command: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(printed(command))
+    return found
+
+
+def conclusions(entry: Entry) -> list[dict[str, Any]]:
+    """The conclusions of the reference, as `assay show RUN --json` judges them on the run."""
+    found: list[dict[str, Any]] = _json(f"assay show {shlex.quote(str(entry.packed))} --json").get(
+        "conclusions", []
+    )
+    return found
+
+
+def compared(entry: Entry) -> tuple[int, int]:
+    """How many figures of the reference the run is compared with, and how many it has."""
+    document = _json(f"assay compare {entry.reference} {shlex.quote(str(entry.packed))} --json")
+    figures = sum(len(table.figures) for table in references.get(entry.reference).tables)
+    return len({pair["a"]["id"] for pair in document["pairs"]}), figures
+
+
+def _command(entry: Entry, _: str) -> Iterator[str]:
+    yield f"    {entry.theirs or entry.command}"
+
+
+def _plan(entry: Entry, argument: str) -> Iterator[str]:
+    command = f"assay plan {argument}" if argument else entry.plan
+    yield from (f"    {command}", "", "```text", printed(command), "```")
+
+
+def _run(entry: Entry, _: str) -> Iterator[str]:
+    run = loaded(entry)
+    where = _WHERE[entry.where]
+    status = run.ending.status if run.ending else "not ended"
+    yield f"[{entry.packed.name}]({entry.packed.name}) was {where}, on {run.info.started[:10]}, by Assay"
+    yield f"{run.info.assay}; {len(run.launches)} launches, {status}:"
+    yield from ("", f"    {entry.command}", "")
+    if entry.reference:
+        met, of = compared(entry)
+        yield f"It is compared with {met} of the {of} figures of `{entry.reference}`:"
+        yield from ("", f"    assay compare {entry.reference} docs/gallery/{entry.packed.name}")
+    else:
+        yield from ("Read it:", "", f"    assay show docs/gallery/{entry.packed.name}")
+    yield f"    assay report docs/gallery/{entry.packed.name} -o {entry.name}.html"
+
+
+def _conclusions(entry: Entry, _: str) -> Iterator[str]:
+    yield from ("| the authors say | theirs | here | verdict |", "|---|---|---|---|")
+    for each in conclusions(entry):
+        yield "| " + " | ".join((each["says"], "", "", each["truth"])) + " |"
+
+
+def _table() -> Iterator[str]:
+    yield "| study | source | the run | figures compared | conclusions: hold, do not, cannot be told |"
+    yield "|---|---|---|---|---|"
+    for each in entries():
+        met = "of {1}: {0}".format(*compared(each)) if each.reference else ""
+        told = [judged["truth"] for judged in conclusions(each)]
+        counts = ", ".join(str(told.count(verdict)) for verdict in _VERDICTS) if told else ""
+        run = f"`{each.command}`: {_WHERE[each.where]}"
+        yield f"| [{each.study}]({each.page.name}) | {each.source} | {run} | {met} | {counts} |"
+
+
+_PARTS: dict[str, Callable[[Entry, str], Iterator[str]]] = {
+    "command": _command,
+    "plan": _plan,
+    "run": _run,
+    "conclusions": _conclusions,
+}
