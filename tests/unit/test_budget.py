@@ -16,6 +16,7 @@ from assay.model.plan import Measure, Plan, PlannedLaunch, Study, probe_s
 from assay.model.record import Series
 from assay.model.run import Run
 from assay.plan import Options
+from assay.plan.factors import parse
 from assay.plan.networks import network_factor
 from assay.run.budget import CostHistory, Overhead
 from assay.run.ledger import Ledger
@@ -288,3 +289,44 @@ def test_a_repeat_of_the_last_launch_gets_no_more_than_is_left() -> None:
         spread.through(case)
     spread.total = spread.total.plus(costs.need(case, 1.0), 1e-16)  # what subtractions leave of a sum
     assert 0.1 <= sum(spread.allot(order[-1], 30.0, repeat=True).values()) <= 30.0
+
+
+def five_levels(study: Study) -> Plan:
+    """A plan of six blocks in which words before the program have five levels."""
+    levels = {"prefix": dict.fromkeys("abcde", "")}
+    return plan_for(study=study, options=Options(launches=6, factors=parse(["word"], study, {"word": levels})))
+
+
+def by_subject(plan: Plan, made: Counter[str]) -> list[list[int]]:
+    """The numbers of launches of the levels and the control of each subject."""
+    subjects: dict[str, list[int]] = {}
+    for case in plan.cases:
+        if case.role != "sentinel":
+            subjects.setdefault(case.subject, []).append(made[case.id])
+    return list(subjects.values())
+
+
+def test_any_first_part_of_a_plan_has_as_many_launches_of_each_level() -> None:
+    plan, made = five_levels(GROUPS), Counter[str]()
+    for launch in plan.order:
+        made.update(launch.cases)
+        assert all(max(counts) - min(counts) <= 1 for counts in by_subject(plan, made)), launch.id
+
+
+@pytest.mark.parametrize("budget_s", [5, 10, 20, 30, 40])
+@pytest.mark.parametrize("grows", [False, True], ids=["typed", "the study's own"])
+def test_a_budget_cuts_a_comparison_evenly_over_the_levels(
+    tmp_path: Path, budget_s: float, *, grows: bool
+) -> None:
+    plan = msgspec.structs.replace(five_levels(GROUPS), budget_s=budget_s, grows=grows)
+    directory = begin(tmp_path, plan)
+    ending = carry_on(directory, plan, SimulatedMachine(described().topology, Law(spawn_s=0.2)))
+    run = store.load(directory.path)
+    made = Counter(case.header.case for records in run.launches for case in records.cases)
+    counts = by_subject(plan, made)
+    assert ending.status == "cut"
+    assert all(max(each) - min(each) <= 1 for each in counts), counts
+    assert sum(map(sum, counts)) > 0.5 * budget_s, "the budget is used"
+    assert (max(map(min, counts)) >= 3) == (budget_s >= 20), (
+        "time for three blocks of the foremost cases is used so"
+    )

@@ -11,7 +11,8 @@ from tests.unit.compare_example import BOOST, STUDY, boosted, effects, pair
 from assay import store
 from assay.analyse import analyse
 from assay.compare.environment import differences
-from assay.compare.runs import Declared, between
+from assay.compare.meeting import Declared
+from assay.compare.runs import between
 from assay.model.errors import UsageError
 from assay.model.plan import Factor, Measure, Study
 from assay.model.result import Comparison

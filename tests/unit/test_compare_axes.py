@@ -14,8 +14,9 @@ from assay.analyse.estimates import Measured
 from assay.cli import assay
 from assay.compare import charts, page, tables
 from assay.compare.curves import over_axes
+from assay.compare.meeting import Declared
 from assay.compare.records import RUN, CurvePair, MessageCurve
-from assay.compare.runs import Declared, against, between
+from assay.compare.runs import against, between
 from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
 from assay.model.errors import ThresholdError, UsageError

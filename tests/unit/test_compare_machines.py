@@ -9,7 +9,8 @@ from tests.simulation import TWO_CORES, simulated_run
 
 from assay import store
 from assay.cli import assay
-from assay.compare.runs import Declared, between
+from assay.compare.meeting import Declared
+from assay.compare.runs import between
 from assay.model.compared import Compared
 from assay.model.plan import Measure, Study
 from assay.simulation import Law

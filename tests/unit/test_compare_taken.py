@@ -13,7 +13,8 @@ from assay import plan as planning
 from assay import store, studies
 from assay.cli import assay
 from assay.compare import figure_rows, page, taken
-from assay.compare.runs import Declared, between
+from assay.compare.meeting import Declared
+from assay.compare.runs import between
 from assay.compare.sides import sides
 from assay.model.compared import Compared, Taken
 from assay.model.errors import UsageError

@@ -53,6 +53,12 @@ def test_a_duration_is_read_in_seconds(text: str, seconds: float) -> None:
         (units.parse_size, "9" * 400),
         (units.parse_size, "257T"),
         (units.parse_share, "half"),
+        (units.parse_share, "5"),
+        (units.parse_share, "1"),
+        (units.parse_share, "100%"),
+        (units.parse_share, "-5%"),
+        (units.parse_share, "nan"),
+        (units.parse_share, "9" * 400),
         (units.parse_quantity, "fast"),
         (units.parse_range, "8:1"),
     ],
@@ -60,9 +66,25 @@ def test_a_duration_is_read_in_seconds(text: str, seconds: float) -> None:
 def test_what_is_refused_comes_with_a_form_that_is_not(parse: Callable[[str], object], text: str) -> None:
     with pytest.raises(UsageError) as refused:
         parse(text)
-    form = refused.value.remedy.removeprefix("write it as ").strip("'")
+    form = refused.value.remedy.removeprefix("write it as ").partition("   #")[0].strip("'")
     assert parse(form)
     assert len(refused.value.what) < 80
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("5%", 0.05), ("5 %", 0.05), (".05", 0.05), ("0.05", 0.05), ("1e-3", 0.001), ("0%", 0.0)]
+)
+def test_a_share_is_percent_or_a_part_of_1(text: str, share: float) -> None:
+    assert units.parse_share(text) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(("text", "form"), [("5", "5%"), ("1", "1%"), ("2.5", "2.5%"), ("150%", "5%")])
+def test_a_share_that_may_be_percent_is_refused_with_both_forms(text: str, form: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        units.parse_share(text)
+    typed, part = refused.value.remedy.removeprefix("write it as ").split("   # or ")
+    assert typed == form
+    assert units.parse_share(typed) == units.parse_share(part) < 1
 
 
 @pytest.mark.parametrize("text", ["", "s", "1 day", "-5s", "1:30"])

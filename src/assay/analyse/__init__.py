@@ -1,6 +1,6 @@
 """The analysis of a run, as pure functions. Nothing here measures, reads a file or prints."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 from assay.analyse import imported, states, strata
@@ -10,7 +10,7 @@ from assay.analyse.effort import effort
 from assay.analyse.estimates import measure
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import findings, tested
-from assay.analyse.launches import yields
+from assay.analyse.launches import CaseAttempt, yields
 from assay.analyse.limits import bound
 from assay.analyse.models import models
 from assay.analyse.noise import noise
@@ -36,10 +36,36 @@ def analyse(run: Run, given: Mapping[str, float] = {}) -> Analysis:
 
 def examine(run: Run, given: Mapping[str, float] = {}) -> Evidence:
     """Return the evidence of a run, before rules are applied; see `analyse`."""
-    border = states.border(run)
-    attempts = yields(run, border)
+    (found,) = examine_together([run], [states.border(run)], given)
+    return found
+
+
+def examine_together(
+    runs: Sequence[Run], borders: Sequence[float | None], given: Mapping[str, float] = {}
+) -> list[Evidence]:
+    """Return the evidence of runs that are compared: which benchmarks states explain is decided by all together.
+
+    Args:
+        runs: as they were stored.
+        borders: of the states of their machines, see `states.border`; runs of one machine share one.
+        given: see `analyse`.
+    """
+    attempts = [yields(run, border) for run, border in zip(runs, borders, strict=True)]
+    explained = strata.explained(*((run.plan.cases, of) for run, of in zip(runs, attempts, strict=True)))
+    return [
+        _evidence(run, border, of, explained, given)
+        for run, border, of in zip(runs, borders, attempts, strict=True)
+    ]
+
+
+def _evidence(
+    run: Run,
+    border: float | None,
+    attempts: Mapping[str, Sequence[CaseAttempt]],
+    explained: Collection[str],
+    given: Mapping[str, float],
+) -> Evidence:
     ended = imported.outcomes(run.imported) if run.imported else outcomes(run, attempts)
-    explained = strata.explained((run.plan.cases, attempts))
     found = (
         imported.apart(imported.measured(run, run.imported))
         if run.imported

@@ -2,7 +2,8 @@
 
 The launches of one run are made within a minute or two and do not include drift over hours: their interval
 contains the median of another run too seldom. So the variance between earlier runs of the same machine widens the
-intervals of comparisons between runs.
+intervals of comparisons between runs, and is drawn in their test. A machine without earlier runs is assumed to
+vary as `ASSUMED` says.
 """
 
 import math
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.analyse.statistics import student
+from assay.analyse.statistics import NORMAL, student
 from assay.model.grouping import grouped
 from assay.model.quantity import Quantity
 
@@ -19,6 +20,10 @@ from assay.model.quantity import Quantity
 FEWEST_RUNS = 3
 #: Number of further runs as which the variance of its whole group counts for a figure.
 _SHARED_FREEDOM = 2
+#: Standard deviation of ln(figure) from run to run where no earlier runs show it (docs/comparing.md) ...
+ASSUMED = 0.02
+#: ... or this many times the one between its launches, if that is larger: as the runs of docs/comparing.md vary.
+ASSUMED_RATIO = 0.6
 
 
 class RunLogs(NamedTuple):
@@ -45,12 +50,14 @@ class Components(NamedTuple):
         run: of one run about its day.
         day: of one day.
         runs: number of runs that they were estimated from.
+        together: share of the variance between runs that the figures of its group have in common.
     """
 
     launch: float
     run: float
     day: float
     runs: int
+    together: float = 0.0
 
     @property
     def between(self) -> float:
@@ -58,9 +65,9 @@ class Components(NamedTuple):
         return math.sqrt(self.run + self.day)
 
     @property
-    def quantile(self) -> float:
-        """Half of a 95 % interval in standard deviations, by Student's t for so few runs."""
-        return student(self.runs - 1 + _SHARED_FREEDOM)
+    def freedom(self) -> float:
+        """Degrees of freedom: a group that moves together is one value a run, however many figures it has."""
+        return self.runs - 1 + _SHARED_FREEDOM * (1 - self.together)
 
 
 class Sums(NamedTuple):
@@ -147,6 +154,29 @@ class History:
             if launch > 0:
                 groups[group] = groups.get(group, Sums()).plus(found, launch)
         self._shared = {group: found.solved() for group, found in groups.items()}
+        self._together = {
+            group: self.together([name for name, (_, _, own) in self._figures.items() if own == group])
+            for group in dict.fromkeys(own for _, _, own in self._figures.values())
+        }
+
+    def together(self, figures: Collection[str]) -> float:
+        """Return the share of the variance between runs that these figures have in common; 0 if it is unknown.
+
+        The mean over m standardised figures of a run varies by r + (1 - r) / m.
+        """
+        known = [name for name in figures if name in self._figures]
+        rows = [[_mean(run.values.get(name, ())) for name in known] for run in self.runs]
+        means = np.array([row for row in rows if not all(map(math.isnan, row))], dtype=np.float64)
+        if len(means) < FEWEST_RUNS:
+            return 0.0
+        apart = means - np.nanmean(means, axis=0)
+        spread = np.sqrt(np.nansum(apart * apart, axis=0) / (np.sum(~np.isnan(apart), axis=0) - 1))
+        apart = apart[:, spread > 0] / spread[spread > 0]
+        count = apart.shape[1]
+        if count < 2:  # noqa: PLR2004 (a single figure moves with none)
+            return 1.0
+        of_mean = float(np.sum(np.nanmean(apart, axis=1) ** 2)) / (len(means) - 1)
+        return float(min(1.0, max(0.0, (of_mean * count - 1) / (count - 1))))
 
     def components(self, figure: str) -> Components | None:
         """Return the variances of a figure; None if too few runs measured it."""
@@ -156,7 +186,7 @@ class History:
         (launch, run, day), shared = own.solved(), self._shared.get(group, (0.0, 0.0, 0.0))
         run = _shrunk(run, own.df_run, shared[1] * launch)
         day = _shrunk(day, own.df_day, shared[2] * launch) if own.df_day else 0.0
-        return Components(launch, run, day, runs)
+        return Components(launch, run, day, runs, self._together[group])
 
 
 class BetweenRuns(NamedTuple):
@@ -173,20 +203,56 @@ class BetweenRuns(NamedTuple):
     same_day: bool
 
 
-def widened(effect: Quantity, sides: Collection[Components | None], *, same_day: bool) -> Quantity:
-    """Return the difference of two runs, its interval widened by the variance from run to run (and day to day)."""
+class OfDifference(NamedTuple):
+    """The variance of ln(a / b) by the two runs that are compared.
+
+    Attributes:
+        variance: of the difference.
+        freedom: degrees of freedom of the variance; infinite for an assumption.
+        history: number of earlier runs that give it; 0 for an assumption.
+    """
+
+    variance: float
+    freedom: float
+    history: int
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of one run."""
+        return math.sqrt(self.variance / 2)
+
+    @property
+    def half(self) -> float:
+        """Half of the 95 % interval of the difference that only the runs make."""
+        quantile = NORMAL if math.isinf(self.freedom) else student(self.freedom)
+        return quantile * math.sqrt(self.variance)
+
+
+def of_difference(sides: Collection[Components | None], *, same_day: bool) -> OfDifference:
+    """Return the variance of the difference of two runs; by assumption if neither side has a history."""
     known = [each for each in sides if each is not None]
-    if not known or not effect.has_interval:
+    if not known:
+        return OfDifference(2 * ASSUMED**2, math.inf, 0)
+    of_known = sum(each.run + (0.0 if same_day else each.day) for each in known)
+    least = min(known, key=lambda each: each.freedom)
+    return OfDifference(of_known * 2 / len(known), least.freedom, least.runs)
+
+
+def widened(effect: Quantity, half: float) -> Quantity:
+    """Return the difference of two runs, its interval widened by that of the effects of runs."""
+    if not effect.has_interval:
         return effect
-    extra = sum(each.run + (0.0 if same_day else each.day) for each in known) * len(sides) / len(known)
-    beyond = max(each.quantile for each in known) ** 2 * extra
     return Quantity(
         effect.value,
-        effect.value - math.hypot(effect.value - effect.lo, math.sqrt(beyond)),
-        effect.value + math.hypot(effect.hi - effect.value, math.sqrt(beyond)),
+        effect.value - math.hypot(effect.value - effect.lo, half),
+        effect.value + math.hypot(effect.hi - effect.value, half),
         effect.unit,
         effect.basis,
     )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan
 
 
 def _by_day(runs: Sequence[RunLogs]) -> list[tuple[RunLogs, ...]]:

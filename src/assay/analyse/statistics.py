@@ -48,7 +48,7 @@ def median_interval(samples: ArrayLike, unit: str = "") -> Quantity:
 
 
 @cache
-def student(free: int, tail: float = _TAIL) -> float:
+def student(free: float, tail: float = _TAIL) -> float:
     """Return the quantile of Student's t with so many degrees of freedom that this share exceeds: 2.5 %.
 
     With t = sqrt(free) tan(x), the density is proportional to cos(x)^(free - 1).

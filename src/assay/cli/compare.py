@@ -50,7 +50,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     RUN is an id, a unique prefix of one, a path, or `last`.
     """
     from assay.cli.support import comparing
-    from assay.compare.runs import Declared
+    from assay.compare.meeting import Declared
 
     declared = Declared(across, allowed, opened.given_names(names))
     comparing.compare(runs, declared, fail_below, everything=everything, as_json=as_json)

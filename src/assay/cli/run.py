@@ -2,7 +2,7 @@
 
 import click
 
-from assay.cli.support import opened
+from assay.cli.support import opened, output
 from assay.cli.support.options import RunOptions, packed
 
 
@@ -16,9 +16,16 @@ from assay.cli.support.options import RunOptions, packed
     "whole run.",
 )
 @opened.runs_option
+@output.fail_on_option
 @click.option("--dry-run", is_flag=True, help="Print the exact commands; measure nothing.")
-def command(
-    study: str | None, resume: str | None, runs: str | None, *, dry_run: bool, options: RunOptions
+def command(  # noqa: PLR0913 (one parameter an option)
+    study: str | None,
+    resume: str | None,
+    runs: str | None,
+    fail_on: str | None,
+    *,
+    dry_run: bool,
+    options: RunOptions,
 ) -> None:
     """Measure STUDY on this machine or on nodes, and explain the result.
 
@@ -26,9 +33,12 @@ def command(
     Every launch is saved as soon as it ends. After Ctrl-C, SIGTERM, SIGHUP or a crash, continue with --resume
     last.
 
-    The last line of the output is the path of the report. Exit codes: 0 all cases were measured; 1 a case failed;
-    5 a case was not measured; 130 interrupted by a signal.
+    The last line of the output is the path of the report. Exit codes: 0 all cases were measured; 1 a case or one
+    of its launches failed; 3 there is a finding of the severity of --fail-on; 5 a case was not measured; 130
+    interrupted by a signal.
     """
-    from assay.cli.support import running
+    from assay.cli.support import gate, running
 
-    running.run(study, resume, opened.folder_of(runs), options, dry=dry_run)
+    measured = running.run(study, resume, opened.folder_of(runs), options, dry=dry_run)
+    if measured:
+        gate.judge(*measured, fail_on)

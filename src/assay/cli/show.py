@@ -29,11 +29,15 @@ if TYPE_CHECKING:
     help="hpl, osu: tables as HPL and the OSU Micro-Benchmarks print them.",
 )
 @opened.limit_option
-def command(run: str, limits: tuple[str, ...], form: str, *, as_json: bool) -> None:
+@output.fail_on_option
+def command(run: str, limits: tuple[str, ...], form: str, fail_on: str | None, *, as_json: bool) -> None:
     """Show the figures and findings of a run.
 
     RUN is an id, a unique prefix of one, a path, or `last` (the default); or the name of a view over all runs,
     such as `ledger`: see `assay list views`.
+
+    With --fail-on the exit codes are those of assay run: 3 there is a finding of this severity; 1 a case or one of
+    its launches failed; 5 a case was not measured.
     """
     if run in topics.found("views"):
         answers.show_view(answers.views()[run], as_json=as_json)
@@ -41,7 +45,16 @@ def command(run: str, limits: tuple[str, ...], form: str, *, as_json: bool) -> N
     form = "json" if as_json else form
     if form not in {"text", "json"}:
         _print_tables(form, *opened.load(run, limits), run)
-        return
+    else:
+        _print_page(run, limits, form)
+    if fail_on:
+        from assay.cli.support import gate
+
+        gate.judge(*opened.load(run, limits), fail_on)
+
+
+def _print_page(run: str, limits: tuple[str, ...], form: str) -> None:
+    """Print the page of a run for the terminal, or its analysis as JSON."""
     from assay import store
     from assay.cli.support import printed
 

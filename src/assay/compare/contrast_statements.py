@@ -4,19 +4,23 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+import msgspec
+
 from assay.analyse.comparisons.pairing import MEMORY
-from assay.compare.phrases import SAME, figure, times
+from assay.compare.phrases import figure
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast
 from assay.compare.sides import Side, Sides, where
 from assay.model import places
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.placement import Word
+from assay.model.quantity import exact
 from assay.model.result import Estimate
 from assay.model.role_words import usual_axes
 from assay.model.text import joined, text
 from assay.model.units import parse_cpu_list
 from assay.report import formatting, messages, selection
+from assay.report.statements import Difference, Named, times
 from assay.report.vocabulary import known
 
 #: Maximum number of sentences; the tables have all contrasts.
@@ -51,40 +55,64 @@ class _Figure(NamedTuple):
         return messages.BY.get(self.program, "")
 
 
-def sentences(sides: Sides) -> list[str]:
+class Spread(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said of several figures of the same quantity, the largest first.
+
+    Attributes:
+        noun: the quantity, and what the figures share.
+        groups: names of the figures that are near each other, and these figures, falling.
+        ratio: the largest over the smallest.
+        share: the figure of MPI as a share of that of TCP; None if they are not both among the figures.
+    """
+
+    noun: str
+    groups: tuple[tuple[str, tuple[Estimate, ...]], ...]
+    ratio: float
+    share: float | None = None
+    kind: str = "figure"
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        items = [text("{value} ({basis})", value=_range(of), basis=name) for name, of in self.groups]
+        figures = formatting.listed(items)
+        if self.ratio == 1:
+            sentence = text("{noun}: {figures}, equal means", noun=self.noun, figures=figures)
+        else:
+            sentence = text(
+                "{noun}: {figures}; the largest is {times} the smallest",
+                noun=self.noun,
+                figures=figures,
+                times=times(exact(self.ratio)),
+            )
+        return formatting.sentence(joined("; ", (sentence, "" if self.share is None else _of_tcp(self.share))))
+
+
+def statements(sides: Sides) -> list[Difference | Spread]:
     """Return the widest contrasts in words."""
-    return [_sentence(sides, each) for each in sides.found.contrasts[:MOST]]
+    return [_statement(sides, each) for each in sides.found.contrasts[:MOST]]
 
 
-def _sentence(sides: Sides, contrast: Contrast) -> str:
+def _statement(sides: Sides, contrast: Contrast) -> Difference | Spread:
     estimates = [_Figure(sides.estimate(run, name), sides.by_run[run]) for run, name in contrast.of]
     values = [each.estimate.median or 0.0 for each in estimates]
     noun = joined(", ", (_noun(estimates[-1], contrast.differ), *_context(sides, contrast, estimates)))
-    ratio = values[0] / values[-1]
     groups = _close(values) if contrast.differ == PLACE else [range(at, at + 1) for at in range(len(values))]
-    items = [
-        text(
-            "{value} ({basis})",
-            value=_range([estimates[at].estimate for at in group]),
-            basis=_levels(contrast, [estimates[at] for at in group]),
+    members = [[estimates[at] for at in group] for group in groups]
+    named = tuple((_levels(contrast, of), tuple(each.estimate for each in of)) for of in members)
+    share = _share(contrast, estimates)
+    if [len(of) for of in members] == [1, 1]:
+        (more, (a,)), (less, (b,)) = named
+        return Difference(
+            kind="figure",
+            more=Named(more, a),
+            less=Named(less, b),
+            ratio=exact(values[0] / values[-1]),
+            relation="printed",
+            noun=noun,
+            plural=contrast.differ == PLACE,
         )
-        for group in groups
-    ]
-    parts: dict[str, str] = {"noun": noun, "figures": formatting.listed(items)}
-    if ratio < 1 + SAME:
-        sentence = text("{noun}: {figures}, nearly the same", **parts)
-    elif len(items) > 2:  # noqa: PLR2004 (more than a pair)
-        sentence = text("{noun}: {figures}; the largest is {times} the smallest", **parts, times=times(ratio))
-    else:
-        parts["figures"] = text("{a} against {b}", a=items[0], b=items[1]) if len(items) > 1 else items[0]
-        sentence = text(
-            "{noun}: {figures}, {times} as long"
-            if estimates[-1].estimate.unit == "s"
-            else "{noun}: {figures}, {times} as much",
-            **parts,
-            times=times(ratio),
-        )
-    return formatting.sentence(joined("; ", (sentence, _share(contrast, estimates))))
+    return Spread(noun=noun, groups=named, ratio=values[0] / values[-1], share=share)
 
 
 def _noun(each: _Figure, differ: str) -> str:
@@ -96,7 +124,7 @@ def _noun(each: _Figure, differ: str) -> str:
             return counted
         return known(estimate.metric)
     if estimate.benchmark != each.program:
-        return known(estimate.benchmark)
+        return text("{kernel}: {metric}", kernel=each.program, metric=known(estimate.measurand.metric))
     if _OPERATION in estimate.params and differ != _OPERATION:
         return joined(", ", (str(estimate.params[_OPERATION]).capitalize(), known(estimate.metric)))
     return selection.measure(estimate)
@@ -155,7 +183,8 @@ def _levels(contrast: Contrast, group: Sequence[_Figure]) -> str:
     first = group[0].estimate
     if contrast.differ == RUN:
         levels = () if contrast.exact else tuple(f"{name} {level}" for name, level in first.factors.items())
-        return joined(", ", (group[0].side.label, *levels))
+        label = group[0].side.label
+        return text("{value} ({basis})", value=label, basis=joined(", ", levels)) if levels else label
     if contrast.differ == PROGRAM:
         return group[0].by or text("copies in memory")
     if contrast.differ == PLACE:
@@ -164,9 +193,15 @@ def _levels(contrast: Contrast, group: Sequence[_Figure]) -> str:
         return messages.counted(str(first.params[_PATTERN]))
     if contrast.differ == MEMORY:
         return formatting.memory(first) or text("first touch")
-    level = selection.level(first, contrast.differ) or first.measurand.parts.get(contrast.differ, "")
-    is_word = contrast.differ not in first.factors and not level.replace(".", "").isdigit()
-    return level if is_word else f"{contrast.differ} {level}"
+    return _chosen(first, contrast.differ)
+
+
+def _chosen(first: Estimate, differ: str) -> str:
+    """`huge`, `network SCI`, `nodes = 12`."""
+    level = selection.level(first, differ) or first.measurand.parts.get(differ, "")
+    if level.replace(".", "").isdigit():
+        return f"{differ} = {level}"
+    return f"{differ} {level}" if differ in first.factors else level
 
 
 def _places(group: Sequence[_Figure]) -> str:
@@ -226,9 +261,13 @@ def _range(group: Sequence[Estimate]) -> str:
     return text("{low} to {high}", low=low.value if bare else low.short, high=high.short)
 
 
-def _share(contrast: Contrast, estimates: Iterable[_Figure]) -> str:
+def _share(contrast: Contrast, estimates: Iterable[_Figure]) -> float | None:
     """The figure of MPI as a share of the figure of sockets."""
     by = {each.by: each.estimate.median or 0.0 for each in estimates if each.by}
     if contrast.differ != PROGRAM or len(by) < 2:  # noqa: PLR2004 (MPI and sockets)
-        return ""
-    return text("MPI has {share} of what TCP has", share=formatting.percent(by[_MPI] / by[_SOCKETS]))
+        return None
+    return by[_MPI] / by[_SOCKETS]
+
+
+def _of_tcp(share: float) -> str:
+    return text("MPI has {share} of what TCP has", share=formatting.percent(share))

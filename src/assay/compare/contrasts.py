@@ -4,13 +4,15 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.catalogue import benchmarks
 from assay.compare import matching
+from assay.compare.pairs import Judged
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast, Curve
-from assay.compare.yardsticks import NO_SPEED
 from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
@@ -18,6 +20,7 @@ from assay.model.measurand import COUNTS, PLACEMENT, QUANTITY, matches
 from assay.model.result import Estimate
 from assay.model.role_words import usual_axes
 from assay.report import messages
+from assay.report.statements import NO_SPEED
 
 _BYTES, _PATTERN = usual_axes("message-size", "message-pattern")
 #: What contrasts differ in, if that is several parts.
@@ -87,7 +90,28 @@ class _Group(NamedTuple):
         return self.differ != RUN or all(each == first for each in others)
 
 
-def shared(sides: Sequence[Evidence], curves: Sequence[Curve]) -> list[Contrast]:
+class Shared(NamedTuple):
+    """A figure on no curve that several runs have: of each, in their order."""
+
+    figures: tuple[_Figure, ...]
+
+    @property
+    def pairs(self) -> list[tuple[str, Measured, str, Measured]]:
+        """Each figure with its run, then the first one with its run."""
+        first, *others = self.figures
+        return [(each.run, each.measured, first.run, first.measured) for each in others]
+
+    def record(self, judged: Judged) -> Contrast:
+        """Return it with its comparisons."""
+        comparisons = {
+            run: found
+            for run, one, base, first in self.pairs
+            if (found := judged.get((run, one.estimate.id, base, first.estimate.id)))
+        }
+        return msgspec.structs.replace(_Group(RUN, self.figures).record(), comparisons=comparisons)
+
+
+def shared(sides: Sequence[Evidence], curves: Sequence[Curve]) -> list[Shared]:
     """Return the figures on no curve that two runs or more have, with the same factors; see `matching`."""
     groups: list[dict[str, _Figure]] = []
     for side in sides:
@@ -102,7 +126,7 @@ def shared(sides: Sequence[Evidence], curves: Sequence[Curve]) -> list[Contrast]
                 groups[first][side.run.info.id] = own[one]
                 del left[one]
         groups += [{own[at].run: own[at]} for at in left]
-    return [_Group(RUN, tuple(group.values())).record() for group in groups if len(group) > 1]
+    return [Shared(tuple(group.values())) for group in groups if len(group) > 1]
 
 
 def _matching(ones: Sequence[_Figure], others: Sequence[_Figure]) -> list[tuple[int, int]]:

@@ -1,22 +1,26 @@
 """Comparisons in a terminal: the claims with their intervals, and why other figures claim nothing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from assay.compare import tables, taken
-from assay.compare.yardsticks import NO_SPEED, speed_up
+from assay.compare.records import RUN
+from assay.compare.yardsticks import speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick
+from assay.model.text import joined, text
 from assay.model.units import count_of
 from assay.report import formatting, selection, verdicts
 from assay.report.screen import Screen
+from assay.report.section import Table, headings
+from assay.report.statements import NO_SPEED
 
 #: Colours of the verdicts that deserve one.
 _COLOURS = {"faster": "green", "slower": "red"}
 _TIMES = "\N{MULTIPLICATION SIGN}"
-#: Columns of figures without samples that would have the same words in each row.
-_UNTESTED = frozenset({"interval", "launches", "verdict"})
+#: Columns of figures without samples that would be the same in each row: interval, launches, p.
+_UNTESTED = frozenset({3, 4, 5})
 #: Maximum number of figures in a sentence.
 _NAMED = 6
 #: Maximum number of rows on a screen: up to here all are shown.
@@ -46,12 +50,9 @@ def render(
         for table in tables.machines(("", each) for each in compared.yardsticks):
             page.table(table)
     in_words = curves() if curves else False
-    pairs = [pair for pair in compared.pairs if not pair.comparison.is_control]
-    chosen = [pair for pair in pairs if pair.comparison.varied or compared.base] or pairs
+    chosen = _chosen(compared)
     whole = everything or len(chosen) <= _SCREEN
-    groups = selection.grouped(
-        chosen, lambda pair: (pair.comparison.differ, pair.comparison.level, pair.comparison.base)
-    )
+    groups = _groups(chosen)
     if in_words and not everything and len(groups) > _SCREEN and verdicts.are_imported(chosen):
         _growth(compared, page)
         _uncompared(compared, page)
@@ -60,8 +61,8 @@ def render(
             Text(f"A row for each of the {len(chosen):,} pairs of figures: {_command(compared)} --all", "dim")
         )
         return
-    for group in groups.values():
-        _group(group, compared, page, whole=whole)
+    for group in groups:
+        _print(_figures(group, compared, whole=whole), page)
     _growth(compared, page)
     _resolution(compared, chosen, page)
     _uncompared(compared, page)
@@ -89,28 +90,63 @@ def _environments(compared: Compared, page: Screen) -> None:
         page.say(sentence)
 
 
-def _group(pairs: Sequence[ComparedPair], compared: Compared, page: Screen, *, whole: bool) -> None:
-    """The figures that differ in the same word: a table of claims, or of all, and why others claim nothing."""
+def _print(table: Table, page: Screen) -> None:
+    """Print the table with coloured verdicts."""
+    page.heading(table.caption)
+    sides = ("right" if at in table.numeric else "left" for at in range(len(table.columns)))
+    rows: list[tuple[str | Text, ...]] = [
+        (*row[:-1], Text(row[-1], style=_COLOURS.get(row[-1], ""), no_wrap=row[-1] in _COLOURS))
+        for row in table.rows
+    ]
+    if rows:
+        page.rows(zip(table.columns, sides, strict=True), rows)
+    if table.note:
+        page.say(Text(table.note, "dim"), indent=2)
+
+
+def _groups(pairs: Iterable[ComparedPair]) -> list[tuple[ComparedPair, ...]]:
+    """The comparisons by the word and the two levels in which they differ."""
+    return selection.grouped(
+        pairs, lambda pair: (pair.comparison.differ, pair.comparison.level, pair.comparison.base)
+    ).values()
+
+
+def _chosen(compared: Compared) -> list[ComparedPair]:
+    """The comparisons to show: without A against A; in one run those that were varied, if any."""
+    pairs = [pair for pair in compared.pairs if not pair.comparison.is_control]
+    return [pair for pair in pairs if pair.comparison.varied or compared.base] or pairs
+
+
+def figure_tables(compared: Compared) -> tuple[Table, ...]:
+    """Return the same rows for a page: a table for each two levels."""
+    chosen = _chosen(compared)
+    return tuple(_figures(group, compared, whole=len(chosen) <= _SCREEN) for group in _groups(chosen))
+
+
+def _figures(pairs: Sequence[ComparedPair], compared: Compared, *, whole: bool) -> Table:
+    """The figures that differ in the same word: the claims, or all, and what the others lack."""
     first = pairs[0].comparison
-    figures = formatting.count(len(pairs), "figure", "figures")
-    # What differs between two runs is printed above, unless it was declared.
-    what = (
-        ""
-        if compared.base and not compared.across
-        else f"{first.differ} {first.level} against {first.base} (base), "
+    counted = text(
+        "{figures}: {verdicts}",
+        figures=formatting.count(len(pairs), "figure", "figures"),
+        verdicts=verdicts.counted(pair.comparison for pair in pairs),
     )
-    page.heading(f"{what}{figures}: {verdicts.counted(pair.comparison for pair in pairs)}")
-    claims = [pair for pair in pairs if pair.comparison.verdict in verdicts.CLAIMS]
-    shown = pairs if whole or verdicts.are_imported(pairs) else claims
-    if not shown:
-        shown = verdicts.nearest(pairs)
-        largest = "; the largest differences that would be claims alone:" if shown else "."
-        page.say(f"Nothing is claimed to be faster or slower{largest}", indent=2)
-    if shown:
-        shown = sorted(shown, key=lambda pair: verdicts.rank(pair.comparison))
-        _table(shown, _names(pairs), page, compared.yardsticks, whole=whole)
-    for reason, members in verdicts.silent(pairs).items():
-        page.say(Text(f"{len(members):,} inconclusive: {reason}.", "dim"), indent=2)
+    differ = "" if first.differ == RUN else f"{first.differ} "
+    levels = text("{a} against {b} (base)", a=f"{differ}{first.level}", b=first.base)
+    # What differs between two runs is printed above, unless it was declared.
+    caption = counted if compared.base and not compared.across else joined(", ", (levels, counted))
+    claims = [pair for pair in pairs if pair.comparison.is_claim]
+    untested = verdicts.are_imported(pairs)
+    shown = pairs if whole or untested else claims or verdicts.nearest(pairs)
+    silent = "" if claims or untested else text("Nothing is claimed to be faster or slower.")
+    columns, rows = _rows(shown, _names(pairs), compared.yardsticks, whole=whole)
+    return Table(
+        caption,
+        tuple(name for name, _ in columns),
+        rows,
+        frozenset(at for at, (_, is_number) in enumerate(columns) if is_number),
+        joined(" ", (silent, verdicts.unsure(pair.comparison for pair in pairs))),
+    )
 
 
 def _names(pairs: Sequence[ComparedPair]) -> dict[str, list[str]]:
@@ -149,38 +185,26 @@ def _over_yardsticks(pair: ComparedPair, yardsticks: Sequence[Yardstick]) -> tup
     return tuple(f"{speed_up(pair).value / each.ratio.value:.2f}" for each in yardsticks)
 
 
-def _table(
-    pairs: Sequence[ComparedPair],
-    names: dict[str, list[str]],
-    page: Screen,
-    yardsticks: Sequence[Yardstick],
-    *,
-    whole: bool,
-) -> None:
+def _rows(
+    pairs: Sequence[ComparedPair], names: dict[str, list[str]], yardsticks: Sequence[Yardstick], *, whole: bool
+) -> tuple[tuple[tuple[str, bool], ...], tuple[tuple[str, ...], ...]]:
+    """Return each column, with whether it has numbers, and the rows: the most important verdicts first."""
+    untested = verdicts.are_imported(pairs)
     paired = any(pair.comparison.blocks for pair in pairs)
-    has_p = any(pair.comparison.adjusted_p is not None for pair in pairs)
-    figures = (
-        "base",
-        "change",
-        "interval",
-        "pairs" if paired else "launches",
-        *(("adjusted p",) if has_p else ()),
-    )
-    quotients = tuple((f"÷ {each.name}", "right") for each in yardsticks)
-    columns = (("what", "left"), *((name, "right") for name in figures), *quotients, ("verdict", "left"))
-    rows: list[tuple[str | Text, ...]] = []
-    curves = selection.grouped(pairs, lambda pair: _curve(pair, names[pair.a.benchmark], whole=whole))
+    figures = headings("Base", "Ratio", "Interval", *(("Pairs",) if paired else ("Launches",)), "Adjusted p")
+    what, verdict = headings("What", "Verdict")
+    numbers = ((name, True) for name in (*figures, *(f"÷ {each.name}" for each in yardsticks)))
+    columns: list[tuple[str, bool]] = [(what, False), *numbers, (verdict, False)]
+    ordered = sorted(pairs, key=lambda pair: verdicts.rank(pair.comparison))
+    curves = selection.grouped(ordered, lambda pair: _curve(pair, names[pair.a.benchmark], whole=whole))
+    rows = []
     for members in curves.values():
         cells = _single(members[0], names) if len(members) == 1 else _folded(members, names)
-        found = members[0].comparison
-        verdict = Text(verdicts.word(found), style=_COLOURS.get(found.verdict, ""), no_wrap=True)
         over = _over_yardsticks(members[0], yardsticks) if len(members) == 1 else ("",) * len(yardsticks)
-        rows.append((*(cells if has_p else cells[:-1]), *over, verdict))
-    left_out = _UNTESTED if verdicts.are_imported(pairs) else frozenset()
-    kept = [
-        at for at, (name, _) in enumerate(columns) if name not in left_out and any(str(row[at]) for row in rows)
-    ]
-    page.rows([columns[at] for at in kept], [[row[at] for at in kept] for row in rows])
+        rows.append((*cells, *over, verdicts.word(members[0].comparison)))
+    left_out = {*_UNTESTED, len(columns) - 1} if untested else set()
+    kept = [at for at in range(len(columns)) if at not in left_out and any(row[at] for row in rows)]
+    return tuple(columns[at] for at in kept), tuple(tuple(row[at] for at in kept) for row in rows)
 
 
 def _curve(pair: ComparedPair, names: Sequence[str], *, whole: bool) -> tuple[str, ...]:
@@ -192,35 +216,36 @@ def _curve(pair: ComparedPair, names: Sequence[str], *, whole: bool) -> tuple[st
 
 
 def _single(pair: ComparedPair, names: dict[str, list[str]]) -> tuple[str, ...]:
-    each, figure = pair.comparison, formatting.shown(pair.b)
+    each, figure = verdicts.speeds(pair.comparison, pair.a.better), formatting.shown(pair.b)
     return (
         _what(pair, names[pair.a.benchmark]),
         figure.plain,
-        formatting.change(each.ratio),
-        verdicts.ends(each),
+        formatting.factor(each.ratio),
+        verdicts.plain_ends(each),
         verdicts.number(each),
         "" if each.adjusted_p is None else f"{each.adjusted_p:.2g}",
     )
 
 
 def _folded(pairs: Sequence[ComparedPair], names: dict[str, list[str]]) -> tuple[str, ...]:
-    """One row for the points of a curve: smallest to largest change, all their intervals, the fewest pairs."""
+    """One row for the points of a curve: smallest to largest ratio, all their intervals, the fewest pairs."""
     benchmark = pairs[0].a.benchmark
     axis = pairs[0].a.declared.swept
     what = _what(pairs[0], [name for name in names[benchmark] if name != axis])
-    points = [pair.comparison for pair in pairs]
-    least, most = min(each.ratio for each in points), max(each.ratio for each in points)
-    ends = verdicts.why_no_interval(points[0]) or formatting.changes(
-        most, min(each.lo for each in points), max(each.hi for each in points), sure=True
-    )
+    points = [verdicts.speeds(pair.comparison, pair.a.better) for pair in pairs]
     return (
         f"{what}, {count_of(len(points), 'point')}",
         "",
-        formatting.changes(most, least, most, sure=False),
-        ends,
+        _extent([each.ratio for each in points]),
+        verdicts.why_no_interval(points[0]) or _extent([end for each in points for end in (each.lo, each.hi)]),
         min((verdicts.number(each) for each in points), key=lambda number: (len(number), number)),
         f"{max(each.adjusted_p or 0.0 for each in points):.2g}",
     )
+
+
+def _extent(ratios: Sequence[float]) -> str:
+    """`0.0560 to 0.282`: the smallest and the largest."""
+    return f"{formatting.factor(min(ratios))} to {formatting.factor(max(ratios))}"
 
 
 def _what(pair: ComparedPair, names: Sequence[str]) -> str:
@@ -229,7 +254,9 @@ def _what(pair: ComparedPair, names: Sequence[str]) -> str:
     place = formatting.placed(pair.b)
     size = pair.a.declared.swept
     alone = selection.levels(pair.a, [size]) if size not in pair.b.params else ""
-    return " · ".join(filter(None, (kernel, place, selection.levels(pair.b, names), alone, state)))
+    own = [name for name in pair.a.factors if name not in {*pair.b.factors, pair.comparison.differ}]
+    levels = (selection.levels(pair.b, names), selection.levels(pair.a, own))
+    return " · ".join(filter(None, (kernel, place, *levels, alone, state)))
 
 
 def _resolution(compared: Compared, chosen: Sequence[ComparedPair], page: Screen) -> None:
@@ -259,14 +286,14 @@ def _uncompared(compared: Compared, page: Screen) -> None:
 
 def _notes(compared: Compared, chosen: Sequence[ComparedPair], page: Screen, *, whole: bool) -> None:
     """How to read the tables, and how to see rows that were not shown."""
-    lines, imported = [], verdicts.are_imported(chosen)
+    lines, imported = ["Ratios are of speeds: above 1 it is faster than the base."], verdicts.are_imported(chosen)
     if not imported:
         basis = "Mann-Whitney over launches" if compared.base else "signed rank over pairs in a block"
         lines.append(
             f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."
         )
-    if tested := sum(pair.comparison.adjusted_p is not None for pair in chosen):
-        lines.append(f"Claims hold among all {tested:,} comparisons (Benjamini-Yekutieli, 5 %): p is adjusted.")
+    if any(pair.comparison.adjusted_p is not None for pair in chosen):
+        lines.append("p is adjusted among all comparisons of the same two sides (Westfall-Young); claims: 5 %.")
     if compared.base and not imported:
         lines.append("Two runs are two times: what else changed in between is part of these differences.")
     if not whole:

@@ -10,6 +10,7 @@ import jinja2
 import msgspec
 
 from assay.compare import charts, origins, tables
+from assay.compare.figure_rows import figure_tables
 from assay.compare.phrases import axis_title
 from assay.compare.sides import Side, Sides
 from assay.compare.statements import NO_SAMPLES, Statement, jump, statements
@@ -67,8 +68,12 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "ratios": tables.machines((side.label, each) for side in sides.sides for each in side.yardsticks),
             "topics": topics,
             "laws": tables.laws(sides),
-            "jumps": [jump(sides, each) for each in sides.found.steps],
-            "shared": (*tables.shared(sides), *tables.law_figures(sides)),
+            "jumps": [jump(sides, each).text for each in sides.found.steps],
+            "compared": [
+                (side.label, figure_tables(each))
+                for side, each in zip(sides.sides[1:], sides.compared, strict=True)
+            ],
+            "shared": tables.law_figures(sides),
             "states": origins.states(sides),
             "origins": origins.origins(sides),
             "conclusions": origins.conclusions(sides),

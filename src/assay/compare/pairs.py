@@ -1,14 +1,14 @@
-"""Pairs of curves of the same quantity, compared at each value of their axis."""
+"""Pairs of curves of the same quantity: named first, then compared at each value of their axis."""
 
 import itertools
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
-import msgspec
-
-from assay.analyse.comparisons.effects import adjusted, compare, compare_unpaired, difference
+from assay.analyse.comparisons.effects import difference
+from assay.analyse.estimates import Measured
 from assay.compare.curves import MeasuredCurve, stateless
 from assay.compare.records import PLACE, PROGRAM, RUN, Crossover, Curve, CurvePair, MessageCurve, PairPoint
 from assay.model.grouping import grouped
@@ -24,20 +24,49 @@ DEFAULT = "default"
 _UNKNOWN = 0.05
 
 
-def across(sides: Sequence[Sequence[MeasuredCurve]]) -> list[CurvePair]:
+#: Run and estimate of the judged figure, then of the base -> their comparison; None if their states differ.
+Judged = Mapping[tuple[str, str, str, str], Comparison | None]
+
+
+class Matched(NamedTuple):
+    """Two curves that are compared; see `CurvePair`."""
+
+    a: MeasuredCurve
+    b: MeasuredCurve
+    differ: str
+    exact: bool
+
+    @property
+    def points(self) -> list[tuple[int, Measured, Measured]]:
+        """The values that both have, with their figures."""
+        bases = dict(zip(self.b.curve.at, self.b.members, strict=True))
+        both = [
+            (at, each, bases[at]) for at, each in zip(self.a.curve.at, self.a.members, strict=True) if at in bases
+        ]
+        if self.differ != RUN:
+            return both
+        return [(at, stateless(each), stateless(base)) for at, each, base in both]
+
+    @property
+    def levels(self) -> tuple[str, str]:
+        """The words in which the curves differ."""
+        return _level(self.a, self.differ), _level(self.b, self.differ)
+
+
+def across(sides: Sequence[Sequence[MeasuredCurve]]) -> list[Matched]:
     """Pair the curves of each run with those of the first: same place and factors, else the best curve of each.
 
     States of machines are ignored: near and far mean nothing on another machine.
     """
-    found: list[CurvePair] = []
+    found: list[Matched] = []
     for judged in sides[1:]:
         of_judged = grouped(judged, _kind)
         for key, of_base in grouped(sides[0], _kind).items():
             found += _matched(of_judged.get(key, ()), of_base)
-    return _adjusted(found)
+    return found
 
 
-def within(curves: Sequence[MeasuredCurve]) -> list[CurvePair]:
+def within(curves: Sequence[MeasuredCurve]) -> list[Matched]:
     """Pair curves of messages of one run that differ in the place, one factor, or the program (MPI or TCP).
 
     Tables of other tools may also differ in an axis that our benchmark lacks, such as the number of ranks.
@@ -45,9 +74,9 @@ def within(curves: Sequence[MeasuredCurve]) -> list[CurvePair]:
     found = []
     for differ, group in _differing(curves):
         pairs = itertools.combinations(group, 2) if len(group) <= _FEW else ((group[0], g) for g in group[1:])
-        different = ((one, base) for base, one in pairs if _level(one, differ) != _level(base, differ))
-        found += [pair for one, base in different if (pair := _pair(one, base, differ, exact=True))]
-    return _adjusted(found)
+        named = (Matched(one, base, differ, exact=True) for base, one in pairs)
+        found += [each for each in named if each.levels[0] != each.levels[1] and each.points]
+    return found
 
 
 def _kind(found: MeasuredCurve) -> Hashable:
@@ -58,18 +87,18 @@ def _kind(found: MeasuredCurve) -> Hashable:
     return curve.benchmark, curve.kernel, curve.metric, curve.axis
 
 
-def _matched(ones: Sequence[MeasuredCurve], others: Sequence[MeasuredCurve]) -> Iterator[CurvePair]:
+def _matched(ones: Sequence[MeasuredCurve], others: Sequence[MeasuredCurve]) -> Iterator[Matched]:
     """Pairs of the same place and factors; if there are none, the best curve of both."""
     exact = False
     for one, other in itertools.product(ones, others):
         states = {one.curve.state, other.curve.state}
         if _partners(one) == _partners(other) and (None in states or len(states) == 1):
-            pair = _pair(one, other, RUN, exact=True)
-            exact = exact or pair is not None
-            if pair:
+            pair = Matched(one, other, RUN, exact=True)
+            if pair.points:
+                exact = True
                 yield pair
-    if ones and not exact and (pair := _pair(_best(ones), _best(others), RUN, exact=False)):
-        yield pair
+    if ones and not exact and (best := Matched(_best(ones), _best(others), RUN, exact=False)).points:
+        yield best
 
 
 def _partners(found: MeasuredCurve) -> Hashable:
@@ -123,24 +152,18 @@ def _rest(found: MeasuredCurve, differ: str) -> Hashable:
     return kind, params, program, curve.state, factors, label, differ in curve.factors | curve.params
 
 
-def _pair(one: MeasuredCurve, other: MeasuredCurve, differ: str, *, exact: bool) -> CurvePair | None:
-    """Compare two curves at the values that both have; None if they share no value."""
-    bases = dict(zip(other.curve.at, other.members, strict=True))
-    points = []
-    for at, each in zip(one.curve.at, one.members, strict=True):
-        base = bases.get(at)
-        if base is None:
-            continue
-        a, b = (stateless(each), stateless(base)) if differ == RUN else (each, base)
-        comparison = compare_unpaired(a, b) if differ == RUN else compare(a, b)
-        if comparison:
-            words = {"differ": differ, "level": _level(one, differ), "base": _level(other, differ)}
-            comparison = msgspec.structs.replace(comparison, **words)
-            points.append(PairPoint(at, comparison, difference(a, b, paired=differ != RUN)))
+def compared(pair: Matched, judged: Judged) -> CurvePair | None:
+    """Return two curves with their comparisons; None if no value of both is compared."""
+    runs = pair.a.curve.run, pair.b.curve.run
+    points = [
+        PairPoint(at, found, difference(a, b, paired=pair.differ != RUN))
+        for at, a, b in pair.points
+        if (found := judged.get((runs[0], a.estimate.id, runs[1], b.estimate.id)))
+    ]
     if not points:
         return None
-    crossed = tuple(_crossovers(one.curve, other.curve, points))
-    return CurvePair(one.curve.id, other.curve.id, differ, exact, tuple(points), crossed)
+    crossed = tuple(_crossovers(pair.a.curve, pair.b.curve, points))
+    return CurvePair(pair.a.curve.id, pair.b.curve.id, pair.differ, pair.exact, tuple(points), crossed)
 
 
 def _crossovers(a: Curve, b: Curve, points: Sequence[PairPoint]) -> Iterator[Crossover]:
@@ -187,14 +210,3 @@ def _level(found: MeasuredCurve, differ: str) -> str:
     curve = found.curve
     words = {RUN: curve.run, PLACE: curve.label, PROGRAM: curve.benchmark}
     return words[differ] if differ in words else str((curve.factors | curve.params).get(differ, ""))
-
-
-def _adjusted(found: list[CurvePair]) -> list[CurvePair]:
-    """Adjust p among all comparisons; a claim that does not survive this is withdrawn."""
-    every = iter(adjusted([point.comparison for pair in found for point in pair.points], binding=True))
-    return [
-        msgspec.structs.replace(
-            pair, points=tuple(msgspec.structs.replace(point, comparison=next(every)) for point in pair.points)
-        )
-        for pair in found
-    ]

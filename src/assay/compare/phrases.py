@@ -1,39 +1,13 @@
 """Numbers in sentences: factors, differences, and values of an axis."""
 
-import math
-
 from assay.compare.curves import CORES, NODES, RANKS
 from assay.compare.records import Curve, MessageCurve
 from assay.model.result import Estimate
 from assay.model.text import text
-from assay.model.units import scale
 from assay.report import formatting, selection
 
-#: Two published figures with a smaller relative difference are nearly the same.
-SAME = 0.02
-#: Larger ratios are written as whole numbers; from `TWICE` on a ratio is written as a factor.
-_MANY, TWICE = 10.0, 2.0
 #: Larger sizes are written in KiB and MiB.
 _PLAIN_BYTES = 16384
-
-
-def times(ratio: float) -> str:
-    """A factor in words: `1.52 times`, `3.0 times`, `25 times`, `more than 28 times`."""
-    if ratio < _MANY:
-        return text("{factor} times", factor=f"{ratio:.1f}" if ratio >= TWICE else f"{ratio:.2f}")
-    whole = math.floor(ratio + 1e-6)
-    if ratio - whole > 0.05:  # noqa: PLR2004 (a rounded figure)
-        return text("more than {count} time|more than {count} times", count=whole)
-    return text("{count} time|{count} times", count=whole)
-
-
-def roughly(seconds: float) -> str:
-    """A time to a tenth of a microsecond, below that to two digits: `0.6 µs`, `24 µs`, `83 ns`."""
-    micros = 1e6 * seconds
-    if 0.1 <= micros < _MANY:  # noqa: PLR2004 (the last digit that is written)
-        return f"{micros:.1f} µs"
-    value, unit = scale(float(f"{seconds:.2g}"), "s")
-    return f"{value:g} {unit}"
 
 
 def near(size: float) -> str:

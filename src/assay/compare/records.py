@@ -80,7 +80,7 @@ class PairPoint(msgspec.Struct, frozen=True):
 
     Attributes:
         at: the value, e.g. the size of a message in B.
-        comparison: the ratio a / b, with its interval if both have samples.
+        comparison: the ratio a / b, with its interval if both have samples; the same result that figures have.
         difference: a - b, in the unit of the curves.
     """
 
@@ -153,11 +153,13 @@ class Contrast(msgspec.Struct, frozen=True):
         differ: the word in which they differ: `run`, `placement`, `program`, the name of a factor or of an axis.
         of: (run, id of an estimate); of contrasts the largest first, of shared figures that of the first run.
         exact: whether place and factors of two runs are the same; else each figure is the best of its run.
+        comparisons: of shared figures: run -> its comparison with the first run, if they are compared.
     """
 
     differ: str
     of: tuple[tuple[str, str], ...]
     exact: bool = True
+    comparisons: dict[str, Comparison] = {}
 
 
 class SharedLawFigure(msgspec.Struct, frozen=True):

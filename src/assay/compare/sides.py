@@ -8,18 +8,14 @@ from pathlib import PurePath
 import msgspec
 
 from assay import references
-from assay.analyse import conclude, examine
-from assay.analyse.curves import is_headline
-from assay.analyse.evidence import Evidence
-from assay.analyse.limits import without_refused
+from assay.analyse import conclude
 from assay.analyse.messages.steps import MessageLaw
 from assay.compare import taken
-from assay.compare.analysis import side_by_side
 from assay.compare.curves import RANKS, cpus_of_rank
-from assay.compare.environment import differences, is_one_machine
+from assay.compare.meeting import NOTHING, Declared
 from assay.compare.phrases import number
 from assay.compare.records import PLACE, PROGRAM, RUN, Curve, CurvePair, MessageCurve, SideBySide
-from assay.compare.yardsticks import yardsticks
+from assay.compare.runs import together
 from assay.model import roles
 from assay.model.compared import Compared, Yardstick
 from assay.model.errors import UsageError
@@ -51,10 +47,18 @@ class Side(msgspec.Struct, frozen=True):
 
 
 class Sides(msgspec.Struct, frozen=True, dict=True):
-    """One side or several, with their comparison; `taken` says which networks were taken for which."""
+    """One side or several, with their comparison.
+
+    Attributes:
+        sides: the base first.
+        found: curves and other figures side by side.
+        compared: each other run with the base, figure by figure, with the very comparisons that `found` has.
+        taken: which networks were taken for which, as sentences.
+    """
 
     sides: tuple[Side, ...]
     found: SideBySide
+    compared: tuple[Compared, ...] = ()
     taken: tuple[str, ...] = ()
 
     @cached_property
@@ -230,7 +234,12 @@ def where(estimate: Estimate) -> str:
     return text("{value} ({basis})", value=place, basis=cores) if cores else place
 
 
-def sides(runs: Sequence[Run], given: Mapping[str, float] = {}, names_of: Mapping[str, str] = {}) -> Sides:
+def sides(
+    runs: Sequence[Run],
+    given: Mapping[str, float] = {},
+    declared: Declared = NOTHING,
+    earlier: Iterable[Run] = (),
+) -> Sides:
     """Analyse the runs and compare them; ratios are to the first.
 
     The label of a reference is its own or its name, of an import its title or file, of a run its machine.
@@ -238,10 +247,12 @@ def sides(runs: Sequence[Run], given: Mapping[str, float] = {}, names_of: Mappin
     Args:
         runs: the first one is the base.
         given: limits that the user states; see `assay.analyse.analyse`.
-        names_of: network of one system -> network of the other that is taken for it.
+        declared: differences that are intended or accepted, and names of networks.
+        earlier: other runs, which show the variance from run to run.
 
     Raises:
-        UsageError: the same run is named twice, there are too many, or no system has a network of these names.
+        UsageError: the same run is named twice, there are too many, no system has a network of these names, or a
+            guarded kind differs and was not declared.
     """
     names = [run.info.id for run in runs]
     twice = next((name for name in names if names.count(name) > 1), "")
@@ -249,52 +260,22 @@ def sides(runs: Sequence[Run], given: Mapping[str, float] = {}, names_of: Mappin
         raise UsageError(f"'{twice}' is named twice", why="each system can be named once")
     if len(runs) > MOST:
         raise UsageError(f"{len(runs)} runs are more than {MOST}", why="so many curves cannot be distinguished")
-    evidence, networks = taken.renamed_sides([examine(run, given) for run in runs], names_of)
+    found = together(runs, declared, earlier, given)
     wanted = [_label(run) for run in runs]
     labels = [
         name if wanted.count(name) == 1 else f"{name} ({run.info.id[-4:]})"
         for name, run in zip(wanted, runs, strict=True)
     ]
-    found = tuple(
-        Side(each.run, conclude(each), label, _yardsticks(each, evidence[0]))
-        for each, label in zip(evidence, labels, strict=True)
+    yardsticks = ((), *(each.yardsticks for each in found.compared))
+    return Sides(
+        tuple(
+            Side(each.run, conclude(each), label, of)
+            for each, label, of in zip(found.evidence, labels, yardsticks, strict=True)
+        ),
+        found.found,
+        tuple(found.compared),
+        taken.sentences((labels[base], labels[own], pair) for base, own, pair in found.networks),
     )
-    sentences = taken.sentences((labels[base], labels[own], pair) for base, own, pair in networks)
-    return Sides(found, side_by_side(evidence), sentences)
-
-
-def only_compared(sides: Sides, compared: Sequence[Compared]) -> Sides:
-    """Remove the points of measured curves whose figures were not compared.
-
-    They were measured in different states or at different places.
-    """
-    judged = {(each.run, pair.a.id, pair.b.id) for each in compared for pair in each.pairs}
-    measured = {run for run, side in sides.by_run.items() if not side.run.imported}
-
-    def kept(pair: CurvePair) -> CurvePair | None:
-        a, b = sides.curves[pair.a], sides.curves[pair.b]
-        if pair.differ != RUN or not {a.run, b.run} <= measured:
-            return pair
-        points = tuple(
-            each for each in pair.points if (a.run, sides.at(a, each.at).id, sides.at(b, each.at).id) in judged
-        )
-        crossovers = pair.crossovers if len(points) == len(pair.points) else ()
-        return msgspec.structs.replace(pair, points=points, crossovers=crossovers) if points else None
-
-    pairs = tuple(filter(None, map(kept, sides.found.pairs)))
-    return msgspec.structs.replace(sides, found=msgspec.structs.replace(sides.found, pairs=pairs))
-
-
-def _yardsticks(side: Evidence, base: Evidence) -> tuple[Yardstick, ...]:
-    """Return the ratios of a machine to that of the first side; none if it is the same machine."""
-    foreign = side.run.imported or base.run.imported
-    if side is base or (not foreign and is_one_machine(differences(side.run, base.run))):
-        return ()
-    of_side, of_base = (
-        [each for each in without_refused(of.run, of.measured) if is_headline(each.estimate)]
-        for of in (side, base)
-    )
-    return yardsticks((side.run, base.run), (of_side, of_base))
 
 
 def is_reference(run: Run) -> bool:

@@ -1,13 +1,15 @@
-"""Sentences with figures that compare curves and other figures."""
+"""Statements on curves and other figures of several runs: the widest first, then where curves cross and jump."""
 
 import math
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
+from assay.analyse.messages.curves import BYTES
 from assay.compare import contrast_statements
-from assay.compare.phrases import SAME, TWICE, figure, near, roughly, times, unit, value
+from assay.compare.contrast_statements import Spread
+from assay.compare.phrases import near, unit, value
 from assay.compare.records import (
     PLACE,
     PROGRAM,
@@ -20,8 +22,10 @@ from assay.compare.records import (
     PairPoint,
 )
 from assay.compare.sides import Sides, location
+from assay.model.quantity import Quantity, exact
 from assay.model.text import Text, joined, text
 from assay.report import formatting, messages, selection
+from assay.report.statements import Difference, Named, relation, times, upright
 from assay.report.vocabulary import known
 
 Kind = Literal["rate", "time", "curve", "figure", "crossover", "jump", "saturated"]
@@ -32,52 +36,147 @@ NO_SAMPLES = text(
 )
 
 
-class Statement(msgspec.Struct, frozen=True):
-    """A sentence and its kind."""
+class Crossing(msgspec.Struct, frozen=True, kw_only=True):
+    """One curve is better below a value of the axis, the other one above.
 
-    kind: Kind
-    text: str
+    Attributes:
+        crossover: where, and whether intervals prove it.
+        before: the words of the curve that is better below.
+        after: of the one that is better above.
+        low: the ratio at the last value below; above 1 the one `before` is better.
+        high: the ratio at the first value above; below 1 the one `after` is better.
+        noun: the quantity, within a sentence.
+        near: the crossing in words.
+        ends: the two values in words.
+        context: what both share.
+        plural: whether the names are plural.
+    """
+
+    crossover: Crossover
+    before: str
+    after: str
+    low: Quantity
+    high: Quantity
+    noun: str
+    near: str
+    ends: tuple[str, str]
+    context: str
+    plural: bool
+    kind: Kind = "crossover"
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        sentence = text(
+            "{after} overtake {before} near {size} ({noun}); the curves cross between {low} and {high}"
+            if self.plural
+            else "{after} overtakes {before} near {size} ({noun}); the curves cross between {low} and {high}",
+            after=self.after,
+            before=self.before,
+            size=self.near,
+            noun=self.noun,
+            low=self.ends[0],
+            high=self.ends[1],
+        )
+        unsure = "" if self.crossover.certain else text("figures without intervals")
+        return formatting.sentence(joined(", ", (self.context, joined(", ", (sentence, unsure)))))
+
+
+class Jump(msgspec.Struct, frozen=True, kw_only=True):
+    """The time of a message jumps at a size.
+
+    Attributes:
+        step: where, by how much, and the possible causes.
+        after: the time of the first message after it.
+        noun: the quantity, within a sentence.
+        context: whose message it is.
+    """
+
+    step: CurveStep
+    after: Quantity
+    noun: str
+    context: str
+    kind: Kind = "jump"
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        sentence = text(
+            "a message takes {times} as long ({time} more) from {size} on ({noun}). Possible causes: {causes}",
+            times=times(self.step.factor),
+            time=formatting.quantity(self.step.seconds, "s"),
+            size=near(self.step.bytes),
+            noun=self.noun,
+            causes=joined("; ", self.step.rivals),
+        )
+        return formatting.sentence(joined(", ", (self.context, sentence)))
+
+
+class Saturated(msgspec.Struct, frozen=True, kw_only=True):
+    """The sizes from which on the time of a message grows with its size alone.
+
+    Attributes:
+        noun: the quantity, within a sentence.
+        sizes: name of a curve, the size, and the last size that was measured.
+    """
+
+    noun: str
+    sizes: tuple[tuple[str, Quantity, int], ...]
+    kind: Kind = "saturated"
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        sizes = (text("{value} ({basis})", value=near(size.value), basis=name) for name, size, _ in self.sizes)
+        return text(
+            "Saturated from these sizes on ({noun}): {sizes}.", noun=self.noun, sizes=formatting.listed(sizes)
+        )
+
+
+Statement = Difference | Spread | Crossing | Jump | Saturated
 
 
 def statements(sides: Sides) -> list[Statement]:
-    """Return all sentences: differences of curves (the widest first), crossovers, jumps, saturation."""
+    """Return all statements: differences of curves (the widest first), crossovers, jumps, saturation."""
     pairs = sides.found.pairs
     differences = [
-        _difference(sides, pair)
-        for pair in widest(sides)
-        if isinstance(sides.curves[pair.a], MessageCurve) or not _is_unclear(decisive(sides, pair))
+        difference(sides, pair, point)
+        for pair, point in ranked(sides)
+        if isinstance(sides.curves[pair.a], MessageCurve) or relation(point.comparison) != "open"
     ]
-    found = [each for kind in ("rate", "time") for each in differences if each.kind == kind]
+    found: list[Statement] = [each for kind in ("rate", "time") for each in differences if each.kind == kind]
     found += [each for each in differences if each.kind == "curve"][:_MOST]
-    found += [Statement("figure", each) for each in contrast_statements.sentences(sides)]
-    found += [Statement("crossover", _crossed(sides, pair, each)) for pair in pairs for each in pair.crossovers]
-    found += [Statement("jump", jump(sides, each)) for each in _largest(sides)]
-    return [*found, *(Statement("saturated", each) for each in _saturated(sides))]
+    found += contrast_statements.statements(sides)
+    found += [_crossing(sides, pair, each) for pair in pairs for each in pair.crossovers]
+    found += [jump(sides, each) for each in _largest(sides)]
+    found += _saturated(sides)
+    return sorted(found, key=lambda each: get_args(Kind).index(each.kind))
 
 
-def widest(sides: Sides) -> list[CurvePair]:
-    """Return the pairs of curves, the widest difference first."""
-    return sorted(sides.found.pairs, key=lambda each: -abs(math.log(decisive(sides, each).comparison.ratio)))
+def ranked(sides: Sides) -> list[tuple[CurvePair, PairPoint]]:
+    """Return the pairs of curves, each at the value at which words compare it; the widest difference first."""
+    found = [(pair, decisive(sides, pair)) for pair in sides.found.pairs]
+    return sorted(found, key=lambda each: -width(each[1]))
 
 
-def _saturated(sides: Sides) -> Iterator[str]:
-    """A sentence for each pattern with the sizes of saturation; no sentence on times if there is one on rates."""
-    sizes: dict[str, list[str]] = {}
+def width(point: PairPoint) -> float:
+    """Return how far the ratio is from 1, as a logarithm."""
+    return abs(math.log(point.comparison.ratio))
+
+
+def _saturated(sides: Sides) -> Iterator[Saturated]:
+    """The sizes of saturation for each pattern; not of times if there are some of rates."""
+    sizes: dict[str, list[tuple[str, Quantity, int]]] = {}
     for pattern, curves in selection.grouped(sides.of_messages.values(), lambda curve: curve.pattern).items():
         names = sides.series(curves)
         for curve in curves:
             law = sides.law(curve)
             if law and law.saturation:
-                size = near(law.saturation.value)
-                sizes.setdefault(pattern, []).append(text("{value} ({basis})", value=size, basis=names[curve.id]))
+                sizes.setdefault(pattern, []).append((names[curve.id], law.saturation, curve.at[-1]))
     if len(sizes) > 1:
         sizes.pop(messages.LATENCY, None)
     for pattern, named in sizes.items():
-        yield text(
-            "Saturated from these sizes on ({noun}): {sizes}.",
-            noun=messages.counted(pattern),
-            sizes=formatting.listed(named),
-        )
+        yield Saturated(noun=messages.counted(pattern), sizes=tuple(named))
 
 
 def decisive(sides: Sides, pair: CurvePair) -> PairPoint:
@@ -89,85 +188,56 @@ def decisive(sides: Sides, pair: CurvePair) -> PairPoint:
     curve = sides.curves[pair.a]
     if isinstance(curve, MessageCurve):
         return pair.points[0 if curve.better == "lower" else -1]
-    candidates = [each for each in pair.points if each.comparison.confidence is None or not _is_unclear(each)]
-    return max(candidates[::-1], key=lambda each: abs(math.log(each.comparison.ratio)), default=pair.points[-1])
+    candidates = [each for each in pair.points if relation(each.comparison) != "open"]
+    return max(candidates[::-1], key=width, default=pair.points[-1])
 
 
-def _difference(sides: Sides, pair: CurvePair) -> Statement:
-    """The difference of two curves."""
-    point, curve = decisive(sides, pair), sides.curves[pair.a]
-    if not isinstance(curve, MessageCurve):
-        return Statement("curve", formatting.sentence(_more(sides, pair, point)))
-    kind: Kind = "time" if curve.better == "lower" else "rate"
-    sentence = (_more_time if kind == "time" else _more)(sides, pair, point)
-    return Statement(kind, formatting.sentence(joined(", ", (sides.context(pair), sentence))))
-
-
-def _more(sides: Sides, pair: CurvePair, point: PairPoint) -> str:
-    """The ratio of two rates in words; of times that are not of messages the longer one comes first."""
-    first, second, ratio = _ordered(sides, pair, point)
-    if first.better == "lower":
-        first, second = second, first
-    names = {"a": sides.subject(pair, first), "b": sides.subject(pair, second)}
-    rest = {
-        "noun": _noun(sides, pair),
-        "size": value(first, point.at),
-        "values": _values(sides, first, second, point.at),
-    }
-    if _is_unclear(point):
-        return text("no certain difference in {noun} between {a} and {b} at {size}: {values}", **names, **rest)
-    if same := _same(point, ratio):
-        return text("{a} and {b} have {same} {noun} at {size}: {values}", same=same, **names, **rest)
-    return text(
-        "{a} have {times} the {noun} of {b} at {size}: {values}"
-        if pair.differ == PLACE
-        else "{a} has {times} the {noun} of {b} at {size}: {values}",
-        times=times(ratio),
-        **names,
-        **rest,
+def difference(sides: Sides, pair: CurvePair, point: PairPoint) -> Difference:
+    """Return the statement on two curves at one value of their axis."""
+    curve, base = sides.curves[pair.a], sides.curves[pair.b]
+    a, b = (_named(sides, pair, each, point.at) for each in (curve, base))
+    more, less, ratio = upright(point.comparison, a, b)
+    of_messages = isinstance(curve, MessageCurve)
+    timed = of_messages and curve.better == "lower"
+    apart = point.difference if more is a else _negative(point.difference)
+    return Difference(
+        kind="time" if timed else "rate" if of_messages else "curve",
+        more=more,
+        less=less,
+        ratio=ratio,
+        relation=relation(point.comparison),
+        noun=_noun(sides, pair),
+        context=sides.context(pair) if of_messages else "",
+        at=value(curve, point.at),
+        message=_message(curve, point.at) if timed else "",
+        apart=apart if timed and apart.value > 0 else None,
+        comparison=point.comparison,
+        plural=pair.differ == PLACE,
     )
+
+
+def _named(sides: Sides, pair: CurvePair, curve: Curve, at: int) -> Named:
+    name = sides.subject(pair, curve)
+    return Named(name, sides.at(curve, at), _by(pair, name))
 
 
 def _noun(sides: Sides, pair: CurvePair) -> str:
     """The quantity, within a sentence; with what both curves share if they are not of messages."""
     curve = sides.curves[pair.a]
     if isinstance(curve, MessageCurve):
-        counted = messages.counted(curve.pattern)
-        plain = curve.pattern == messages.ONE
-        return text("bandwidth") if plain else text("bandwidth ({what})", what=counted)
+        return messages.counted(curve.pattern)
     noun: str = known(curve.metric)
     if curve.kernel != curve.metric:
         noun = text("{kernel} {metric}", kernel=curve.kernel, metric=noun)
-    context = sides.context(pair)
-    return text("{value} ({basis})", value=noun, basis=context) if context else noun
+    return joined(", ", (noun, sides.context(pair)))
 
 
-def _more_time(sides: Sides, pair: CurvePair, point: PairPoint) -> str:
-    """The ratio of two times of messages in words."""
-    quick, slow, ratio = _ordered(sides, pair, point)
-    values = _values(sides, slow, quick, point.at)
-    of_slow, of_quick = (sides.subject(pair, curve) for curve in (slow, quick))
-    size = value(slow, point.at)
-    message = text("a message of {size}", size=size) if point.at else text("an empty message")
-    if isinstance(slow, MessageCurve) and slow.pattern != messages.LATENCY:
-        message = text("{value} ({basis})", value=message, basis=messages.counted(slow.pattern))
-    if _is_unclear(point):
-        return text(
-            "no certain difference in the time of {message} between {a} and {b}: {values}",
-            message=message,
-            a=of_quick,
-            b=of_slow,
-            values=values,
-        )
-    parts = {"message": message, "a": _by(pair, of_slow), "b": _by(pair, of_quick)}
-    if same := _same(point, ratio):
-        return text("{message} takes {same} time {a} and {b}: {values}", same=same, values=values, **parts)
-    more = text("about {time} more latency", time=roughly(abs(point.difference.value)))
-    if ratio >= TWICE:
-        more = text("{more} ({times} as long)", more=more, times=times(ratio))
-    else:
-        values = text("{values}, {times} as long", values=values, times=times(ratio))
-    return text("{message} has {more} {a} than {b}: {values}", more=more, values=values, **parts)
+def _message(curve: Curve, at: int) -> str:
+    """`a message of 8 B`, with its pattern unless it waits for an answer."""
+    message = text("a message of {size}", size=value(curve, at)) if at else text("an empty message")
+    if isinstance(curve, MessageCurve) and curve.pattern != messages.LATENCY:
+        return text("{value} ({basis})", value=message, basis=messages.counted(curve.pattern))
+    return message
 
 
 def _by(pair: CurvePair, subject: str) -> Text:
@@ -181,68 +251,38 @@ def _by(pair: CurvePair, subject: str) -> Text:
     return text("with {level}", level=subject)
 
 
-def _ordered(sides: Sides, pair: CurvePair, point: PairPoint) -> tuple[Curve, Curve, float]:
-    """Return the better curve at this value, the worse one, and the ratio of better to worse."""
-    a, b = sides.curves[pair.a], sides.curves[pair.b]
-    ratio = point.comparison.ratio if a.better == "higher" else 1 / point.comparison.ratio
-    return (a, b, ratio) if ratio >= 1 else (b, a, 1 / ratio)
+def _negative(apart: Quantity) -> Quantity:
+    return msgspec.structs.replace(apart, value=-apart.value, lo=-apart.hi, hi=-apart.lo)
 
 
-def _same(point: PairPoint, ratio: float) -> str:
-    """`the same`, `nearly the same`, or empty."""
-    if point.comparison.verdict == "equivalent":
-        return text("the same (within 1 %)")
-    return text("nearly the same") if point.comparison.confidence is None and ratio < 1 + SAME else ""
-
-
-def _is_unclear(point: PairPoint) -> bool:
-    """Whether launches show no difference: the interval is inconclusive, or the range contains 1."""
-    comparison = point.comparison
-    if comparison.confidence is not None:
-        return comparison.verdict == "inconclusive"
-    return comparison.lo < 1 < comparison.hi
-
-
-def _values(sides: Sides, first: Curve, second: Curve, at: int) -> str:
-    """Both figures with their intervals."""
-    return text("{a} against {b}", a=figure(sides.at(first, at)), b=figure(sides.at(second, at)))
-
-
-def _crossed(sides: Sides, pair: CurvePair, each: Crossover) -> str:
+def _crossing(sides: Sides, pair: CurvePair, each: Crossover) -> Crossing:
     curve = sides.curves[pair.a]
+    ratios = {point.at: point.comparison.value for point in pair.points}
+    low, high = (ratios[int(end)] for end in (each.at.lo, each.at.hi))
+    if (each.before == pair.a) != (curve.better == "higher"):
+        low, high = low.inverse(""), high.inverse("")
     before, after = (sides.subject(pair, sides.curves[name]) for name in (each.before, each.after))
-    sentence = text(
-        "{after} overtake {before} near {size} ({noun}); the curves cross between {low} and {high}"
-        if pair.differ == PLACE
-        else "{after} overtakes {before} near {size} ({noun}); the curves cross between {low} and {high}",
-        after=after,
+    return Crossing(
+        crossover=each,
         before=before,
-        size=near(each.at.value) if unit(curve) == "B" else value(curve, each.at.value),
-        noun=messages.counted(curve.pattern) if isinstance(curve, MessageCurve) else _noun(sides, pair),
-        low=value(curve, each.at.lo),
-        high=value(curve, each.at.hi),
+        after=after,
+        low=low,
+        high=high,
+        noun=_noun(sides, pair),
+        near=near(each.at.value) if unit(curve) == "B" else value(curve, each.at.value),
+        ends=(value(curve, each.at.lo), value(curve, each.at.hi)),
+        context=sides.context(pair) if isinstance(curve, MessageCurve) else "",
+        plural=pair.differ == PLACE,
     )
-    unsure = "" if each.certain else text("figures without intervals")
-    context = sides.context(pair) if isinstance(curve, MessageCurve) else ""
-    return formatting.sentence(joined(", ", (context, joined(", ", (sentence, unsure)))))
 
 
-def jump(sides: Sides, each: CurveStep) -> str:
-    """Return a sentence: at which size the time of a message jumps, by how much, and the possible causes."""
+def jump(sides: Sides, each: CurveStep) -> Jump:
+    """Return the statement on a jump: at which size the time of a message jumps, by how much, possible causes."""
     curve = sides.of_messages[each.curve]
-    more = text(
-        "{times} as long ({time} more)",
-        times=times(each.factor.value),
-        time=formatting.quantity(each.seconds, "s"),
-    )
-    sentence = text(
-        "a message takes {more} from {size} on ({noun}). Possible causes: {causes}",
-        more=more,
-        size=near(each.bytes),
-        noun=messages.counted(curve.pattern),
-        causes=joined("; ", each.rivals),
-    )
-    return formatting.sentence(joined(", ", (location(sides.label(curve.run), sides.place(curve)), sentence)))
+    law = sides.law(curve)
+    after = next(point.value for point in law.points if point.at[BYTES] == each.bytes) if law else exact(0.0, "s")
+    context = location(sides.label(curve.run), sides.place(curve))
+    return Jump(step=each, after=after, noun=messages.counted(curve.pattern), context=context)
 
 
 def _largest(sides: Sides) -> Iterator[CurveStep]:

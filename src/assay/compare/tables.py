@@ -6,7 +6,7 @@ from itertools import chain
 from assay.analyse.messages.curves import BYTES
 from assay.analyse.messages.steps import MessageLaw, Piece
 from assay.compare.curves import chosen
-from assay.compare.phrases import axis_title, figure, near, number, roughly, value
+from assay.compare.phrases import axis_title, figure, near, number, value
 from assay.compare.records import RUN, Curve, CurvePair, MessageCurve, SharedLawFigure
 from assay.compare.sides import Sides
 from assay.compare.yardsticks import CLOCK, MEMORY, PEAK
@@ -17,6 +17,7 @@ from assay.model.result import Comparison, Estimate
 from assay.model.text import joined, text
 from assay.report import formatting, messages, selection, verdicts
 from assay.report.section import Table, headings, trimmed
+from assay.report.statements import roughly
 from assay.report.vocabulary import known
 
 #: Maximum number of curves in a chart and its table; more are split by place.
@@ -120,7 +121,9 @@ def ratios(sides: Sides, title: str, pairs: tuple[CurvePair, ...]) -> Table:
     ]
     columns = (_head(curve), *(pair_name(sides, pair) for pair in pairs))
     tested = any(point.comparison.confidence for pair in pairs for point in pair.points)
-    note = text("[a, b] is a 95 % interval; ratios without one have no samples.") if tested else ""
+    shown = [points[at] for points in comparisons for at in _selected(curve, values) if at in points]
+    ends = text("[a, b] is a 95 % interval; ratios without one have no samples.") if tested else ""
+    note = joined(" ", (ends, verdicts.unsure(shown)))
     caption = text("{title}: speed, ratio to the base", title=title)
     return Table(caption, columns, tuple(rows), frozenset(range(1, len(columns))), note)
 
@@ -249,7 +252,9 @@ def shared(sides: Sides) -> tuple[Table, ...]:
     for each in sides.found.shared:
         found = {run: sides.estimate(run, name) for run, name in each.of}
         base = next(iter(found.values()))
-        cells = (_ratio(found.get(side.run.info.id), base) for side in sides.sides)
+        cells = (
+            _compared(found.get(side.run.info.id), each.comparisons.get(side.run.info.id)) for side in sides.sides
+        )
         rows.append((named(base), *cells))
     columns = (text("Figure"), *(side.label for side in sides.sides))
     caption = text("Other figures that several systems have")
@@ -295,10 +300,11 @@ def _problem(estimate: Estimate, shared: SharedLawFigure) -> str:
     return joined(", ", (formatting.params(params, estimate.declared.units), *estimate.factors.values()))
 
 
-def _ratio(estimate: Estimate | None, base: Estimate) -> str:
-    if estimate is None or estimate is base or not estimate.median or not base.median:
-        return figure(estimate) if estimate else ""
-    return f"{figure(estimate)}, {formatting.change(estimate.median / base.median, factor=True)}"
+def _compared(estimate: Estimate | None, comparison: Comparison | None) -> str:
+    """The figure, and its speed as a ratio to that of the first system."""
+    if estimate is None:
+        return ""
+    return joined(", ", (figure(estimate), compared(comparison, estimate.better)))
 
 
 def named(estimate: Estimate) -> str:

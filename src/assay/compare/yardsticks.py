@@ -1,46 +1,71 @@
 """Ratios of two machines (clock, FMA peak, memory rate), and the figures that grew more than these."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from assay.analyse.comparisons.effects import compare_unpaired
 from assay.analyse.estimates import Measured
-from assay.analyse.history import BetweenRuns
 from assay.analyse.statistics import MARGIN
 from assay.model import roles
 from assay.model.compared import ComparedPair, Growth, Yardstick
 from assay.model.errors import UsageError
 from assay.model.quantity import Quantity, exact
-from assay.model.result import Estimate
+from assay.model.result import Comparison, Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import parse_quantity
+from assay.report.statements import NO_SPEED
 
 CLOCK, PEAK, MEMORY = "clock", "FMA peak", "memory rate"
 #: Whole machines before single cores.
 _PLACES = ("all", "one-core")
 _DOUBLE = "fp64"
-#: Units of figures that are neither a rate nor a time.
-NO_SPEED = ("", "share", "B")
+
+
+class Figures(NamedTuple):
+    """The figures of two machines whose ratio is a yardstick; `of`: the name of both."""
+
+    name: str
+    a: Measured
+    b: Measured
+    of: str
+
+
+def figures(sides: tuple[Sequence[Measured], Sequence[Measured]]) -> list[Figures]:
+    """Return the figures of the judged run and the base that are yardsticks, if both have them at one place."""
+    wanted: tuple[tuple[str, Callable[[Estimate], bool], str], ...] = (
+        (CLOCK, _is_clock, text("loaded clock")),
+        (PEAK, _is_fma, text("fused multiply-adds")),
+        (MEMORY, _is_main_of_memory, ""),
+    )
+    return [found for name, is_wanted, of in wanted if (found := _figures(name, sides, is_wanted, of))]
 
 
 def yardsticks(
     runs: tuple[Run, Run],
-    sides: tuple[Sequence[Measured], Sequence[Measured]],
-    between: BetweenRuns | None = None,
+    found: Iterable[Figures],
+    judged: Mapping[tuple[str, str], Comparison | None],
 ) -> tuple[Yardstick, ...]:
     """Return the ratios of two machines, as far as both were measured at the same place or sources state them.
 
     Args:
         runs: the judged one, and the base.
-        sides: the headline figures of both.
-        between: the variance from run to run; None if it is unknown.
+        found: the figures of both.
+        judged: the comparison of two figures, by the ids of their estimates.
     """
-    found = [
-        _measured(CLOCK, sides, between, _is_clock, text("loaded clock")) or _stated(runs),
-        _measured(PEAK, sides, between, _is_fma, text("fused multiply-adds")),
-        _measured(MEMORY, sides, between, _is_main_of_memory, ""),
-    ]
-    return tuple(each for each in found if each)
+    ratios = {each.name: _measured(each, comparison) for each in found if (comparison := judged.get(_key(each)))}
+    stated = _stated(runs)
+    if stated:
+        ratios.setdefault(CLOCK, stated)
+    return tuple(ratios[name] for name in (CLOCK, PEAK, MEMORY) if name in ratios)
+
+
+def _key(each: Figures) -> tuple[str, str]:
+    return each.a.estimate.id, each.b.estimate.id
+
+
+def _measured(each: Figures, comparison: Comparison) -> Yardstick:
+    a, b = (one.estimate.median or 0.0 for one in (each.a, each.b))
+    return Yardstick(each.name, a, b, each.a.estimate.unit, comparison.value, stated=False, of=each.of)
 
 
 def growth(pairs: Iterable[ComparedPair], found: Sequence[Yardstick]) -> dict[str, dict[str, Growth]]:
@@ -80,22 +105,16 @@ def _is_main_of_memory(estimate: Estimate) -> bool:
     return roles.role(estimate) == "memory-rate" and roles.is_main(estimate)
 
 
-def _measured(
-    name: str,
-    sides: tuple[Sequence[Measured], Sequence[Measured]],
-    between: BetweenRuns | None,
-    wanted: Callable[[Estimate], bool],
-    of: str,
-) -> Yardstick | None:
+def _figures(
+    name: str, sides: tuple[Sequence[Measured], Sequence[Measured]], wanted: Callable[[Estimate], bool], of: str
+) -> Figures | None:
     """The best figures of both at the first place that both have; `of`: their name, empty for their kernel."""
     for place in _PLACES:
-        best = [
+        a, b = (
             max(_at(place, side, wanted), key=lambda each: each.estimate.merit, default=None) for side in sides
-        ]
-        if best[0] and best[1] and (comparison := compare_unpaired(best[0], best[1], between)):
-            a, b = (each.estimate.median or 0.0 for each in best if each)
-            of = joined(", ", (of or best[0].estimate.kernel, place))
-            return Yardstick(name, a, b, best[0].estimate.unit, comparison.value, stated=False, of=of)
+        )
+        if a and b:
+            return Figures(name, a, b, joined(", ", (of or a.estimate.kernel, place)))
     return None
 
 

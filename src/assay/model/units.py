@@ -10,6 +10,7 @@ from assay.model.quantity import Quantity
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b?)", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)?", re.IGNORECASE)
+_SHARE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:e([-+]?\d+))?\s*(%?)", re.ASCII | re.IGNORECASE)
 _QUANTITY = re.compile(
     r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([kMGTmunpµ]?)(B/s|flop/s|FLOP/s|op/s|update/s|bit/s|Hz|/s|s)", re.ASCII
 )
@@ -100,13 +101,22 @@ def typed_duration(seconds: float) -> str:
 
 
 def parse_share(text: str) -> float:
-    """A share from `1%` or `0.01`."""
-    try:
-        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
+    """A share from `1%` or `0.01`, less than 1: `5` is neither 5 % nor 500 % for sure."""
+    match = _SHARE.fullmatch(text.strip())
+    if not match:
         raise UsageError(
-            f"'{text}' is not a share", why="a share looks like 1% or 0.01", remedy="write it as 1%"
-        ) from None
+            f"'{_short(text)}' is not a share", why="a share looks like 1% or 0.01", remedy="write it as 1%"
+        )
+    number = float(f"{match[1]}e{match[2] or 0}")
+    share = number / (100 if match[3] else 1)
+    if share >= 1:
+        percent = number if number < 100 else 5.0  # noqa: PLR2004 (100 %)
+        raise UsageError(
+            f"'{_short(text)}' is not a share: it would be {100 * share:.3g} %",
+            why="a share is less than 1, which is 100 %",
+            remedy=f"write it as {percent:g}%   # or {percent / 100:g}",
+        )
+    return share
 
 
 def _short(text: str) -> str:

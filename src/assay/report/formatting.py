@@ -20,8 +20,6 @@ _PRINTED = 4
 _PERCENT = 100
 #: An interval wider than this part of its figure is shown in grey.
 _VAGUE = 0.1
-#: From this ratio on a change is written as a factor, not in percent.
-_FACTOR = 2.0
 #: Both ends have units where one is this many times its figure, or less: `607 ns [547 ns, 17.1 ms]`.
 _APART = 100.0
 #: The ends of sentences. A command has no full stop, which would be copied with it.
@@ -244,25 +242,6 @@ def vague(estimate: Estimate) -> bool:
 def percent(value: float) -> str:
     """Return a share in percent: `97 %`, `0.4 %`."""
     return f"{format_share(value)} %"
-
-
-def change(ratio: float, *, factor: bool | None = None) -> str:
-    """Return a ratio to its base: `+4.7 %`, `-12 %`; from 2 on a factor, `×3.42`; or as `factor` says."""  # noqa: RUF002
-    return "".join(_change(ratio, factor=ratio >= _FACTOR if factor is None else factor))
-
-
-def _change(ratio: float, *, factor: bool) -> tuple[str, str]:
-    """The digits, and the unit."""
-    if factor:
-        return f"×{ratio:.{decimals(ratio)}f}", ""  # noqa: RUF001 (a factor)
-    value = _PERCENT * (ratio - 1)
-    return (f"{value:+z.1f}" if abs(value) < _PERCENT else f"{value:+.0f}"), " %"
-
-
-def changes(ratio: float, lo: float, hi: float, *, sure: bool) -> str:
-    """Return the ends of a ratio like `change`: an interval `[+4.1, +5.3] %`, a range `+4.1 to +5.3 %`."""
-    (least, unit), (most, _) = (_change(end, factor=ratio >= _FACTOR) for end in (lo, hi))
-    return f"[{least}, {most}]{unit}" if sure else f"{least} to {most}{unit}"
 
 
 def count(number: int, one: str, many: str) -> Text:

@@ -1,20 +1,23 @@
 """Claims of comparisons, and why others claim nothing, for the terminal and the page."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import structs
 
 from assay.model.compared import ComparedPair
-from assay.model.result import Comparison
-from assay.model.text import text
+from assay.model.result import Comparison, Lack
+from assay.model.text import Text, filled, joined, text
 from assay.report import formatting, selection
 from assay.report.vocabulary import VERDICTS, known
 
 CLAIMS = frozenset({"slower", "faster"})
-
-_SIGNIFICANT = 0.05
-_MOST_PAIRS = 40
+#: Why there is no claim -> the words.
+_OBSTACLES: dict[str, Text] = {
+    "launches": text("{number} launches of a side give no interval"),
+    "among": text("it can be chance among {among} comparisons"),
+    "margin": text("the interval reaches into the margin of {margin}"),
+}
 #: Maximum number of named differences without a claim.
 _NEAREST = 5
 
@@ -26,7 +29,7 @@ def rank(comparison: Comparison) -> int:
 
 def word(comparison: Comparison) -> str:
     """Return its verdict in words: figures without samples cannot be tested."""
-    if comparison.verdict == "inconclusive" and _has_no_samples(comparison):
+    if comparison.verdict == "inconclusive" and has_no_samples(comparison):
         return text("not testable without samples")
     return known(comparison.verdict)
 
@@ -45,13 +48,6 @@ def number(comparison: Comparison) -> str:
         return str(comparison.blocks)
     a, b = comparison.launches
     return str(a) if a == b else text("{a} and {b}", a=a, b=b)
-
-
-def ends(comparison: Comparison) -> str:
-    """Return the interval or range of the ratio; one pair has neither."""
-    return why_no_interval(comparison) or formatting.changes(
-        comparison.ratio, comparison.lo, comparison.hi, sure=comparison.confidence is not None
-    )
 
 
 def speeds(comparison: Comparison, better: str) -> Comparison:
@@ -78,14 +74,15 @@ def basis(comparison: Comparison) -> str:
 
 def why_no_interval(comparison: Comparison) -> str:
     """Return why a ratio has neither interval nor range: one pair, or no samples; else empty."""
-    if _has_no_samples(comparison):
+    if has_no_samples(comparison):
         return text("no samples, no interval")
     if comparison.blocks == 1:
         return text("one pair, no interval")
     return text("one launch each, no interval") if comparison.launches == (1, 1) else ""
 
 
-def _has_no_samples(comparison: Comparison) -> bool:
+def has_no_samples(comparison: Comparison) -> bool:
+    """Whether a side is imported or published, so that no test is possible."""
     return not comparison.blocks and 0 in comparison.launches
 
 
@@ -94,70 +91,78 @@ def are_imported(pairs: Iterable[ComparedPair]) -> bool:
     return all("imported" in {pair.a.basis, pair.b.basis} for pair in pairs)
 
 
-def silent(pairs: Sequence[ComparedPair]) -> dict[str, tuple[ComparedPair, ...]]:
-    """Return the inconclusive figures by the reason, in words that follow a number of figures."""
-    several = sum(pair.comparison.p is not None for pair in pairs)
-    of = [pair for pair in pairs if not _has_no_samples(pair.comparison)]
-    unclear = [pair for pair in of if pair.comparison.verdict == "inconclusive"]
-    return selection.grouped(unclear, lambda pair: _reason(pair, several))
+def silent(comparisons: Iterable[Comparison]) -> dict[str, tuple[Comparison, ...]]:
+    """Return the inconclusive ones by what they lack for a claim, in words for all of a group."""
+    unclear = [each for each in comparisons if each.verdict == "inconclusive" and not has_no_samples(each)]
+    return {missing(*of): of for of in selection.grouped(unclear, _obstacles).values()}
+
+
+def unsure(comparisons: Iterable[Comparison]) -> str:
+    """Return how many are inconclusive, and what they lack, in sentences; empty if none is."""
+    return joined(
+        " ",
+        [
+            text("{number} inconclusive: {missing}.", number=len(of), missing=why)
+            for why, of in silent(comparisons).items()
+        ],
+    )
+
+
+def _obstacles(comparison: Comparison) -> tuple[object, ...]:
+    lack = comparison.lack or Lack(())
+    return lack.why, lack.disturbed > 0, lack.more is None, comparison.blocks > 0
 
 
 def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
-    """Return the largest differences that are significant alone but not among all comparisons."""
-    withdrawn = [pair for pair in pairs if _is_withdrawn(pair.comparison)]
+    """Return the largest differences that no chance explains alone, but chance among all comparisons."""
+    withdrawn = [pair for pair in pairs if is_withdrawn(pair.comparison)]
     return sorted(withdrawn, key=lambda pair: -abs(math.log(pair.comparison.ratio)))[:_NEAREST]
 
 
-def _reason(pair: ComparedPair, several: int) -> str:
-    each = pair.comparison
-    if each.confidence is None:
-        few = "fewer than 6 pairs: a range" if each.blocks else "fewer than 4 launches in a run: a range"
-        return why_no_interval(each) or few
-    if _is_withdrawn(each):
-        unit = "pairs" if each.blocks else "launches each"
-        return (
-            f"significant alone, but not among {several:,} comparisons (p above 5 %); "
-            f"{_fewest(each, several)} {unit} or more can decide"
-        )
-    disturbed = " on disturbed launches that had no quiet repeat" if pair.a.disturbed or pair.b.disturbed else ""
-    return f"the interval reaches into the margin{disturbed}: noise"
+def is_withdrawn(comparison: Comparison) -> bool:
+    """Whether only the number of comparisons forbids the claim."""
+    return comparison.lack is not None and comparison.lack.why == ("among",)
 
 
-def withdrawn(comparisons: Sequence[Comparison], among: int) -> str:
-    """Return how many lost their claim by the number of comparisons, and how many pairs decide; else empty."""
-    lost = [each for each in comparisons if _is_withdrawn(each)]
-    if not lost:
+def missing(*comparisons: Comparison) -> str:
+    """Return what comparisons with the same obstacles lack for a claim, and what decides; empty with a claim."""
+    first, lacks = comparisons[0], [each.lack for each in comparisons if each.lack]
+    if not lacks:
         return ""
-    return text(
-        "{count} inconclusive figure would be significant alone, but not among {among} comparisons. {pairs} or "
-        "more can decide.|{count} inconclusive figures would be significant alone, but not among {among} "
-        "comparisons. {pairs} or more can decide.",
-        count=len(lost),
-        among=among,
-        pairs=formatting.count(_fewest(lost[0], among), "pair", "pairs"),
-    )
+    margins = [each.margin for each in comparisons]
+    words = {
+        "number": number(first),
+        "among": _extent([each.among for each in comparisons], "{:,}"),
+        "margin": formatting.percent(margins[0]) if len(set(margins)) == 1 else text("1 % or more"),
+    }
+    found: list[str] = [filled(_OBSTACLES[why], words) for why in lacks[0].why if why in _OBSTACLES]
+    if lacks[0].disturbed:
+        found.append(text("disturbed launches have no quiet repeat"))
+    return joined("; ", (joined(", ", found), *_deciding(lacks, paired=bool(first.blocks))))
 
 
-def _is_withdrawn(comparison: Comparison) -> bool:
-    """Whether the interval is beyond the margin, and only the number of comparisons forbids the claim."""
-    beyond = comparison.lo > 1 + comparison.margin or comparison.hi < 1 / (1 + comparison.margin)
-    unclear = comparison.verdict == "inconclusive" and comparison.confidence is not None
-    return unclear and beyond and (comparison.adjusted_p or 0.0) > _SIGNIFICANT
+def _deciding(lacks: Sequence[Lack], *, paired: bool) -> Iterator[str]:
+    """What decides whether there is a difference."""
+    more = [each.more for each in lacks if each.more]
+    if more:
+        yield text(
+            "{count} more block can decide|{number} more blocks can decide"
+            if paired
+            else "{count} more launch of each run can decide|{number} more launches of each run can decide",
+            count=max(more),
+            number=_extent(more, "{:,}"),
+        )
+    if any(each.runs for each in lacks):
+        yield text(
+            "{count} earlier runs of this machine show how much its runs vary",
+            count=max(each.runs for each in lacks),
+        )
 
 
-def _fewest(comparison: Comparison, several: int) -> int:
-    """The fewest pairs, or launches, whose least p survives among `several` comparisons with the same p.
-
-    The least two-sided p of n pairs is 2^(1-n), that of n launches in each run 2 / C(2n, n); Benjamini and
-    Yekutieli multiply it by 1 + 1/2 + ... + 1/several if all are as small.
-    """
-    penalty = sum(1 / at for at in range(1, several + 1))
-    paired = bool(comparison.blocks)
-    return next(
-        n
-        for n in range(2, _MOST_PAIRS)
-        if penalty * (2.0 ** (1 - n) if paired else 2 / math.comb(2 * n, n)) <= _SIGNIFICANT
-    )
+def _extent(numbers: Sequence[int], form: str) -> str:
+    """`6`, `6 to 12`."""
+    ends = dict.fromkeys((min(numbers), max(numbers)))
+    return " to ".join(map(form.format, ends))
 
 
 def resolution(comparisons: Iterable[Comparison]) -> str:

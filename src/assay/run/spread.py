@@ -25,9 +25,10 @@ class Spread:
 
     First every case is measured once. Then come the launches that give each case an interval; if time is too short
     for them, the least important cases keep their one launch, and all others get all their launches, with fewer
-    samples if necessary. A launch costs its start as long as one of its cases is kept. Further launches, which
-    make no interval, are kept if all wanted samples fit. The rest of the time goes to the cases that can use it,
-    by weight and distance from their precision.
+    samples if necessary. Cases that differ only in levels of factors are compared block by block: they get equally
+    many launches, and if no six blocks fit, as many as do. A launch costs its start as long as one of its cases
+    is kept. Further launches, which make no interval, are kept if all wanted samples fit. The rest of the time
+    goes to the cases that can use it, by weight and distance from their precision.
 
     Sums are updated as launches are made: time that a launch saves or exceeds is spread over all others at once,
     without a pass over the remaining launches.
@@ -68,13 +69,17 @@ class Spread:
         self.total = Need()
         known = [case for case in plan.cases if case.id in self._own]
         self._sentinels = [case.id for case in known if case.role == "sentinel"]
-        self._figures = [case.id for case in known if case.role != "sentinel"]
-        rank = {case: at for at, case in enumerate(self._figures)}
+        figures = [case for case in known if case.role != "sentinel"]
+        rank = {case.id: at for at, case in enumerate(figures)}
         foremost = [min(rank.get(case, 0) for case in launch.cases) for launch in launches]
-        #: Figures by their next launch: the most important ones with those that share its start.
-        self._sharing = sorted(self._figures, key=lambda case: foremost[self._own[case][0]])
+        by_subject = grouped(figures, lambda case: case.subject).values()
+        self._groups = [tuple(case.id for case in group) for group in by_subject]
+        #: Groups by their next launch: the most important ones with those that share its start.
+        self._sharing = sorted(self._groups, key=lambda group: min(foremost[self._own[case][0]] for case in group))
         self._last_s = sum(costs.need(case, 1 / len(self._sentinels)).poor_s for case in self._sentinels)
-        first = {case: int(not made.get(case)) for case in self._own}
+        begun = {case: max(made.get(each, 0) for each in group) for group in self._groups for case in group}
+        first = {case: max(1, begun.get(case, 1)) - made.get(case, 0) for case in self._own}
+        first = {case: max(0, launches) for case, launches in first.items()}
         intervals = {case: max(0, INTERVAL_LAUNCHES - made.get(case, 0)) for case in self._own}
         self._is_least = False
         self._keep_all(intervals)
@@ -82,10 +87,10 @@ class Spread:
             self._keep_all(first if plan.grows else dict.fromkeys(self._own, 0))
             most_s = self._most_s(launches[0], left_s)
             self._add(first, most_s)
-            self._add(intervals, most_s)
+            self._add_blocks(intervals, most_s, 1 if any(case.factors for case in figures) else INTERVAL_LAUNCHES)
             self._is_least = plan.grows and all(kept <= first[case] for case, kept in self._kept.items())
         self._add_rounds(intervals, left_s)
-        is_known = not any(first[case] and self._kept[case] for case in self._figures)
+        is_known = not any(self._kept[case.id] and not made.get(case.id) for case in figures)
         #: Cases that get no more launches; empty as long as others wait for a first launch, which shows their
         #: costs.
         self.dropped = [case for case, count in self._kept.items() if is_known and not count]
@@ -141,6 +146,18 @@ class Spread:
         self._kept[case] += sign * len(places)
         self.total = self.total.plus(self._needs[case], sign * len(places)).plus(Need(starts_s), sign)
 
+    def _add_blocks(self, intervals: Mapping[str, int], most_s: float, fewest: int) -> None:
+        """Keep the launches that make intervals; if none of them fit, as many blocks as do, down to `fewest`."""
+        before = dict(self._kept)
+        for fewer in range(INTERVAL_LAUNCHES - fewest + 1):
+            wanted = {case: max(before[case], launches - fewer) for case, launches in intervals.items()}
+            self._add(wanted, most_s)
+            if fewer == INTERVAL_LAUNCHES - fewest or any(
+                self._kept[case] > before[case] for group in self._groups for case in group
+            ):
+                return
+            self._keep_all(before)
+
     def _add(self, wanted: Mapping[str, int], most_s: float) -> None:
         """Keep the wanted launches of each case as far as they fit, in the order by which more of them fit.
 
@@ -149,15 +166,16 @@ class Spread:
         often = max((wanted[case] for case in self._sentinels), default=0)
         is_cheap = often * self._last_s <= _SENTINEL_SHARE * most_s
         before, found = dict(self._kept), list[dict[str, int]]()
-        for figures in (self._figures, self._sharing):
-            for case in (*self._sentinels, *figures) if is_cheap else (*figures, *self._sentinels):
-                kept = self._kept[case]
-                self._keep(case, wanted[case])
+        sentinels = [(case,) for case in self._sentinels]
+        for groups in (self._groups, self._sharing):
+            for group in (*sentinels, *groups) if is_cheap else (*groups, *sentinels):
+                kept = {case: self._kept[case] for case in group}
+                self._keep_all({case: wanted[case] for case in group})
                 if _CUT_MARGIN * self.total.poor_s > most_s:
-                    self._keep(case, kept)
+                    self._keep_all(kept)
             found.append(dict(self._kept))
             self._keep_all(before)
-        self._keep_all(max(found, key=lambda each: sum(each[case] for case in self._figures)))
+        self._keep_all(max(found, key=lambda each: sum(each[case] for group in self._groups for case in group)))
 
     def _keep_all(self, launches: Mapping[str, int]) -> None:
         for case, count in launches.items():
@@ -170,7 +188,8 @@ class Spread:
         """
         places = range(len(self._launches) if self.total.rich_s < left_s else 0)
         blocks = grouped(places, lambda at: self._launches[at].block).values()
-        short = {case for case in self._figures if self._is_again and self._kept[case] < intervals[case]}
+        alone = (group[0] for group in self._groups if self._is_again and len(group) == 1)
+        short = {case for case in alone if self._kept[case] < intervals[case]}
         single = ((at,) for at in places if short.intersection(self._launches[at].cases))
         following = {case: own[self._kept[case]] for case, own in self._own.items() if own[self._kept[case] :]}
         for some in (*single, *blocks):

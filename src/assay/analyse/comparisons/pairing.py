@@ -3,9 +3,8 @@
 import itertools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-import msgspec
-
-from assay.analyse.comparisons.effects import adjusted, compare, resolution
+from assay.analyse.comparisons.effects import resolution
+from assay.analyse.comparisons.judging import Pair, in_blocks
 from assay.analyse.curves import is_headline, machine_of
 from assay.analyse.estimates import Measured
 from assay.model.compared import ComparedPair
@@ -29,16 +28,6 @@ _BESIDE_CARD = "pair:other-node"
 _PARTS = {CORES: COUNTS | {SHARE, "relation"}}
 
 
-class _Sides(msgspec.Struct, frozen=True):
-    """Two measured estimates and the dimension in which they differ."""
-
-    differ: str
-    a: Measured
-    level: str
-    b: Measured
-    base: str
-
-
 def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] = ()) -> list[ComparedPair]:
     """Return the pairs of a headline metric that differ in one dimension; the base has the default level.
 
@@ -55,41 +44,27 @@ def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] =
     varied = {factor.name: factor for factor in run.plan.factors}
     subjects = {case.id: case.subject for case in run.plan.cases}
     repeats = {case.id: case.repeats for case in run.plan.cases if case.repeats}
-    repeated = grouped(_controls(measured, controls, repeats), lambda sides: _figure(sides.b.estimate, subjects))
-    found = []
-    for sides in [*itertools.chain(*repeated.values()), *_sides(run, measured, varied)]:
-        own = repeated.get(_figure(sides.b.estimate, subjects), ()) if sides.differ in varied else ()
-        comparison = compare(sides.a, sides.b, _resolution(own, sides.b.estimate.state))
-        if comparison:
-            comparison = msgspec.structs.replace(
-                comparison, differ=sides.differ, level=sides.level, base=sides.base, varied=sides.differ in varied
-            )
-            found.append(ComparedPair(sides.a.estimate, sides.b.estimate, comparison))
-    return _adjusted(found)
+    repeated = grouped(_controls(measured, controls, repeats), lambda pair: _figure(pair.b.estimate, subjects))
+    named = [*itertools.chain(*repeated.values())]
+    for pair in _named(run, measured, varied):
+        own = repeated.get(_figure(pair.b.estimate, subjects), ()) if pair.varied else ()
+        named.append(pair._replace(resolution=_resolution(own, pair.b.estimate.state)))
+    return [
+        ComparedPair(pair.a.estimate, pair.b.estimate, comparison)
+        for pair, comparison in zip(named, in_blocks(named), strict=True)
+        if comparison
+    ]
 
 
-def _resolution(repeats: Sequence[_Sides], state: str | None) -> float | None:
+def _resolution(repeats: Sequence[Pair], state: str | None) -> float | None:
     """The result of A against A for a subject, in this state if there are several."""
     known = [(each.b.estimate.state == state, found) for each in repeats if (found := resolution(each.a, each.b))]
     return max(known)[1] if known else None
 
 
-def _adjusted(found: Sequence[ComparedPair]) -> list[ComparedPair]:
-    """Adjust p among pairs that were varied on purpose, and separately among the other pairs of the study.
-
-    Only pairs that were varied lose a claim by it: rules with thresholds test the others one by one.
-    """
-    chosen = [pair.comparison for pair in found if pair.comparison.varied]
-    others = [pair.comparison for pair in found if not pair.comparison.varied and not pair.comparison.is_control]
-    by_id = {each.id: each for each in (*adjusted(chosen, binding=True), *adjusted(others, binding=False))}
-    return [
-        msgspec.structs.replace(pair, comparison=by_id.get(pair.comparison.id, pair.comparison)) for pair in found
-    ]
-
-
 def _controls(
     measured: Sequence[Measured], controls: Sequence[Measured], repeats: Mapping[str, str]
-) -> Iterator[_Sides]:
+) -> Iterator[Pair]:
     """Each control paired with the estimates that it repeats, one for each of their states.
 
     Args:
@@ -101,7 +76,7 @@ def _controls(
     firsts = grouped(headlines, lambda each: _figure(each.estimate))
     for again in filter(lambda each: each.launches, controls):
         for first in firsts.get(_figure(again.estimate, repeats), ()):
-            yield _Sides(CONTROL, again, "again", first, "first")
+            yield Pair(again, first, CONTROL, "again", "first")
 
 
 def _figure(estimate: Estimate, subjects: Mapping[str, str] = {}) -> Hashable:
@@ -110,7 +85,7 @@ def _figure(estimate: Estimate, subjects: Mapping[str, str] = {}) -> Hashable:
     return case, estimate.kernel, estimate.metric, estimate.placement.hosts
 
 
-def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor]) -> Iterator[_Sides]:
+def _named(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor]) -> Iterator[Pair]:
     places = (folded.places for folded in run.plan.folded)
     halves = {into.text: request for request, into in places if request.share == "half"}
     groups: dict[tuple[str, Hashable], list[tuple[str, Measured]]] = {}
@@ -160,7 +135,7 @@ def _rest(estimate: Estimate, name: str) -> Hashable:
 
 def _against_base(
     name: str, group: Sequence[tuple[str, Measured]], factor: Factor | None, machines: Mapping[str, Machine]
-) -> Iterator[_Sides]:
+) -> Iterator[Pair]:
     levels = list(dict.fromkeys(level for level, _ in group))
     if len(levels) == 1:
         return
@@ -170,7 +145,7 @@ def _against_base(
         if level != base:
             # A computed number follows from the placement; where a study chose several, equal ones are compared.
             equal = [b for b in bases if _computed(b.estimate) == _computed(a.estimate)]
-            yield from (_Sides(name, a, level, b, base) for b in equal or bases)
+            yield from (Pair(a, b, name, level, base, varied=factor is not None) for b in equal or bases)
 
 
 def _computed(estimate: Estimate) -> tuple[object, ...]:

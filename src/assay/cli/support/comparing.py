@@ -10,9 +10,10 @@ from assay import store
 from assay.cli.support import opened, output
 from assay.compare import figure_rows, terminal
 from assay.compare.environment import GUARDED
+from assay.compare.meeting import Declared
 from assay.compare.records import ComparedRuns, ComparedToFirst
-from assay.compare.runs import Declared, NothingInCommonError, against, unjudged, within
-from assay.compare.sides import Sides, only_compared, sides
+from assay.compare.runs import against, refuse_nothing, unjudged, within
+from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
 from assay.model.compared import Compared, ComparedPair
 from assay.model.errors import PartialRunError, ThresholdError, UsageError
@@ -119,23 +120,21 @@ def _several(runs: Sequence[str], declared: Declared, threshold: float | None) -
     for name in declared.allowed:
         if name not in GUARDED:
             raise UsageError(f"'{name}' need not be allowed", why=f"known: {', '.join(GUARDED)}")
-    paths = [store.find(reference) for reference in runs]
-    base, *others = found = [store.load(path) for path in paths]
-    try:
-        compared = against(others, base, declared, _earlier(paths, found))
-    except NothingInCommonError as error:
-        shown = sides(found, {}, declared.names)
-        if threshold is not None or not shown.have_common:
-            raise
-        return _Found(found, list(error.compared), shown)
-    itself = {run.info.id for run in found} == {base.info.id}
-    return _Found(found, compared, only_compared(sides([base] if itself else found, {}, declared.names), compared))
+    base, *others = found = [store.load(store.find(reference)) for reference in runs]
+    if {run.info.id for run in found} == {base.info.id}:  # a run with itself has no curves beside each other
+        compared = against(others, base, declared, earlier_than(found))
+        return _Found(found, compared, sides([base]))
+    shown = sides(found, {}, declared, earlier_than(found))
+    if threshold is not None or not shown.have_common:
+        refuse_nothing(shown.compared)
+    return _Found(found, list(shown.compared), shown)
 
 
-def _earlier(paths: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
+def earlier_than(runs: Sequence[Run]) -> list[Run]:
     """The latest runs of these machines and studies in the same folders: they show the variance between runs."""
     machines = {(run.plan.machine, run.plan.study) for run in runs if not run.imported}
     judged = {run.info.id for run in runs}
+    paths = [Path(run.path) for run in runs if run.path]
     others = [
         (each.started, folder / each.id)
         for folder in dict.fromkeys(path.resolve().parent for path in paths if path.is_dir())

@@ -41,6 +41,11 @@ def complete_run(_ctx: click.Context, _param: click.Parameter, begun: str) -> "l
 run_argument = click.argument("run", default="last", required=False, metavar="[RUN]", shell_complete=complete_run)
 JSON: dict[str, Any] = {"is_flag": True, "help": "Print JSON."}
 json_option = click.option("--json", "as_json", **JSON)
+fail_on_option = click.option(
+    "--fail-on",
+    type=click.Choice(("problem", "advice")),
+    help="Exit 3 if there is a finding of this severity; advice includes problems and candidates.",
+)
 
 
 #: Characters that a terminal executes or hides: control characters, and those that change the direction of text,

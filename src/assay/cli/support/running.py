@@ -1,4 +1,4 @@
-"""The work of `assay run`: begin or continue a run, print what it found, and judge it."""
+"""The work of `assay run`: begin or continue a run, and print what it found."""
 
 import shlex
 import signal
@@ -23,7 +23,7 @@ from assay.cli.support.together import require_together
 from assay.launch.command import Site
 from assay.launch.remote import resume_command
 from assay.launch.starter import Starter
-from assay.model.errors import MeasurementError, PartialRunError, UsageError
+from assay.model.errors import UsageError
 from assay.model.plan import Plan
 from assay.model.result import Analysis
 from assay.model.run import Run
@@ -32,14 +32,18 @@ from assay.model.units import count_of, typed_duration
 from assay.plan import Options
 from assay.plan.stages import CONFIRM
 from assay.report import html
-from assay.report.summary import counted
 from assay.run.dry_run import dry_run, require_launchers, require_same
 from assay.run.ledger import begun, remaining_work
 from assay.run.levels import commands
 
+#: Options of a run that is continued.
+_WITH_RESUME = {"resume", "runs", "budget", "launcher", "ssh_config", "fail_on"}
 
-def run(study: str | None, resume: str | None, folder: Path, options: RunOptions, *, dry: bool) -> None:
-    """Measure a study or the rest of a run, and print the result.
+
+def run(
+    study: str | None, resume: str | None, folder: Path, options: RunOptions, *, dry: bool
+) -> tuple[Run, Analysis] | None:
+    """Measure a study or the rest of a run, print the result and return it; None if nothing is measured.
 
     Args:
         study: name of a study, or path of its file; None if a run is continued.
@@ -56,7 +60,7 @@ def run(study: str | None, resume: str | None, folder: Path, options: RunOptions
             chosen = prepare.options_of(options, ())
             if dry:
                 _print_experiments(path, chosen, Starter(site))
-                return
+                return None
             opened = _resume(path, chosen.budget_s if larger else None, chosen, site)
         else:
             chosen = prepare.options_of(options, where.node_names(options.nodes, options.hostfile))
@@ -64,9 +68,9 @@ def run(study: str | None, resume: str | None, folder: Path, options: RunOptions
             prepared = prepare.prepare(name, chosen, options.vary, Starter(site), measures=not dry)
             if dry:
                 _print_commands(prepared.plan, prepared.builds, Starter(site))
-                return
+                return None
             opened = _begin(prepared, folder, site)
-        _print_result(opened, site)
+        return _printed(opened, site)
 
 
 def _begin(prepared: Prepared, folder: Path, site: Site) -> OpenRun:
@@ -189,13 +193,14 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -
         )
 
 
-def _print_result(opened: OpenRun, site: Site) -> None:
+def _printed(opened: OpenRun, site: Site) -> tuple[Run, Analysis]:
+    """Print the result, and return it."""
     without_collector()
     run, analysis = opened.run, opened.analysis()
     printed.tell(Path(run.path), ("text",), lambda console: show.page(run, analysis, console))
     _print_cut(run, site)
     output.echo(output.write_page(run, html.render(run, analysis)))
-    _judge(run, analysis)
+    return run, analysis
 
 
 def _print_cut(run: Run, site: Site) -> None:
@@ -207,22 +212,6 @@ def _print_cut(run: Run, site: Site) -> None:
             f"cases of {missing.launches} of {len(run.plan.order)} launches cut by the budget of "
             f"{run.plan.budget_s:g} s; continue with: {resume}"
         )
-
-
-def _judge(run: Run, analysis: Analysis) -> None:
-    """Raise the error for the exit code; the report is already written."""
-    skipped = [one for one in analysis.outcomes if one.status == "skipped"]
-    failed = [one for one in analysis.outcomes if one.status not in {"complete", "skipped"}]
-    for outcomes, kind, words in (
-        (failed, MeasurementError, "gave no valid result"),
-        (skipped, PartialRunError, "were not measured"),
-    ):
-        if outcomes:
-            raise kind(
-                f"{counted(run, outcomes)} {words}",
-                why=f"the first, {run.plan.names[outcomes[0].case]}: {outcomes[0].reason}",
-                remedy=f"assay show {_typed(run)}",
-            )
 
 
 @contextmanager
@@ -254,7 +243,7 @@ def _given() -> set[str]:
     given = output.given_options()
     confirming = given & {"confirm", "confirm_budget"}
     shown = {"dry_run"} if confirming else set()
-    if given - confirming - shown - {"resume", "runs", "budget", "launcher", "ssh_config"}:
+    if given - confirming - shown - _WITH_RESUME:
         raise UsageError(
             "--resume takes neither a study nor other options than --budget, --confirm, --launcher, --ssh-config",
             why="a continued run keeps its plan",

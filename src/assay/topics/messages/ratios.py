@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assay.analyse.comparisons.effects import compare
+from assay.analyse.comparisons.effects import block_ratio
 from assay.analyse.curves import Curve, point, replicates, with_ends
 from assay.analyse.estimates import Measured
 from assay.analyse.messages.curves import BYTES, named, size
@@ -79,11 +79,11 @@ def fitted(
 
 def _ratio(both: MeasuredPair) -> Point | None:
     estimate = both.judged.estimate
-    comparison = compare(*(both if estimate.better == "higher" else reversed(both)))
-    if comparison is None:
+    found = block_ratio(*(both if estimate.better == "higher" else reversed(both)))
+    if found is None:
         return None
-    at = {BYTES: size(estimate), "blocks": comparison.blocks}
-    return point(estimate, at, None, comparison.value)
+    at = {BYTES: size(estimate), "blocks": found.blocks}
+    return point(estimate, at, None, found.value)
 
 
 def _faster(ordered: Sequence[MeasuredPair], draws: Samples) -> Samples:

@@ -7,6 +7,7 @@ from assay.report import figures, formatting, selection, verdicts
 from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Table, headings
+from assay.report.statements import Difference, Named, difference
 
 #: Most rows of a figure; the table has all of them.
 _ROWS = 36
@@ -22,10 +23,7 @@ _WHY = text(
 
 
 def _sentences(scene: Scene) -> tuple[str, ...]:
-    varied, known = scene.cached(_varied), scene.cached(_known)
-    among = sum(each.varied and each.p is not None for each in scene.analysis.comparisons)
-    meaning = joined(" ", (_meaning(varied, known), verdicts.withdrawn(varied, among)))
-    return (meaning, _resolution(scene.analysis))
+    return (_meaning(scene), _resolution(scene.analysis))
 
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
@@ -161,7 +159,8 @@ def _tables(scene: Scene) -> tuple[Table, ...]:
     )
     caption = text(
         "Comparisons: ratio of speeds, of medians paired within blocks (Hodges-Lehmann), the margin of practical "
-        "equivalence, the smallest detectable difference (power 80 %), p after Benjamini and Yekutieli"
+        "equivalence, the smallest detectable difference (power 80 %), p adjusted in its family (Westfall and "
+        "Young)"
     )
     numeric = frozenset({2, 3, 6, 7, 8})
     return (Table(caption, columns, tuple(rows), numeric, short=text("Comparisons")), *_controls(scene.analysis))
@@ -201,25 +200,31 @@ def _resolution(analysis: Analysis) -> str:
     )
 
 
-def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
+def largest(scene: Scene) -> Difference | None:
+    """Return the statement on the largest certain difference; None without one."""
+    known, shown = scene.cached(_known), {each.id for each in scene.cached(_varied)}
+    of = (each for each in scene.analysis.comparisons if each.id in shown)
+    found = (_said(each, known) for each in of)
+    sure = (each for each in found if each.relation == "more")
+    return max(sure, key=lambda each: each.ratio.value, default=None)
+
+
+def _said(each: Comparison, known: dict[str, Estimate]) -> Difference:
+    a, b = (Named(f"{each.differ} {level}", known[e]) for level, e in ((each.level, each.a), (each.base, each.b)))
+    return difference(each, a, b, _what(each, known))
+
+
+def _meaning(scene: Scene) -> str:
+    varied, most = scene.cached(_varied), largest(scene)
     compared = formatting.count(len(varied), "comparison", "comparisons")
-    sentences = [text("{comparisons}: {verdicts}.", comparisons=compared, verdicts=verdicts.counted(varied))]
-    sure = [each for each in varied if each.verdict in verdicts.CLAIMS]
-    if sure:
-        largest = max(sure, key=lambda each: max(each.ratio, 1 / each.ratio))
-        sentences.append(
-            text(
-                "The largest difference: {what} with {level} is {ratio} times as fast as with {base} ({ends}, "
-                "{basis}).",
-                what=_what(largest, known),
-                level=largest.level,
-                ratio=formatting.factor(largest.ratio),
-                base=largest.base,
-                ends=verdicts.plain_ends(largest),
-                basis=verdicts.basis(largest),
-            )
-        )
-    return joined(" ", sentences)
+    return joined(
+        " ",
+        (
+            text("{comparisons}: {verdicts}.", comparisons=compared, verdicts=verdicts.counted(varied)),
+            text("The largest certain difference: {difference}", difference=most.text) if most else "",
+            verdicts.unsure(varied),
+        ),
+    )
 
 
 declared = Declared(

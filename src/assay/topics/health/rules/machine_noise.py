@@ -150,7 +150,7 @@ def _disturbed(noise: Noise, repeat: str) -> Iterable[Finding]:
 def _taken(noise: Noise, repeat: str) -> Iterable[Finding]:
     """Report the cpu time of other processes and guests."""
     hypervisor = (
-        text("The hypervisor took up to {share} during a launch."),
+        text("The hypervisor took {share}, over all launches."),
         text("other guests of the host"),
         text("repeat at another time or on a dedicated machine"),
     )

@@ -70,7 +70,7 @@ def _of_cores(estimate: Estimate, machine: Machine, best: Estimate | None) -> Li
         if len(cores) == 1
         else text("the best measured memory rate of these {cores} cores in this run", cores=len(cores))
     )
-    return _measured(best, name, scope_of_cores(cores, machine.topology))
+    return _measured(estimate, best, name, scope_of_cores(cores, machine.topology))
 
 
 def _of_memory(estimate: Estimate, machine: Machine | None, best: Estimate | None) -> Limit | None:
@@ -81,14 +81,16 @@ def _of_memory(estimate: Estimate, machine: Machine | None, best: Estimate | Non
         if machine and scope != "machine"
         else text("the best measured memory rate of this run")
     )
-    return _measured(best, name, scope)
+    return _measured(estimate, best, name, scope)
 
 
-def _measured(best: Estimate | None, name: Text, scope: Scope) -> Limit | None:
+def _measured(estimate: Estimate, best: Estimate | None, name: Text, scope: Scope) -> Limit | None:
     if best is None or best.median is None:
         return None
+    # The traffic of a figure is no limit that the figure could miss.
+    own = estimate.id if (best.case, best.kernel) == (estimate.case, estimate.kernel) else best.id
     by = text("{kernel} ({which})", kernel=f"{best.benchmark} {best.kernel}", which=describe(best))
-    return Limit(best.median, "measured", joined(": ", (name, by)), "memory", scope, measured_by=best.id)
+    return Limit(best.median, "measured", joined(": ", (name, by)), "memory", scope, measured_by=own)
 
 
 def even_share(nodes: frozenset[int], topology: Topology) -> float | None:

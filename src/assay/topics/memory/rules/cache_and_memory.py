@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from assay.analyse.bounds import cached_bytes, fits_caches
-from assay.analyse.comparisons.effects import compare
+from assay.analyse.comparisons.judging import Pair, in_blocks
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, digits, numbers, paired, standing
 from assay.analyse.plateaus import CachePlateaus
@@ -26,7 +26,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     hot = [each for each in copies if each.estimate.params.get("buffers") == "hot" and each not in beyond]
     hot = [each for each in hot if _place(each.estimate) == here]
     cached = max(hot, key=lambda each: each.estimate.median or 0.0, default=None)
-    comparison = compare(cached, memory) if cached and memory else None
+    (comparison,) = in_blocks([Pair(cached, memory)]) if cached and memory else (None,)
     if cached and memory and comparison and comparison.blocks >= FEWEST_BLOCKS:
         yield _finding(evidence, cached.estimate, memory.estimate, comparison)
         return

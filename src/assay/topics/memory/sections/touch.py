@@ -9,6 +9,7 @@ from assay.model.units import format_cpu_list
 from assay.report import figures, formatting, selection, verdicts
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Table, headings
+from assay.report.statements import Named, difference
 from assay.report.vocabulary import known as known_word
 from assay.topics.memory.models.numa_matrix import NumaMatrix
 
@@ -195,22 +196,21 @@ def _sentences(scene: Scene) -> tuple[str, str]:
     return _largest(scene), alone if len(nodes) == 1 else ""
 
 
+def _where(estimate: Estimate) -> str:
+    return joined(", ", (selection.measure(estimate), estimate.placement.label))
+
+
 def _largest(scene: Scene) -> str:
-    sure = [each for each in scene.cached(_between) if each[0].verdict in {"faster", "slower"}]
-    if not sure:
-        return text("No difference between the options was found.")
-    largest, a, b = max(sure, key=lambda each: max(each[0].ratio, 1 / each[0].ratio))
-    return text(
-        "The largest effect: {benchmark} on “{label}” with {a} runs at {ratio} times ({low} to {high}) its rate "
-        "with {b}.",
-        benchmark=a.benchmark,
-        label=a.placement.label,
-        a=option(a),
-        ratio=f"{largest.ratio:.3g}",
-        low=f"{largest.lo:.3g}",
-        high=f"{largest.hi:.3g}",
-        b=option(b),
-    )
+    found = [
+        difference(each, Named(option(a), a), Named(option(b), b), _where(a))
+        for each, a, b in scene.cached(_between)
+    ]
+    most = max(found, key=lambda each: (each.relation == "more", each.ratio.value), default=None)
+    if most is None:
+        return ""
+    if most.relation == "more":
+        return text("The largest certain difference: {difference}", difference=most.text)
+    return text("The largest difference: {difference}", difference=most.text)
 
 
 declared = Declared(

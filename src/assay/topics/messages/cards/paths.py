@@ -103,20 +103,18 @@ def _of_limit(profile: Profile) -> Text:
     return text("{rate} in one direction at {rate_bytes}: {share} of the memory rate, {ceiling}.")
 
 
-def _verdict(ratio: ProfileFigure | None) -> Text:
-    """Say which one is faster, where the interval allows it."""
-    if ratio and ratio.value.lo > 1:
-        return text("MPI is faster.")
-    if ratio and ratio.value.hi < 1:
-        return text("Sockets are faster.")
-    return text("It is not certain which one is faster.")
+def _slower(ratio: ProfileFigure | None) -> bool:
+    """Whether plain sockets pass messages in less time than MPI."""
+    return bool(ratio and ratio.value.value < 1)
 
 
-def _is_sure(ratio: ProfileFigure | None) -> bool:
-    """Whether a ratio has ends: a single launch proves nothing."""
-    return bool(ratio and ratio.value.has_ends)
+def _is_open(ratio: ProfileFigure | None) -> bool:
+    """Whether the ends of a ratio do not prove which one is faster; a single launch has none."""
+    value = ratio.value if ratio else None
+    return bool(value and value.has_ends and not (value.has_interval and (value.lo > 1 or value.hi < 1)))
 
 
+_OPEN = text("It is not certain which one is faster.")
 #: What limits long messages, and how certain that is.
 _LIMITED = (
     Sentence(_limit),
@@ -196,13 +194,22 @@ _ROWS: dict[Text, tuple[Sentence, ...]] = {
     text("Against TCP"): (
         Sentence(
             text("MPI passes small messages {over_tcp_small} times as fast as plain sockets."),
-            lambda each: each.over_tcp_small,
+            lambda each: each.over_tcp_small and not _slower(each.over_tcp_small),
         ),
-        Sentence(lambda each: _verdict(each.over_tcp_small), lambda each: _is_sure(each.over_tcp_small)),
         Sentence(
-            text("MPI passes long messages {over_tcp} times as fast as plain sockets."), lambda each: each.over_tcp
+            text("Plain sockets pass small messages {under_tcp_small} times as fast as MPI."),
+            lambda each: _slower(each.over_tcp_small),
         ),
-        Sentence(lambda each: _verdict(each.over_tcp), lambda each: _is_sure(each.over_tcp)),
+        Sentence(_OPEN, lambda each: _is_open(each.over_tcp_small)),
+        Sentence(
+            text("MPI passes long messages {over_tcp} times as fast as plain sockets."),
+            lambda each: each.over_tcp and not _slower(each.over_tcp),
+        ),
+        Sentence(
+            text("Plain sockets pass long messages {under_tcp} times as fast as MPI."),
+            lambda each: _slower(each.over_tcp),
+        ),
+        Sentence(_OPEN, lambda each: _is_open(each.over_tcp)),
     ),
 }
 
@@ -211,6 +218,11 @@ def _words(profile: Profile) -> dict[str, str | int]:
     """Return the words of the templates: figures, sizes, names; a figure that a profile lacks is empty."""
     top, fields = profile.ceiling, msgspec.structs.asdict(profile)
     figures = {name: each for name, each in fields.items() if isinstance(each, ProfileFigure)}
+    figures |= {
+        f"under_{name.removeprefix('over_')}": msgspec.structs.replace(each, value=each.value.inverse(""))
+        for name, each in figures.items()
+        if name.startswith("over_tcp")
+    }
     ceiling = formatting.quantity(top.value if top else None, "B/s")
     sizes = zip(("before", "after"), profile.jump_bytes, strict=True)
     return defaultdict(

@@ -44,9 +44,8 @@ class _Cost(NamedTuple):
 
     @property
     def loss(self) -> float:
-        """Return the factor on the time of a message, above 1."""
-        ratio = self.pair.comparison.ratio
-        return ratio if self.tested.unit == "s" else 1 / ratio
+        """Return the time lost, in s, or the share of the bandwidth."""
+        return self.tested.value if self.tested.unit == "s" else 1 - self.tested.value
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
@@ -78,7 +77,7 @@ def _finding(evidence: Evidence, costs: list[_Cost]) -> Finding:
     pair, tested = worst.pair, worst.tested
     comparison, of_time = pair.comparison, tested.unit == "s"
     first, last = (format_size(size(each.pair.a)) for each in (costs[0], costs[-1]))
-    loss = format_quantity(tested.value, "s") if of_time else f"{100 * (1 - tested.value):.0f} %"
+    loss = format_quantity(worst.loss, "s") if of_time else f"{100 * worst.loss:.0f} %"
     claim = text(
         "Messages take up to {loss} longer from cores far from the network card than from cores near it ({case}; "
         "{count} sizes from {first} to {last})."

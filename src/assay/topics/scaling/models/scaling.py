@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from assay.analyse.comparisons.effects import compare
+from assay.analyse.comparisons.effects import block_ratio
 from assay.analyse.curves import RunEstimates, headline, states_of
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.statistics import median_interval
@@ -355,7 +355,7 @@ def _steps(
 
 
 def _step(member: _Member, base: _Member, copies: Mapping[Hashable, _Member], *, same: bool) -> Step | None:
-    found = compare(member.measured, base.measured)
+    found = block_ratio(member.measured, base.measured)
     if found is None:
         return None
     factor = member.cores / base.cores
@@ -394,10 +394,10 @@ def _factors(
     if member.copies:
         return efficiency, None
     here, reference = copies.get(member.place), copies.get(base.place, base)  # messages of the base are no loss
-    of_copies = compare(here.measured, reference.measured) if here else None
+    of_copies = block_ratio(here.measured, reference.measured) if here else None
     if here is None or of_copies is None:
         return (exact(1.0), efficiency) if _is_as_full(member, base) else (None, None)
     shared = of_copies.value.over(member.cores / base.cores)
-    over = compare(member.measured, here.measured) if reference is base else None
+    over = block_ratio(member.measured, here.measured) if reference is base else None
     # Copies that were launched in other blocks are compared with the base in those.
     return shared, over.value if over else efficiency.times(shared.inverse(""), "")

@@ -1,0 +1,70 @@
+"""What a comparison lacks for a claim: the obstacle, and how many more blocks or launches decide."""
+
+import math
+from statistics import NormalDist
+from typing import NamedTuple
+
+from assay.analyse.comparisons.families import PRIOR_FREEDOM
+from assay.analyse.comparisons.ranks import FEWEST_LAUNCHES
+from assay.analyse.history import FEWEST_RUNS
+from assay.analyse.statistics import NORMAL, student
+from assay.model.quantity import CONFIDENCE
+from assay.model.result import Comparison, Lack, Obstacle
+
+#: Fewer blocks have no interval; no more than so many blocks or launches are proposed.
+FEWEST_BLOCKS, _MOST = 6, 60
+_TAIL = (1 - CONFIDENCE) / 2
+
+
+class Seen(NamedTuple):
+    """The noise of a comparison.
+
+    Attributes:
+        deviation: standard deviation of ln(a / b) of a block, or of ln of a launch.
+        of_runs: half of the 95 % interval that the effects of runs alone make; 0 in blocks.
+        disturbed: launches of both figures that were disturbed and had no quiet repeat.
+    """
+
+    deviation: float
+    of_runs: float
+    disturbed: int
+
+
+def lack(found: Comparison, seen: Seen) -> Lack:
+    """Return why a comparison is inconclusive, and what decides it if the difference is as seen."""
+    if 0 in found.launches:
+        return Lack(("samples",))
+    why: list[Obstacle] = []
+    if found.confidence is None:
+        why.append("launches")
+    if found.adjusted_p is not None and found.adjusted_p > 1 - CONFIDENCE:
+        why.append("among")
+    if found.confidence and not is_beyond(found):
+        why.append("margin")
+    made = min(found.launches)
+    decide = _deciding(found, seen)
+    # With one block nothing is known of the noise: the fewest that make an interval are the least that is needed.
+    more = None if decide is None else max(1, decide - made)
+    without_runs = _deciding(found, seen._replace(of_runs=0.0))
+    is_open = found.is_assumed and without_runs is not None and (decide is None or without_runs < decide)
+    return Lack(tuple(why), more, FEWEST_RUNS if is_open else 0, seen.disturbed)
+
+
+def is_beyond(found: Comparison) -> bool:
+    """Whether the interval lies wholly beyond the margin."""
+    return found.lo > 1 + found.margin or found.hi < 1 / (1 + found.margin)
+
+
+def _deciding(found: Comparison, seen: Seen) -> int | None:
+    """The least number of blocks, or of launches of each run, that claims such a difference in such noise."""
+    effect, margin = abs(math.log(found.ratio)), math.log1p(found.margin)
+    fewest, groups = (FEWEST_BLOCKS, 1) if found.blocks else (FEWEST_LAUNCHES, 2)
+    tail = _TAIL / found.among
+    of_runs = seen.of_runs * NormalDist().inv_cdf(1 - tail) / NORMAL
+    for count in range(fewest, _MOST + 1):
+        error, free = seen.deviation * math.sqrt(groups / count), groups * (count - 1)
+        interval = math.hypot(student(free) * error, seen.of_runs)
+        critical = math.hypot(student(free + PRIOR_FREEDOM, tail) * error, of_runs)
+        if effect > interval + margin and effect >= critical:
+            return count
+    return None
