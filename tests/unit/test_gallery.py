@@ -10,7 +10,6 @@ from tools.gallery.runs import simulated
 from tools.gallery.table import GALLERY, Entry, entries, law
 
 from assay import references, store
-from assay.analyse import analyse
 from assay.model.private import COMMAND_LINE
 from assay.model.units import parse_duration
 from assay.report import html
@@ -60,7 +59,7 @@ def test_each_run_of_a_reference_is_compared_with_it(name: str) -> None:
 @NAMED
 def test_each_run_was_made_by_the_command_that_is_told(name: str) -> None:
     entry = ENTRIES[name]
-    run = pages.loaded(entry)
+    run, _ = pages.read(entry)
     assert not run.damage
     assert list(run.info.command) == ["assay", "run", *entry.words] or entry.words[0].endswith(".toml")
     if "--budget" in entry.words:
@@ -72,11 +71,11 @@ def test_each_run_was_made_by_the_command_that_is_told(name: str) -> None:
 @NAMED
 def test_a_simulated_run_says_so_everywhere_and_no_other_does(name: str) -> None:
     entry = ENTRIES[name]
-    run = pages.loaded(entry)
+    run, analysis = pages.read(entry)
     is_simulated = entry.where == "simulated"
     assert run.simulated == is_simulated
     (row,) = (line for line in pages.INDEX.read_text("utf-8").splitlines() if f"]({entry.page.name})" in line)
-    told = (row, text_of(entry), str(verdict(run, analyse(run)).sentence))
+    told = (row, text_of(entry), str(verdict(run, analysis).sentence))
     assert [("simulated" in each) for each in told] == [is_simulated] * 3
     models = {str(machine.fact("processor", "model").value) for machine in run.machines.values()}
     assert all(("simulated" in each) == is_simulated for each in models)
@@ -112,8 +111,8 @@ def test_the_packed_runs_were_shared_and_tell_nothing_of_their_machine(path: Pat
 @pytest.mark.usefixtures("undrawn_here")
 @NAMED
 def test_each_packed_run_has_a_report(name: str) -> None:
-    run = pages.loaded(ENTRIES[name])
-    assert html.render(run, analyse(run)).startswith("<!doctype html>")
+    run, analysis = pages.read(ENTRIES[name])
+    assert html.render(run, analysis).startswith("<!doctype html>")
 
 
 def test_a_simulated_run_comes_from_the_command_by_way_of_a_plan_and_a_run_directory(tmp_path: Path) -> None:

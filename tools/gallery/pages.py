@@ -1,18 +1,22 @@
 """The parts of the gallery's pages that are output: between markers, made anew from the packed runs."""
 
-import json
 import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
 from tools.gallery.table import GALLERY, Entry, entries
 
 from assay import references, store
+from assay.analyse import analyse
 from assay.cli import assay
+from assay.compare.runs import against
+from assay.model.compared import Compared
+from assay.model.result import Analysis
 from assay.model.run import Run
 
 INDEX = GALLERY / "index.md"
@@ -24,6 +28,7 @@ _WHERE = {
     "here": "measured on one machine",
     "simulated": "**simulated**: no hardware has these figures",
 }
+_SHORT = {"lab": "lab", "here": "one machine", "simulated": "**simulated**"}
 _VERDICTS = ("holds", "does not hold", "cannot be told")
 
 
@@ -64,30 +69,32 @@ def write() -> list[str]:
 
 
 @cache
-def loaded(entry: Entry) -> Run:
-    """The packed run."""
-    return store.load(entry.packed)
+def _read(packed: Path) -> tuple[Run, Analysis]:
+    run = store.load(packed)
+    return run, analyse(run)
+
+
+def read(entry: Entry) -> tuple[Run, Analysis]:
+    """The packed run, and its analysis."""
+    return _read(entry.packed)
 
 
 @cache
-def _json(command: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(printed(command))
-    return found
-
-
-def conclusions(entry: Entry) -> list[dict[str, Any]]:
-    """The conclusions of the reference, as `assay show RUN --json` judges them on the run."""
-    found: list[dict[str, Any]] = _json(f"assay show {shlex.quote(str(entry.packed))} --json").get(
-        "conclusions", []
-    )
+def _against(reference: str, packed: Path) -> Compared:
+    (found,) = against([_read(packed)[0]], store.load(store.find(reference)))
     return found
 
 
 def compared(entry: Entry) -> tuple[int, int]:
     """How many figures of the reference the run is compared with, and how many it has."""
-    document = _json(f"assay compare {entry.reference} {shlex.quote(str(entry.packed))} --json")
+    found = _against(entry.reference, entry.packed)
     figures = sum(len(table.figures) for table in references.get(entry.reference).tables)
-    return len({pair["a"]["id"] for pair in document["pairs"]}), figures
+    return len({pair.a.id for pair in found.pairs}), figures
+
+
+def conclusions(entry: Entry) -> list[Any]:
+    """The conclusions of the reference, judged on the run."""
+    return [*getattr(read(entry)[1], "conclusions", ())]
 
 
 def _command(entry: Entry, _: str) -> Iterator[str]:
@@ -99,8 +106,9 @@ def _plan(entry: Entry, argument: str) -> Iterator[str]:
     yield from (f"    {command}", "", "```text", printed(command), "```")
 
 
-def _run(entry: Entry, _: str) -> Iterator[str]:
-    run = loaded(entry)
+def _run(entry: Entry, argument: str) -> Iterator[str]:
+    del argument
+    run, _ = read(entry)
     where = _WHERE[entry.where]
     status = run.ending.status if run.ending else "not ended"
     yield f"[{entry.packed.name}]({entry.packed.name}) was {where}, on {run.info.started[:10]}, by Assay"
@@ -118,18 +126,19 @@ def _run(entry: Entry, _: str) -> Iterator[str]:
 def _conclusions(entry: Entry, _: str) -> Iterator[str]:
     yield from ("| the authors say | theirs | here | verdict |", "|---|---|---|---|")
     for each in conclusions(entry):
-        yield "| " + " | ".join((each["says"], "", "", each["truth"])) + " |"
+        yield "| " + " | ".join((each.conclusion.says, "", "", each.truth)) + " |"
 
 
 def _table() -> Iterator[str]:
-    yield "| study | source | the run | figures compared | conclusions: hold, do not, cannot be told |"
+    yield "| study | command | the packed run | figures compared | conclusions: hold, do not, cannot be told |"
     yield "|---|---|---|---|---|"
     for each in entries():
-        met = "of {1}: {0}".format(*compared(each)) if each.reference else ""
-        told = [judged["truth"] for judged in conclusions(each)]
+        met = "{} of {}".format(*compared(each)) if each.reference else ""
+        told = [judged.truth for judged in conclusions(each)]
         counts = ", ".join(str(told.count(verdict)) for verdict in _VERDICTS) if told else ""
-        run = f"`{each.command}`: {_WHERE[each.where]}"
-        yield f"| [{each.study}]({each.page.name}) | {each.source} | {run} | {met} | {counts} |"
+        study = f"{each.source}: [{each.study}]({each.page.name})"
+        run = f"[{each.packed.name}]({each.packed.name}): {_SHORT[each.where]}"
+        yield f"| {study} | `assay run {each.words[0]}` | {run} | {met} | {counts} |"
 
 
 _PARTS: dict[str, Callable[[Entry, str], Iterator[str]]] = {
