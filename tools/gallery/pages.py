@@ -21,12 +21,19 @@ from assay.model.run import Run
 
 INDEX = GALLERY / "index.md"
 #: `<!-- made: plan -->` ... `<!-- end -->`; the second word may be followed by the arguments of a command.
-_MADE = re.compile(r"^<!-- made: (\w+)(?: (.*?))? -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
+_MADE = re.compile(r"^<!-- made: (\w+)(?: ([^\n]+?))? -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 _WIDTH = "100"
-_WHERE = {
-    "lab": "measured in the [lab](../lab.md): two nodes that are one machine",
-    "here": "measured on one machine",
-    "simulated": "**simulated**: no hardware has these figures",
+#: How each run was made, on a date by a version.
+_MADE_IN = {
+    "lab": "Measured {when} in the [lab](../lab.md): two nodes that are one machine.",
+    "here": "Measured {when} on one machine.",
+    "simulated": "**Simulated** {when}: no hardware has these figures.",
+}
+_STATUS = {
+    "complete": "all that were planned.",
+    "cut": "the budget cut others.",
+    "interrupted": "the rest was interrupted.",
+    "not ended": "it did not end.",
 }
 _SHORT = {"lab": "lab", "here": "one machine", "simulated": "**simulated**"}
 _VERDICTS = ("holds", "does not hold", "cannot be told")
@@ -109,10 +116,10 @@ def _plan(entry: Entry, argument: str) -> Iterator[str]:
 def _run(entry: Entry, argument: str) -> Iterator[str]:
     del argument
     run, _ = read(entry)
-    where = _WHERE[entry.where]
+    when = f"on {run.info.started[:10]} by Assay {run.info.assay}"
     status = run.ending.status if run.ending else "not ended"
-    yield f"[{entry.packed.name}]({entry.packed.name}) was {where}, on {run.info.started[:10]}, by Assay"
-    yield f"{run.info.assay}; {len(run.launches)} launches, {status}:"
+    yield f"[{entry.packed.name}]({entry.packed.name}). {_MADE_IN[entry.where].format(when=when)}"
+    yield f"{len(run.launches)} launches; {_STATUS[status]}"
     yield from ("", f"    {entry.command}", "")
     if entry.reference:
         met, of = compared(entry)
@@ -126,7 +133,7 @@ def _run(entry: Entry, argument: str) -> Iterator[str]:
 def _conclusions(entry: Entry, _: str) -> Iterator[str]:
     yield from ("| the authors say | theirs | here | verdict |", "|---|---|---|---|")
     for each in conclusions(entry):
-        yield "| " + " | ".join((each.conclusion.says, "", "", each.truth)) + " |"
+        yield f"| {each.conclusion.says} | | | {each.truth} |"
 
 
 def _table() -> Iterator[str]:
