@@ -30,6 +30,13 @@ from assay.simulation.request import Request
 
 TWO_CORES = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:2(size=1MB) l1:1(size=32kB) core:1 pu:1"
 EPYC_7601 = "pack:2 numa:4(memory=16GB) l3:2(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
+SANDY_BRIDGE = "pack:2 numa:1(memory=32GB) l3:1(size=20MB) core:8 pu:1"
+#: Beginning of a description -> what it cannot say of such a machine: the nominal clock in Hz, the
+#: microarchitecture, and the distances of the first memory node, in the order of the nodes of a package.
+STATED = {
+    "pack:2 numa:4(": (2.2e9, "zen", ((10, 16, 16, 16), (22, 28, 28, 28))),
+    "pack:2 numa:1(memory=32GB)": (2.7e9, "sandybridge", ((10,), (21,))),
+}
 
 
 @dataclass
@@ -72,9 +79,34 @@ def simulated_case(topology: Topology, law: Law, request: Request) -> SimulatedC
 @cache
 def described(description: str = TWO_CORES) -> Machine:
     """A machine from hwloc's synthetic form, of which this process may use everything."""
-    found = machine.synthetic(description)
+    found = _stated(machine.synthetic(description), description)
     total = sum(node.memory_bytes for node in found.topology.numa_nodes)
     return msgspec.structs.replace(found, host="simulated", memory=Fact(total, "B", "simulated"))
+
+
+def _stated(found: Machine, description: str) -> Machine:
+    """The machine with facts that its description cannot say, if it is one of those of which they are known."""
+    known = next((facts for begin, facts in STATED.items() if description.startswith(begin)), None)
+    if known is None:
+        return found
+    clock, architecture, (inside, beyond) = known
+    count = len(inside)
+    distances = tuple(
+        tuple(
+            (inside if here // count == there // count else beyond)[(there - here) % count]
+            for there in range(2 * count)
+        )
+        for here in range(2 * count)
+    )
+    facts = {
+        "nominal frequency": Fact(clock, "Hz", "simulated"),
+        "microarchitecture": Fact(architecture, source="simulated"),
+    }
+    return msgspec.structs.replace(
+        found,
+        topology=msgspec.structs.replace(found.topology, distances=distances),
+        facts={**found.facts, "processor": {**found.facts["processor"], **facts}},
+    )
 
 
 def unlike_machines(descriptions: Mapping[str, str]) -> dict[str, Machine]:

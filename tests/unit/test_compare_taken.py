@@ -11,8 +11,9 @@ from tests.unit.test_like import SHAPES
 
 from assay import plan as planning
 from assay import store, studies
+from assay.analyse import taken
 from assay.cli import assay
-from assay.compare import figure_rows, page, taken
+from assay.compare import figure_rows, page
 from assay.compare.meeting import Declared
 from assay.compare.runs import between
 from assay.compare.sides import sides

@@ -10,10 +10,10 @@ from tests.unit.law_evidence import measured, placed
 from tests.unit.rule_evidence import evidence, only
 
 from assay.analyse.estimates import Measured
+from assay.analyse.memory_nodes import Nodes, nearness
 from assay.analyse.plateaus import Boundary, CachePlateaus, Plateau
 from assay.model.quantity import Quantity
 from assay.model.result import Finding
-from assay.topics.memory.nodes import Nodes, nearness
 from assay.topics.memory.rules import cache_and_memory
 
 KIB, MIB = 2**10, 2**20

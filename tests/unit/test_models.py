@@ -15,6 +15,7 @@ from assay.analyse import analyse
 from assay.analyse.curves import RunEstimates, curves, replicates
 from assay.analyse.estimates import Measured, measure
 from assay.analyse.launches import yields
+from assay.analyse.memory_nodes import Nodes
 from assay.analyse.models import laws
 from assay.analyse.outcomes import outcomes
 from assay.analyse.plateaus import partition
@@ -28,7 +29,6 @@ from assay.model.run import Run
 from assay.simulation import Law
 from assay.topics.health.rules import prediction as prediction_rule
 from assay.topics.memory.models.saturation import Saturation
-from assay.topics.memory.nodes import Nodes
 
 FOUR_NODES = "pack:2 numa:2(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
 #: Distances of a machine with two sockets of two nodes each, whose nodes are joined crosswise.

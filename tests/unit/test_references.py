@@ -145,7 +145,7 @@ STATED = {
     "epyc-7601": {
         ("pt2pt", "gain by C-states"): ["2 %", "9 %"],
         ("cluster", "nodes up to which it gains"): ["16 at least", "8 level", "8 falls beyond"],
-        ("memory of a part", "share of bandwidth"): ["50 % about", "25 % about"],
+        ("stream", "share of bandwidth"): ["50 % about", "25 % about"],
         ("wrf", "difference"): ["0 % none was measured", "0 % nearly none"],
         ("wrf", "gain over EPYC 7551"): ["3 %", "2 %", "3 %"],
     },

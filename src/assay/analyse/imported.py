@@ -21,7 +21,7 @@ def measured(run: Run, imported: Imported) -> list[Measured]:
     return [
         Measured(each, () if each.median is None else (LaunchMedian(0, None, each.median),))
         for table in imported.tables
-        for each in _estimates(table, run.plan.declared(table.benchmark))
+        for each in estimates_of(table, run.plan.declared(table.benchmark))
     ]
 
 
@@ -63,7 +63,8 @@ def outcomes(imported: Imported) -> dict[str, Outcome]:
     return {case: Outcome(case, "complete", "", 0, 0) for case in cases}
 
 
-def _estimates(table: Table, declared: Declaration) -> Iterator[Estimate]:
+def estimates_of(table: Table, declared: Declaration) -> Iterator[Estimate]:
+    """Return the figures of a table."""
     placed = Placed(table.placement, table.hosts, ((),) * max(len(table.hosts), 1), table.memory, None)
     declaration = keep(declared)
     for figure in table.figures:
@@ -93,4 +94,5 @@ def _estimates(table: Table, declared: Declaration) -> Iterator[Estimate]:
             status="invalid" if table.failed else "skipped" if unusable else "complete",
             reason=problem or figure.remark or None,
             printed=Printed(table.tool, table.source, figure.where or table.where, figure.line),
+            derivation=figure.derivation,
         )

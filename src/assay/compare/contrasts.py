@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from assay.analyse import matching
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.catalogue import benchmarks
-from assay.compare import matching
 from assay.compare.pairs import Judged
 from assay.compare.records import PLACE, PROGRAM, RUN, Contrast, Curve
 from assay.model import roles

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from assay.compare import tables, taken
+from assay.analyse import taken
+from assay.compare import tables
 from assay.compare.records import RUN
 from assay.compare.yardsticks import speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick

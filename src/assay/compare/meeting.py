@@ -4,14 +4,14 @@ import itertools
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.analyse import imported
+from assay.analyse import imported, matching, taken
 from assay.analyse.comparisons.judging import Pair
 from assay.analyse.comparisons.pairing import MEMORY
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
-from assay.compare import matching, taken
+from assay.compare import derivations
 from assay.compare.environment import GUARDED, differences, is_one_machine, refuse_undeclared
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
@@ -62,6 +62,7 @@ class Meeting(NamedTuple):
         met: pairs of figures, each with the levels in which the two runs differ.
         networks: which of the run were taken for which of the base.
         yardsticks: figures of both machines to which speed-ups are compared; none of one machine.
+        missing: derived figure of a source -> why the other side has none.
     """
 
     run: Evidence
@@ -72,6 +73,7 @@ class Meeting(NamedTuple):
     met: tuple[Pair, ...]
     networks: tuple[Taken, ...]
     yardsticks: tuple[Figures, ...] = ()
+    missing: Mapping[str, str] = {}
 
     @property
     def ids(self) -> tuple[str, str]:
@@ -118,10 +120,15 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
         else:
             of_base = taken.renamed(of_base, of_run, {pair.b: pair.a for pair in reversed(networks)})
     meeting = meeting._replace(figures=(of_run, of_base), networks=networks)
-    met = _of_source(meeting) if meeting.is_foreign else _of_one_case(meeting)
+    met = list(_of_source(meeting) if meeting.is_foreign else _of_one_case(meeting))
+    missing: dict[str, str] = {}
+    if meeting.is_foreign:
+        following, missing = derivations.meet((run.run, base.run), meeting.figures, networks)
+        met += following
     one_machine = not meeting.is_foreign and is_one_machine(found)
     return meeting._replace(
         met=tuple(meeting.pair(one, other) for one, other in met),
+        missing=missing,
         yardsticks=() if one_machine else tuple(figures(meeting.figures)),
     )
 
@@ -129,7 +136,9 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
 def _headlines(evidence: Evidence) -> list[Measured]:
     """The headline figures of a run; printed ones under the names of their benchmarks."""
     run = evidence.run
-    found = imported.measured(run, run.imported) if run.imported else evidence.measured
+    found = evidence.measured
+    if run.imported:
+        found = [each for each in imported.measured(run, run.imported) if not each.estimate.derivation]
     return [each for each in without_refused(run, found) if is_headline(each.estimate)]
 
 
@@ -226,7 +235,7 @@ def _uncompared(meeting: Meeting, compared: Container[str]) -> tuple[dict[str, s
         for each in meeting.figures[1]
         if each.estimate.id not in with_peers
     }
-    return uncompared | only_base, tuple(sorted(uncompared.keys() - peers.keys()))
+    return uncompared | only_base | dict(meeting.missing), tuple(sorted(uncompared.keys() - peers.keys()))
 
 
 def _differences(pairs: Sequence[ComparedPair], *, foreign: bool) -> Iterator[Difference]:

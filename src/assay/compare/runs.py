@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.analyse import examine_together, imported, states
+from assay.analyse import examine_together, imported, matching, states, taken
 from assay.analyse.comparisons.judging import Pair, between_runs, in_blocks
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.history import BetweenRuns, History, RunLogs, logs
-from assay.compare import matching, taken
 from assay.compare.analysis import named, side_by_side
 from assay.compare.environment import GUARDED, differences, is_one_machine
 from assay.compare.meeting import NOTHING, Declared, compared, judgeable, meet

@@ -8,9 +8,8 @@ from pathlib import PurePath
 import msgspec
 
 from assay import references
-from assay.analyse import conclude
+from assay.analyse import conclude, taken
 from assay.analyse.messages.steps import MessageLaw
-from assay.compare import taken
 from assay.compare.curves import RANKS, cpus_of_rank
 from assay.compare.meeting import NOTHING, Declared
 from assay.compare.phrases import number

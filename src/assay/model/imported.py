@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from assay.model.declaration import ParamValue
+from assay.model.derivation import Derivation
 from assay.model.facts import Fact
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, case_id
@@ -32,6 +33,7 @@ class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
         where: place in a publication, if it differs from the table's.
         remark: why it is not a plain mean: `best of 10`, `about`; empty for a plain one.
         printed_unit: the unit as printed; empty if there was none, None in imports of versions without it.
+        derivation: how it follows from other figures; None if it was measured.
     """
 
     kernel: str
@@ -45,6 +47,7 @@ class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
     where: str = ""
     remark: str = ""
     printed_unit: str | None = None
+    derivation: Derivation | None = None
 
 
 class Table(msgspec.Struct, frozen=True, omit_defaults=True):

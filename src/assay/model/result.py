@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from assay.model.declaration import Declaration, ParamValue, kept
+from assay.model.derivation import Derivation
 from assay.model.imported import Printed
 from assay.model.law import Model, Prediction
 from assay.model.measurand import Measurand
@@ -99,6 +100,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         status: of the case.
         reason: why the status is not complete.
         printed: where an imported figure was printed; None if it was measured.
+        derivation: how it follows from other figures; None if it was measured.
     """
 
     id: str
@@ -132,6 +134,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     disturbed: int = 0
     set_aside: int = 0
     printed: Printed | None = None
+    derivation: Derivation | None = None
     declaration: str = ""
     memory_bytes: int = 0
 

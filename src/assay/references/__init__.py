@@ -1,16 +1,20 @@
 """Published systems that come with Assay for comparison, one TOML file each."""
 
+import re
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from assay.model.declaration import ParamValue
+from assay.model.derivation import Derivation, Operand
 from assay.model.errors import UsageError
 from assay.model.facts import Fact, FactValue
 from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Conclusion, Figure, Imported, Source, Table
 
 _FOLDER = Path(__file__).parent
+#: A text that is the value of one axis.
+_ALONE = re.compile(r"\{([^{}]+)\}")
 #: Unit as printed -> SI unit and factor; network speeds are in bits, transfers in decimal bytes.
 _UNITS = {
     "us": ("s", 1e-6),
@@ -50,6 +54,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         memory: see Table.
         remark: of all rows without one.
         limit: see Table; a value in the printed unit, and its derivation.
+        derivation: how each of its figures follows from others; `{axis}` is the row's value on that axis.
     """
 
     where: str
@@ -70,6 +75,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     memory: str = "first-touch"
     remark: str = ""
     limit: tuple[float, str] = (0.0, "")
+    derivation: Derivation | None = None
 
 
 class _Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -147,14 +153,54 @@ def _figure(part: _Part, row: tuple[ParamValue, ...]) -> Figure:
     """A row: the values of its axes, the figure, and perhaps a remark."""
     at, printed, *remark = (row[: len(part.axes)], *row[len(part.axes) :])
     unit, factor = _UNITS[part.unit]
+    params = dict(zip(part.axes, at, strict=True))
+    derivation = _of_row(part.derivation, part, params) if part.derivation else None
+    value = float(f"{float(str(printed)) * factor:.15g}")
+    if derivation and derivation.printed != "ratio":
+        value = 1 - value if derivation.printed == "loss" else 1 + value
+        unit = ""
     return Figure(
         kernel=part.kernel,
         metric=part.metric,
         unit=unit,
-        value=float(f"{float(str(printed)) * factor:.15g}"),
+        value=value,
         printed=f"{printed} {part.unit}".strip(),
         printed_unit=part.unit,
         better=part.better or ("lower" if unit == "s" else "higher"),
-        params=dict(zip(part.axes, at, strict=True)),
+        params=params,
         remark=str(remark[0]) if remark else part.remark,
+        derivation=derivation,
     )
+
+
+def _of_row(derivation: Derivation, part: _Part, row: dict[str, ParamValue]) -> Derivation:
+    """The derivation of the figure of one row: its operands have the benchmark and the params of the table."""
+    if {"cores", "nodes"} <= row.keys():
+        row = row | {"cores of a node": int(row["cores"]) // int(row["nodes"])}
+
+    def filled(value: ParamValue) -> ParamValue:
+        if not isinstance(value, str):
+            return value
+        alone = _ALONE.fullmatch(value)
+        return row[alone[1]] if alone else value.format_map(row)
+
+    def own(operand: Operand) -> Operand:
+        benchmark = operand.benchmark or part.benchmark
+        same = benchmark == part.benchmark
+        return msgspec.structs.replace(
+            operand,
+            benchmark=benchmark,
+            kernel=operand.kernel or (part.kernel if same else ""),
+            placement=str(filled(operand.placement)) or (part.placement if same else ""),
+            memory=str(filled(operand.memory)) or part.memory,
+            params={
+                **(part.params if same else {}),
+                **{name: filled(value) for name, value in operand.params.items()},
+            },
+            factors={**part.factors, **{name: str(filled(each)) for name, each in operand.factors.items()}},
+            where=str(filled(operand.where)),
+            at={name: filled(value) for name, value in operand.at.items()},
+        )
+
+    a, b = derivation.a, derivation.b
+    return msgspec.structs.replace(derivation, a=own(a), b=own(b) if b else None)

@@ -8,6 +8,7 @@ from assay.catalogue import benchmarks
 from assay.model import roles
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Axis, Params, ParamValue
+from assay.model.derivation import OF_MACHINE
 from assay.model.errors import UsageError
 from assay.model.imported import RANGE_END, UNSTATED, Figure, Table
 from assay.model.law import SPEED_UP
@@ -50,16 +51,16 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         for figure in table.figures:
             request = f"{table.tool}: {table.where}"
             try:
-                rows |= dict.fromkeys(_rows(table, figure))
+                for each, of in _measured(table, figure):
+                    rows |= dict.fromkeys(_rows(each, of))
+                    if _unstated_size(each, of):
+                        sizes = ", ".join(map(format_size, _LARGE))
+                        without.setdefault(
+                            "size of the messages of a bandwidth",
+                            f"the source does not state it; {sizes} take its place",
+                        )
             except _AbsentError as absent:
                 without.setdefault(request, str(absent))
-                continue
-            if _unstated_size(table, figure):
-                sizes = ", ".join(map(format_size, _LARGE))
-                without.setdefault(
-                    "size of the messages of a bandwidth",
-                    f"the source does not state it; {sizes} take its place",
-                )
     if not rows:
         raise UsageError(
             f"nothing of '{name}' can be measured",
@@ -81,9 +82,33 @@ class _AbsentError(Exception):
     """Assay cannot measure a figure on any machine; the message is the reason."""
 
 
+def _measured(table: Table, figure: Figure) -> Iterator[tuple[Table, Figure]]:
+    """What is measured for a figure, as a source would state it: itself, or all that it follows from."""
+    if figure.derivation is None:
+        yield table, figure
+        return
+    for operand in figure.derivation.operands:
+        if operand.reference or operand.aspect in OF_MACHINE:
+            continue
+        _refuse_unknown(operand.benchmark)
+        benchmark = benchmarks.get(operand.benchmark)
+        kernel = operand.kernel or benchmark.main_kernel
+        metric = operand.metric or benchmark.headline_name(kernel, operand.params, "")
+        described = Figure(kernel, metric, "", 1.0, "")
+        memory, place = operand.memory or "first-touch", operand.placement or UNSTATED
+        yield (
+            Table("", "", "", benchmark.name, (described,), params=operand.params, placement=place, memory=memory),
+            described,
+        )
+
+
+def _refuse_unknown(name: str) -> None:
+    if name not in benchmarks.names():
+        raise _AbsentError(f"Assay has no benchmark '{name}'")
+
+
 def _rows(table: Table, figure: Figure) -> Iterator[_Row]:
-    if table.benchmark not in benchmarks.names():
-        raise _AbsentError(f"Assay has no benchmark '{table.benchmark}'")
+    _refuse_unknown(table.benchmark)
     benchmark = benchmarks.get(table.benchmark)
     params = {name: value for name, value in (table.params | figure.params).items() if name != RANGE_END}
     if figure.metric == SPEED_UP:
@@ -122,8 +147,7 @@ def _row(benchmark: Benchmark, placement: str, memory: str, params: Params) -> _
         named = any(isinstance(each, str) for each in axis.values)
         if named and value not in axis.values:
             raise _AbsentError(f"{benchmark.name} has no {name} '{value}'")
-    policy = Memory.parsed(memory)
-    word = policy.policy if policy.policy != "bind" else memory
+    word = memory if memory.startswith("bind") else Memory.parsed(memory).policy
     return _Row(benchmark.name, placement, word, tuple(params.items()))
 
 

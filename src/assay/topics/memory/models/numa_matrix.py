@@ -6,13 +6,13 @@ import msgspec
 
 from assay.analyse.comparisons import own_node
 from assay.analyse.curves import Curve, RunEstimates, curves, point, spread
+from assay.analyse.memory_nodes import Nodes, nearness
 from assay.analyse.statistics import kendall
 from assay.model.grouping import grouped
 from assay.model.law import Model, Point
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 from assay.model.text import text
-from assay.topics.memory.nodes import Nodes, nearness
 
 LAW = "numa-matrix"
 #: Kind of a model, as in its id -> its word.

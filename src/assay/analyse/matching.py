@@ -9,7 +9,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 import msgspec
 
 from assay.analyse.estimates import Measured
-from assay.compare.taken import NETWORK
+from assay.analyse.taken import NETWORK
 from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED

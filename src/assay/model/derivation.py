@@ -1,0 +1,73 @@
+"""How a figure follows from others, as data: a share, a loss, a speed-up, of figures that are described."""
+
+from typing import Literal
+
+import msgspec
+
+from assay.model.declaration import ParamValue
+
+#: What is taken of a figure, or of the machine: see `assay.analyse.quantities`.
+Aspect = str
+#: Aspects of the machine alone, which nothing needs to be measured for.
+OF_MACHINE = frozenset(("node memory", "node distance"))
+#: How the printed number states a ratio: as it is, as `30 % lower`, or as `3 % higher`.
+Printed = Literal["ratio", "loss", "gain"]
+
+
+class Operand(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A description of figures, in words of a study. What it does not say may be any.
+
+    Attributes:
+        benchmark: name; in a file of a reference that of its table if empty, as kernel and params.
+        kernel: name; empty: the main one.
+        metric: name; empty: the first one of the kernel.
+        placement: placement word.
+        memory: memory word; `bind:*` for each node.
+        params: axis -> value.
+        factors: factor -> level. Networks of two systems meet by role, whatever their names; `fastest` and
+            `slowest` are those of any system that has two.
+        where: how far the memory is from the cores: `same node`, `same socket`, `other socket`.
+        take: which of several: the `best`, the `worst`, or the one at the largest value of the axis of this name.
+        aspect: what is taken of it, or of the machine: its `value`, the `nominal peak` of its cores ...
+        at: coordinates of the aspect: `node`, `to`.
+        per: `processor` or `node`: it is divided by their number.
+        reference: name of the reference that has it; empty: the system itself.
+    """
+
+    benchmark: str = ""
+    kernel: str = ""
+    metric: str = ""
+    placement: str = ""
+    memory: str = ""
+    params: dict[str, ParamValue] = {}
+    factors: dict[str, str] = {}
+    where: str = ""
+    take: str = "best"
+    aspect: Aspect = "value"
+    at: dict[str, ParamValue] = {}
+    per: Literal["", "processor", "node"] = ""
+    reference: str = ""
+
+
+class Derivation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How a figure follows from others.
+
+    Attributes:
+        operation: `value` of a; `ratio` a / b; `difference` a - b; `best at`: the value of the axis `along` at
+            which a is best; `lowest`, `highest`: the extreme ratio a / b over all values of `along`.
+        a: what is judged.
+        b: what it is compared with; None for `value` and `best at`.
+        along: axis, or `nodes`, for `best at`, `lowest` and `highest`.
+        printed: how the number states the ratio.
+    """
+
+    operation: Literal["value", "ratio", "difference", "best at", "lowest", "highest"]
+    a: Operand
+    b: Operand | None = None
+    along: str = ""
+    printed: Printed = "ratio"
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """Its operands."""
+        return (self.a, self.b) if self.b else (self.a,)

@@ -1,0 +1,98 @@
+"""Figures that follow from others: computed alike from a reference's own numbers and from those of a run."""
+
+from functools import cache
+
+import msgspec
+import pytest
+from tests.simulation import simulated_run
+from tests.unit.test_like import given
+
+from assay import references, store
+from assay.analyse import derived, examine
+from assay.analyse.curves import is_headline
+from assay.analyse.derived import Figures, MissingError
+from assay.model.derivation import Derivation, Operand
+from assay.model.imported import Figure
+from assay.model.run import Run
+
+
+@cache
+def reference(name: str) -> Run:
+    return store.load(store.find(name))
+
+
+def stated(name: str) -> list[Figure]:
+    """The derived figures of a reference."""
+    tables = references.get(name).tables
+    return [figure for table in tables for figure in table.figures if figure.derivation]
+
+
+@pytest.fixture(scope="module")
+def epyc(tmp_path_factory: pytest.TempPathFactory) -> Figures:
+    shape, options = given("epyc-7601")
+    run = store.load(
+        simulated_run(
+            tmp_path_factory.mktemp("runs"),
+            description=shape,
+            study="like:epyc-7601",
+            options=msgspec.structs.replace(options, launches=6),
+        )
+    )
+    return Figures(run, [each for each in examine(run).measured if is_headline(each.estimate)])
+
+
+STREAM = Operand("stream", placement="all")
+
+
+@pytest.mark.parametrize("name", references.names())
+def test_what_a_source_derives_follows_from_its_own_figures(name: str) -> None:
+    """Where it prints all operands; within the rounding of its numbers, most of which are `about`."""
+    of = derived.of_reference(reference(name))
+    for figure in stated(name):
+        assert figure.derivation
+        try:
+            found = derived.evaluate(figure.derivation, of).quantity
+        except MissingError:
+            continue
+        assert found.basis == "imported" or figure.derivation.operation == "value"
+        assert found.value == pytest.approx(figure.value, rel=0.06), figure
+
+
+def test_a_ratio_of_a_run_is_taken_block_by_block_with_an_interval(epyc: Figures) -> None:
+    ratio = Derivation("ratio", Operand("stream", placement="all:socket:0"), STREAM)
+    found = derived.evaluate(ratio, epyc)
+    assert found.quantity.basis == "interval"
+    assert len(found.launches) == 6
+    assert found.quantity.lo <= 0.5 <= found.quantity.hi
+    a, b = (derived.value(each, epyc) for each in ratio.operands)
+    of_a, of_b = ({one.block: one.value for one in each.launches} for each in (a, b))
+    assert {one.block: one.value for one in found.launches} == {at: of_a[at] / of_b[at] for at in of_a}
+
+
+def test_the_peak_is_that_of_the_cores_at_their_nominal_clock(epyc: Figures) -> None:
+    peak = derived.value(Operand("hpl", placement="all", aspect="nominal peak"), epyc).quantity
+    assert peak.value == pytest.approx(64 * 8 * 2.2e9)
+
+
+def test_memory_is_as_far_as_the_operand_says(epyc: Figures) -> None:
+    near, far = (
+        derived.select(epyc, Operand("stream", placement="all:numa:0", memory="bind:*", where=where))
+        for where in ("same socket", "other socket")
+    )
+    assert {each.estimate.placement.memory for each in near} == {f"bind:{node}" for node in (1, 2, 3)}
+    assert {each.estimate.placement.memory for each in far} == {f"bind:{node}" for node in (4, 5, 6, 7)}
+    assert [each.estimate.merit for each in far] == sorted((each.estimate.merit for each in far), reverse=True)
+
+
+@pytest.mark.parametrize(
+    "operand",
+    [
+        Operand("stream", placement="all:socket:7"),
+        Operand("himeno", placement="all"),
+        Operand("stream", placement="all", reference="leo"),
+        Operand(aspect="node memory", at={"node": 8}),
+    ],
+)
+def test_an_operand_without_a_figure_has_a_reason(epyc: Figures, operand: Operand) -> None:
+    with pytest.raises(MissingError, match=r"\w+ \w+"):
+        derived.value(operand, epyc)
