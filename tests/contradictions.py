@@ -15,7 +15,7 @@ from assay.model.compared import ComparedPair
 from assay.model.quantity import Quantity
 from assay.model.result import Comparison
 from assay.report import verdicts
-from assay.report.statements import Difference, relation
+from assay.report.statements import Difference, Named, difference, relation
 
 #: Two intervals that are disjoint, with a factor of at least this, cannot be called equal.
 FACTOR = 1.1
@@ -50,13 +50,23 @@ def of_statement(said: Statement) -> list[str]:
 
 def _difference(said: Difference) -> Iterator[str]:
     more, less, ratio = said.more.value, said.less.value, said.ratio
+    inverse = said.of_speeds and said.more.estimate.better == "lower"
+    larger, smaller = (less, more) if inverse else (more, less)
+    if ratio.value < 1 or larger.hi < smaller.lo:
+        yield "the direction of the words is not that of the ratio"
+    if not ratio.has_ends and abs(said.medians / ratio.value - 1) > NEAR:
+        yield "the ratio is not that of the figures"
+    yield from _words(said)
+    if said.comparison and said.relation != "printed":
+        yield from _interval(said.comparison, ratio, (more, less))
+    if said.apart:
+        yield from _apart(said.apart, more, less)
+
+
+def _words(said: Difference) -> Iterator[str]:
+    """What the words claim against what the comparison allows."""
     if said.more.estimate.unit != said.less.estimate.unit:
         yield "two units"
-    if ratio.value < 1:
-        yield "the direction of the words is not that of the ratio"
-    medians = more.value / less.value
-    if not ratio.has_ends and abs(medians / ratio.value - 1) > NEAR:
-        yield "the ratio is not that of the figures"
     if said.is_unlike_medians and said.text.count("the ratio is of") != 1:
         yield "the ratio is not that of the medians, and no word says why"
     if said.comparison and said.relation != relation(said.comparison):
@@ -65,12 +75,8 @@ def _difference(said: Difference) -> Iterator[str]:
         yield "a claim without a comparison"
     if said.relation != "same" and any(word in said.text for word in EQUAL):
         yield "equality without proof"
-    if said.comparison and said.relation != "printed":
-        yield from _interval(said.comparison, ratio, (more, less))
     if said.relation == "open" and not (said.comparison and verdicts.missing(said.comparison)):
         yield "neither a claim nor what it lacks"
-    if said.apart:
-        yield from _apart(said.apart, more, less)
 
 
 def _interval(comparison: Comparison, ratio: Quantity, values: tuple[Quantity, Quantity]) -> Iterator[str]:
@@ -180,6 +186,9 @@ def of_pairs(pairs: Iterable[ComparedPair]) -> list[str]:
         speeds = verdicts.speeds(each, better).value
         lines = [*_interval(each, speeds, (pair.a.value, pair.b.value)), *_row(each, speeds)]
         found += [f"{why}: {each.id}, {each.verdict}, {speeds}" for why in lines]
+        sides = Named("a", pair.a), Named("b", pair.b)
+        for of_speeds in (True, False):
+            found += of_statement(difference(each, *sides, "what", of_speeds=of_speeds))
     return found
 
 

@@ -10,12 +10,13 @@ from tests.unit.compare_example import BOOST, STUDY, boosted, effects, pair
 
 from assay import store
 from assay.analyse import analyse
+from assay.analyse.history import ASSUMED
 from assay.compare.environment import differences
 from assay.compare.meeting import Declared
-from assay.compare.runs import between
+from assay.compare.runs import against, between
 from assay.model.errors import UsageError
 from assay.model.plan import Factor, Measure, Study
-from assay.model.result import Comparison
+from assay.model.result import Comparison, Lack
 from assay.model.run import Run
 from assay.plan import Options
 from assay.simulation import Law, SimulatedMachine
@@ -38,7 +39,8 @@ def test_a_planted_effect_of_5_percent_is_found_under_drift(tmp_path: Path) -> N
             assert each.margin == max(0.01, each.resolution)
             assert each.adjusted_p is not None
             assert each.p is not None
-            assert each.p < each.adjusted_p <= 0.05
+            assert each.p <= each.adjusted_p <= 0.05
+            assert (each.among, each.lack, each.between_runs) == (4, None, None)
 
 
 def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path, repeats: Callable[[int, int], int]) -> None:
@@ -83,10 +85,12 @@ def test_a_against_a_is_compared_and_is_the_floor(tmp_path: Path) -> None:
     assert {estimate.factors["boost"] for estimate in analyse(run).estimates} == {"off", "on"}
 
 
-def test_six_blocks_are_too_few_for_one_claim_among_many(tmp_path: Path) -> None:
+def test_six_blocks_claim_an_effect_among_many_and_five_say_what_is_missing(tmp_path: Path) -> None:
     found = effects(boosted(tmp_path, 0.05, 1, launches=6))
-    assert {(each.p, each.verdict) for each in found} == {(2 / 2**6, "inconclusive")}
-    assert found[0].adjusted_p == pytest.approx(2 / 2**6 * (1 + 1 / 2 + 1 / 3 + 1 / 4))
+    assert {(each.p, each.adjusted_p, each.verdict) for each in found} == {(2 / 2**6, 2 / 2**6, "faster")}
+    few = effects(boosted(tmp_path, 0.05, 1, launches=5))
+    assert {each.verdict for each in few} == {"inconclusive"}
+    assert {each.lack for each in few} == {Lack(("launches",), more=1)}
 
 
 def test_each_factor_is_compared_at_every_level_of_the_other(tmp_path: Path) -> None:
@@ -127,17 +131,35 @@ def test_comparisons_are_made_within_a_state(tmp_path: Path) -> None:
 
 
 def test_two_runs_are_compared_by_their_launches(tmp_path: Path) -> None:
-    run, base = pair(tmp_path, 0.05)
+    run, base = pair(tmp_path, 0.15)
     compared = between(run, base)
     assert (compared.run, compared.base) == (run.info.id, base.info.id)
     assert len(compared.pairs) == 4
     for each in compared.pairs:
         assert each.comparison.verdict == "faster"
-        assert each.comparison.ratio == pytest.approx(1.05, abs=0.01)
+        assert each.comparison.ratio == pytest.approx(1.15, abs=0.01)
         assert (each.comparison.blocks, each.comparison.launches) == (0, (6, 6))
         assert (each.a.median or 0) > (each.b.median or 0)
     slower = between(base, run)
     assert {each.comparison.verdict for each in slower.pairs} == {"slower"}
+
+
+def test_a_difference_that_runs_may_have_by_themselves_needs_earlier_runs(tmp_path: Path) -> None:
+    """4 % is more than launches explain, and less than what two runs of a machine may differ by."""
+    run, base = pair(tmp_path, 0.04)
+    (alone,) = against([run], base)
+    for each in alone.pairs:
+        assert (each.comparison.verdict, each.comparison.between_runs) == ("inconclusive", ASSUMED)
+        assert each.comparison.is_assumed
+        assert each.comparison.lack == Lack(("among", "margin"), runs=3)
+    earlier = [
+        store.load(simulated_run(tmp_path, study=STUDY, options=Options(launches=6), seed=seed))
+        for seed in range(3, 9)
+    ]
+    (known,) = against([run], base, earlier=earlier)
+    for each in known.pairs:
+        assert (each.comparison.verdict, each.comparison.history) == ("faster", 6)
+        assert not each.comparison.is_assumed
 
 
 def test_three_launches_show_a_difference_and_claim_nothing(tmp_path: Path) -> None:
@@ -149,7 +171,7 @@ def test_three_launches_show_a_difference_and_claim_nothing(tmp_path: Path) -> N
 
 
 def test_drift_falls_on_one_of_two_runs_but_on_both_levels_of_one(tmp_path: Path) -> None:
-    law = Law(drift=0.05 / 20, commands={"boost off": 1.0, "boost on": 1.0})
+    law = Law(drift=0.15 / 20, commands={"boost off": 1.0, "boost on": 1.0})
     machine = SimulatedMachine(described().topology, law)
     paths = []
     for _ in range(2):

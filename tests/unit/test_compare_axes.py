@@ -93,17 +93,13 @@ def test_each_run_is_compared_with_the_base_figure_by_figure(runs: tuple[Run, ..
     assert [(each.run, each.base) for each in compared] == [(each.info.id, base.info.id) for each in others]
     for each, other in zip(compared, others, strict=True):
         alone = between(other, base, Declared(allowed=("topology",)))
-        assert [pair.comparison.ratio for pair in each.pairs] == [pair.comparison.ratio for pair in alone.pairs]
+        assert each.pairs == alone.pairs  # two runs are a family, whatever else is compared
         assert {pair.comparison.verdict for pair in each.pairs} <= {
             "slower",
             "faster",
             "equivalent",
             "inconclusive",
         }
-        for here, there in zip(each.pairs, alone.pairs, strict=True):
-            assert (here.comparison.adjusted_p or 1) >= (
-                there.comparison.adjusted_p or 1
-            )  # among more comparisons
 
 
 def test_single_figures_at_other_numbers_of_cores_make_an_overlay_and_no_ratio(tmp_path: Path) -> None:
@@ -121,8 +117,13 @@ def test_the_same_figure_alone_is_no_curve(tmp_path: Path) -> None:
 def test_a_working_set_is_an_axis(tmp_path: Path) -> None:
     side = sides([run(tmp_path / str(rate), 2, rate, SIZES) for rate in (10e9, 12e9)])
     assert [(each.axis, each.at) for each in side.found.curves] == [("bytes", (2**14, 2**18, 2**26))] * 2
-    sentences = [each for each in statements(side) if each.kind == "curve"]
-    assert len(sentences) == 1
+    (pair,) = only(side)
+    assert [(point.at, point.comparison.is_claim) for point in pair.points] == [
+        (2**14, False),
+        (2**18, False),
+        (2**26, False),
+    ]
+    assert [each for each in statements(side) if each.kind == "curve"] == []  # nothing is certain
 
 
 def test_what_an_import_states_as_a_number_is_an_axis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def test_the_published_headline_is_found_and_is_more_than_the_clock() -> None:
     growth = found["growth"]
     grown = {name: growth[each["id"]]["clock"] for name, each in pairs.items() if each["id"] in growth}
     assert grown == {"hpl rate": "more", "pt2pt latency": "less", "pt2pt bandwidth": "less"}
-    assert any("9.5 times as much" in sentence for sentence in found["statements"])
+    assert any("9.50 times as fast" in sentence for sentence in found["statements"])
 
 
 STUDY = Study(

@@ -44,6 +44,10 @@ def epyc(tmp_path_factory: pytest.TempPathFactory) -> Figures:
 STREAM = Operand("stream", placement="all")
 
 
+#: 900 Mbit/s of TCP less 750 to 800 of MPI are 100 to 150; the author prints `about 150`.
+ROUNDED = {("vtpcc", "gain over MPI")}
+
+
 @pytest.mark.parametrize("name", references.names())
 def test_what_a_source_derives_follows_from_its_own_figures(name: str) -> None:
     """Where it prints all operands; within the rounding of its numbers, most of which are `about`."""
@@ -55,7 +59,8 @@ def test_what_a_source_derives_follows_from_its_own_figures(name: str) -> None:
         except MissingError:
             continue
         assert found.basis == "imported" or figure.derivation.operation == "value"
-        assert found.value == pytest.approx(figure.value, rel=0.06), figure
+        allowed = figure.value / 3 if (name, figure.metric) in ROUNDED else 0.06 * figure.value
+        assert found.value == pytest.approx(figure.value, abs=allowed), figure
 
 
 def test_a_ratio_of_a_run_is_taken_block_by_block_with_an_interval(epyc: Figures) -> None:

@@ -42,8 +42,6 @@ ALLOWED = {
     "report/languages/": ({"n"}, "the number in gettext's rules of plurals"),
     "report/published.py": ({"pattern", "source"}, "fields of the data of a page"),
     "compare/charts.py": ({"format", "line", "round"}, "properties and marks of Vega-Lite"),
-    "compare/statements.py": ({"size", "bandwidth"}, "a place in the template of a sentence, and a word of one"),
-    "compare/figure_rows.py": ({"pairs"}, "the heading of a column: launches side by side"),
     "simulation/machine.py": ({"segment", "threads"}, "fields of what the header says of its MPI"),
     "report/languages/__init__.py": ({"p", "k"}, "prefixes of units: pico and kilo"),
     "report/verdicts.py": ({"pairs"}, "the plural of pair: launches side by side"),

@@ -10,7 +10,7 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.analyse.history import Components, History, RunLogs, Sums, logs, sums, widened
+from assay.analyse.history import ASSUMED, Components, History, RunLogs, Sums, logs, of_difference, sums, widened
 from assay.model.quantity import Quantity
 
 Days = list[list[list[float]]]
@@ -95,7 +95,7 @@ def test_a_figure_has_its_own_variance_and_that_of_its_group_as_two_runs_more() 
         own = max(0.0, (between - within) / 2)
         found = history.components(name)
         assert found
-        assert found == pytest.approx((within, (2 * own + 2 * shared * within) / (2 + 2), 0.0, 3))
+        assert found[:4] == pytest.approx((within, (2 * own + 2 * shared * within) / (2 + 2), 0.0, 3))
 
 
 def test_the_group_of_a_figure_is_that_of_its_newest_run() -> None:
@@ -107,7 +107,7 @@ def test_the_group_of_a_figure_is_that_of_its_newest_run() -> None:
     launch, run, _ = sums([a]).solved()
     found = History(runs).components("a")
     assert found
-    assert found == pytest.approx((launch, run, 0.0, 3))  # no other figure of its group
+    assert found == pytest.approx((launch, run, 0.0, 3, 1.0))  # no other figure of its group
 
 
 def test_days_with_two_runs_show_a_variance_between_days() -> None:
@@ -118,7 +118,7 @@ def test_days_with_two_runs_show_a_variance_between_days() -> None:
     assert found
     assert min(launch, run, day) > 0
     # The only figure of its group: the group says the same.
-    assert found == pytest.approx((launch, run, day, 5))
+    assert found == pytest.approx((launch, run, day, 5, 1.0))
 
 
 def test_each_day_alone_is_the_same_day() -> None:
@@ -156,25 +156,57 @@ def test_the_deviation_between_runs_includes_that_between_days() -> None:
     assert Components(5.0, 9.0, 16.0, 4).between == 5
 
 
-@pytest.mark.parametrize("runs", [3, 5, 40])
-def test_the_quantile_is_that_of_student_with_two_runs_more(runs: int) -> None:
-    assert Components(0.0, 0.0, 0.0, runs).quantile == pytest.approx(scipy.stats.t.ppf(0.975, runs + 1), rel=1e-4)
-
-
-@pytest.mark.parametrize("same_day", [True, False])
-def test_a_difference_is_widened_by_the_variance_of_both_by_the_least_certain_quantile(*, same_day: bool) -> None:
-    few, many = Components(1.0, 4e-4, 9e-4, 3), Components(1.0, 1e-4, 2e-4, 30)
+@pytest.mark.parametrize(
+    ("together", "same_day", "sides", "variance"),
+    [
+        (0.0, True, "few many", 5e-4),
+        (0.0, False, "few many", 16e-4),
+        (1.0, True, "few none", 8e-4),
+        (1.0, False, "few none", 26e-4),
+        (0.5, False, "none few", 26e-4),
+    ],
+)
+def test_a_difference_has_the_variance_of_both_runs_by_the_least_certain_quantile(
+    together: float, sides: str, variance: float, *, same_day: bool
+) -> None:
+    """A group that moves together is one value a run: 3 runs have 2 degrees of freedom, else 2 more."""
+    known = {
+        "few": Components(1.0, 4e-4, 9e-4, 3, together),
+        "many": Components(1.0, 1e-4, 2e-4, 30, together),
+        "none": None,
+    }
+    found = of_difference([known[name] for name in sides.split()], same_day=same_day)
+    assert found.variance == pytest.approx(variance)
+    assert found.deviation == pytest.approx(math.sqrt(variance / 2))
+    assert (found.freedom, found.history) == (4 - 2 * together, 3)
+    beyond = scipy.stats.t.ppf(0.975, found.freedom) * math.sqrt(variance)
+    assert found.half == pytest.approx(beyond, rel=1e-4)
     effect = Quantity(0.1, 0.08, 0.15, basis="interval")
-    for sides, extra in (
-        ((few, many), 5e-4 if same_day else 16e-4),
-        ((few, None), 8e-4 if same_day else 26e-4),
-        ((few,), 4e-4 if same_day else 13e-4),
-    ):
-        wide = widened(effect, sides, same_day=same_day)
-        beyond = scipy.stats.t.ppf(0.975, 4) * math.sqrt(extra)
-        assert tuple(wide) == pytest.approx((0.1, 0.1 - math.hypot(0.02, beyond), 0.1 + math.hypot(0.05, beyond)))
-    wide_range = Quantity(0.1, 0.08, 0.15, basis="range")
-    assert widened(wide_range, (few, many), same_day=same_day) == wide_range
+    expected = (0.1, 0.1 - math.hypot(0.02, beyond), 0.1 + math.hypot(0.05, beyond))
+    assert tuple(widened(effect, found.half)) == pytest.approx(expected, rel=1e-4)
+    only_range = Quantity(0.1, 0.08, 0.15, basis="range")
+    assert widened(only_range, found.half) == only_range
+
+
+def test_without_earlier_runs_the_variance_is_an_assumption() -> None:
+    found = of_difference((None, None), same_day=False)
+    assert (found.deviation, found.history) == (pytest.approx(ASSUMED), 0)
+    assert found.half == pytest.approx(scipy.stats.norm.ppf(0.975) * math.sqrt(2) * ASSUMED)
+
+
+@pytest.mark.parametrize(("common", "expected"), [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)])
+def test_earlier_runs_tell_how_far_figures_move_together(common: float, expected: float) -> None:
+    """The correlation between the figures of a run, from 40 runs of 50 figures."""
+    rng = np.random.default_rng(3)
+    means = math.sqrt(common) * rng.normal(size=(40, 1)) + math.sqrt(1 - common) * rng.normal(size=(40, 50))
+    names = [f"f{at}" for at in range(50)]
+    runs = [
+        RunLogs(str(at), "", {name: [mean, mean + 1e-3] for name, mean in zip(names, row, strict=True)},
+                dict.fromkeys(names, "group"))
+        for at, row in enumerate(means.tolist())
+    ]  # fmt: skip
+    assert History(runs).together(names) == pytest.approx(expected, abs=0.12)
+    assert History(runs).together(["f0"]) == 1
 
 
 def test_logarithms_are_those_of_the_values_above_0() -> None:

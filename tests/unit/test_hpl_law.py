@@ -20,6 +20,7 @@ from assay.topics.linear_algebra import orders as law
 from assay.topics.linear_algebra.formats import hpl as table
 from assay.topics.linear_algebra.models.system_time import SystemTime
 from assay.topics.linear_algebra.orders import Steps
+from assay.topics.linear_algebra.simulated_system import Channel, Ranks, Solution, solve
 from assay.topics.linear_algebra.steps import steps
 from assay.topics.linear_algebra.variants import BROADCASTS, NUMBERS
 
@@ -62,7 +63,7 @@ def values(every: Sequence[Steps], product: float = 0.0) -> np.ndarray:
     g, u, alone, together, _ = COEFFICIENTS[0]
     rates = [each.flops / each.seconds(COEFFICIENTS)[0] for each in every]
     updates = [g * each.mean_operations + u * each.edges.sum() for each in every]
-    panels = [(together if each.p > 1 else alone) * each.panel.sum() / each.q for each in every]
+    panels = [(together if each.p > 1 else alone) * each.panel.sum() / each.q + g * each.waits for each in every]
     return np.array([[*rates, *updates, *panels, *([product] if product else [])]])
 
 
@@ -117,11 +118,11 @@ def test_a_coefficient_is_never_negative() -> None:
 def test_a_rank_has_the_operations_and_numbers_that_hpl_counts() -> None:
     narrow = law.steps_of(params(3000, 2, 3) | {"nb": 1})
     assert 6 * narrow.mean_operations == pytest.approx(2 * 3000**3 / 3, rel=2e-3)
-    assert 6 * narrow.operations.sum() >= 6 * narrow.mean_operations
+    assert 2 * narrow.operations.sum() >= 6 * narrow.mean_operations
     assert law.steps_of(params(1000, 4, 2)).numbers == pytest.approx(1e6 * 14 / 16)
 
 
-def test_each_step_has_its_messages_and_without_look_ahead_all_parts_add_up() -> None:
+def test_each_step_has_its_messages_and_in_one_column_all_parts_add_up() -> None:
     def count(sizes: np.ndarray) -> np.ndarray:
         return np.ones_like(sizes)
 
@@ -129,12 +130,13 @@ def test_each_step_has_its_messages_and_without_look_ahead_all_parts_add_up() ->
     assert four.broadcast.tolist() == [1] * 4
     # Of each panel of 256 columns a rank has 256 rows; with the topmost square and the pivots.
     assert law.steps_of(params(1024, 4, 2), np.copy, np.copy).broadcast.tolist() == [8 * 256 * (256 + 256 + 1)] * 4
-    assert four.exchange.tolist() == [2] * 4
+    assert four.exchange.tolist() == [[2] * 2] * 4
     assert four.pivots.tolist() == [2 * 256] * 4
     g, u, _, f, b = COEFFICIENTS[0]
-    work = g * four.operations.sum() + u * four.edges.sum() + f * four.panel.sum() + b * four.numbers
-    messages = four.broadcast.sum() + four.exchange.sum() + four.pivots.sum()
-    assert four.seconds(COEFFICIENTS)[0] == pytest.approx(work + messages)
+    column = law.steps_of(params(1024, 4, 1) | {"look-ahead": "none"}, count, count)
+    work = g * column.operations.sum() + u * column.edges.sum() + f * column.panel.sum() + b * column.numbers
+    messages = column.exchange.sum() + column.pivots.sum()
+    assert column.seconds(COEFFICIENTS)[0] == pytest.approx(work + messages)
     ahead = law.steps_of(params(1024, 4, 2), count, count)
     assert ahead.seconds(COEFFICIENTS)[0] < four.seconds(COEFFICIENTS)[0]
 
@@ -173,21 +175,17 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return store.load(simulated_run(folder, Law(), study=study(n=(1024, 2048, 4096)), options=WITH_BLAS))
 
 
-def test_the_law_of_a_run_and_its_error_at_twice_the_order(run: Run) -> None:
+def test_the_law_of_a_run_and_no_prediction_that_no_record_holds(run: Run) -> None:
     analysis = analyse(run)
     (model,) = (each for each in analysis.models if isinstance(each, SystemTime))
     assert model.residual is not None
     assert model.residual < 0.05
     assert not model.several
     assert model.rate.lo <= model.rate.value <= model.rate.hi
-    (line,) = (each for each in analysis.predictions if each.law == "system-time")
-    assert "n=4096" in line.measured
-    assert not any("n=4096" in each for each in line.of)
-    assert abs(line.deviation) < 0.05
-    assert not line.before
+    assert not analysis.predictions  # nothing was predicted before a launch
     found = section(run, analysis)
-    assert {"figure-system-ledger", "figure-system-steps"} <= {each.id for each in found.figures}
-    assert any(row[0].startswith("n 4096") for each in found.tables for row in each.rows)
+    assert "figure-system-steps" in {each.id for each in found.figures}
+    assert not any("Prediction" in each.columns for each in found.tables)
 
 
 def test_a_larger_order_is_predicted_before_its_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,9 +196,16 @@ def test_a_larger_order_is_predicted_before_its_launch(tmp_path: Path, monkeypat
     added = max(orders(run.plan))
     assert added > 4096
     assert f"n={added}" in stated.of
-    (line,) = (each for each in analyse(run).predictions if each.before)
+    analysis = analyse(run)
+    (line,) = analysis.predictions
+    assert line.before
     assert line.predicted.parts == stated.parts
     assert abs(line.deviation) < 0.05
+    assert not any(f"n={added}" in each for each in line.of)
+    assert line.of
+    found = section(run, analysis)
+    assert "figure-system-ledger" in {each.id for each in found.figures}
+    assert any(row[0].startswith(f"n {added}") for each in found.tables for row in each.rows)
 
 
 def test_on_request_the_memory_is_filled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,3 +273,35 @@ def test_the_shares_of_a_step_are_those_of_the_same_solution(run: Run) -> None:
         assert sum(share for share, _, _ in each.shares.values()) == pytest.approx(1)
         assert all(0 <= low <= share <= high <= 1 for share, low, high in each.shares.values())
     assert found[0].shares["update"][0] > found[-1].shares["update"][0]
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.02])
+@pytest.mark.parametrize("nodes", [4, 8])
+def test_small_systems_on_many_nodes_are_predicted_without_bias(nodes: int, spread: float) -> None:
+    """A law that sums the longest part of each step was up to 12 % too slow here."""
+    speeds = np.random.default_rng(nodes).lognormal(0.0, spread, 8)
+    grids = {1: (1, 2), 2: (2, 2), 4: (2, 4), 8: (4, 4)}
+    channel = Channel(1.6e-6, 12e9)
+
+    def solved(n: int, hosts: int) -> tuple[Solution, Steps]:
+        p, q = grids[hosts]
+        rates = np.repeat(6e10 * speeds[:hosts], 2).reshape(p, q)
+        row = channel if q > 2 else Channel()
+        column = channel if hosts > 1 else Channel()
+        slow = (6e10 * speeds.max() / rates).ravel()
+        steps = law.steps_of(
+            params(n, p, q),
+            lambda sizes: row.latency_s + sizes / row.rate,
+            lambda sizes: column.latency_s + sizes / column.rate,
+            slow,
+        )
+        return solve(n, 256, Ranks(rates, 0.2, row, column), look_ahead=True), steps
+
+    known = [solved(n, hosts) for hosts in (1, 2) for n in (1024, 2048, 4096)]
+    parts = [each.phases for each, _ in known]
+    rates = [steps.flops / each.seconds for each, steps in known]
+    row = np.array([[*rates, *(each["update"] for each in parts), *(each["panel"] for each in parts)]])
+    found = law.coefficients([steps for _, steps in known], row)
+    for n in (1024, 2048, 4096, 8192):
+        measured, steps = solved(n, nodes)
+        assert steps.seconds(found)[0] == pytest.approx(measured.seconds, rel=5e-3)

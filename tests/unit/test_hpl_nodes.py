@@ -149,31 +149,6 @@ def test_sixteen_nodes_are_predicted_before_they_run(run: Run, analysis: Analysi
     assert np.median(errors) < 0.03
 
 
-def test_ends_hold_for_more_nodes_larger_orders_and_another_network(analysis: Analysis) -> None:
-    lines = [each for each in analysis.predictions if each.law == "system-time"]
-    assert len(lines) > 12
-    assert {each.by for each in lines} == {"smaller systems", "fewer nodes or another network, and messages"}
-    assert np.median([abs(each.deviation) for each in lines]) < 0.05
-    held = [not each.error for each in lines]
-    assert np.mean(held) >= 0.95
-
-
-def test_one_network_and_the_messages_of_another_predict_the_other(analysis: Analysis) -> None:
-    estimates = {each.id: each for each in analysis.estimates}
-    lines = [
-        each
-        for each in analysis.predictions
-        if each.law == "system-time"
-        and estimates[each.measured].factors.get("network") == "slow"
-        and estimates[each.measured].placement.label == "1x1@2"
-        and each.by != "smaller systems"
-    ]
-    assert lines
-    for line in lines:
-        assert not any("network=slow" in source for source in line.of)
-        assert abs(line.deviation) < 0.08
-
-
 def test_the_base_is_measured_in_the_blocks_of_later_cases(run: Run, analysis: Analysis) -> None:
     blocks: dict[str, set[int]] = {}
     for launch in run.plan.order:

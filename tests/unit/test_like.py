@@ -19,13 +19,14 @@ from assay.compare import figure_rows
 from assay.compare.runs import between
 from assay.model.errors import UsageError
 from assay.model.imported import UNSTATED
-from assay.model.plan import Plan
+from assay.model.plan import Factor, Plan
+from assay.model.units import format_size
 
 _PAIR = "pack:2 numa:1(memory=512MB) l2:1(size=512kB) core:1 pu:1"
 #: Reference -> a node of its shape, and how many it has.
 SHAPES = {
     "cs-pccluster2": ("pack:1 numa:1(memory=1GB) l2:1(size=512kB) core:1 pu:1", 8),
-    "epyc-7601": (EPYC_7601.replace("memory=16GB", "memory=32GB"), 1),
+    "epyc-7601": (EPYC_7601.replace("memory=16GB", "memory=32GB"), 16),
     "hpcdiy-gbe": (SANDY_BRIDGE, 2),
     "hpcdiy-numa": (SANDY_BRIDGE, 1),
     "hpcdiy-qdr": (SANDY_BRIDGE, 2),
@@ -51,14 +52,13 @@ def test_every_reference_plans_on_a_machine_of_its_shape(name: str) -> None:
 
 
 def test_every_row_is_planned_or_left_out_with_its_reason() -> None:
-    """Of the cluster LEO: its orders, its speed-ups, and what Assay has no benchmark for."""
+    """Of the cluster LEO: its orders, its speed-ups, and what does not fit its nodes."""
     plan = planned("leo")
     systems = {(case.placement.label, case.params.get("n")) for case in plan.studied if case.benchmark == "hpl"}
     assert {("one-core", 10000), ("1x1@2", 10000), ("2x1@1", 10000), ("1x1@12", 10000)} <= systems
     wishes = {left.request: left.reason for left in plan.left_out}
-    assert "Assay has no benchmark 'priroda'" in wishes.values()
+    assert wishes["nwchem-c60h60 at one-core"].startswith("it needs 4 GiB of memory; 1 GiB may be used")
     assert "network=SCI" in wishes
-    assert any("follows from other figures" in reason for reason in wishes.values())
 
 
 def test_sizes_of_a_row_are_those_of_the_source() -> None:
@@ -70,7 +70,7 @@ def test_sizes_of_a_row_are_those_of_the_source() -> None:
     assert having == wanted
 
 
-@pytest.mark.parametrize("name", ["cs-pccluster2", "epyc-7601", "leo", "sci", "vtpcc"])
+@pytest.mark.parametrize("name", ["epyc-7601"])
 def test_a_bandwidth_without_a_size_gets_large_messages_and_the_plan_says_so(name: str) -> None:
     study = studies.get(f"like:{name}")
     sizes = [each.axes.get("bytes") for each in study.measure if benchmarks.get(each.benchmark).between_two]
@@ -86,7 +86,8 @@ def test_it_is_compared_with_the_best_of_them_whose_size_is_named(tmp_path: Path
     options = planning.Options(hosts=("n1", "n2"), launches=2)
     run = store.load(simulated_run(tmp_path, study=study, options=options))
     base = store.load(store.find("leo"))
-    every = {each.id: each.median for each in analyse(run).estimates if each.metric == "bandwidth"}
+    estimates = [each for each in analyse(run).estimates if each.params.get("pattern") == "bandwidth"]
+    every = {each.id: each.median for each in estimates if each.metric == "bandwidth"}
     for compared, a, b in ((between(run, base), "a", "b"), (between(base, run), "b", "a")):
         rows = [pair for pair in compared.pairs if pair.a.metric == "bandwidth"]
         assert {getattr(pair, a).median for pair in rows} == {max(filter(None, every.values()))}
@@ -95,24 +96,31 @@ def test_it_is_compared_with_the_best_of_them_whose_size_is_named(tmp_path: Path
         }
     console = Console(width=120, record=True)
     figure_rows.render(between(run, base), console)
-    assert "bandwidth pattern · 4 MiB" in console.export_text()
+    (best,) = (each for each in estimates if each.median == max(filter(None, every.values())))
+    assert f"bandwidth pattern · {format_size(int(best.params['bytes']))}" in console.export_text()
 
 
 #: Reference -> published rows that a run on a machine of its shape is compared with, 334 of 400 in all. For the
 #: others Assay has no benchmark, they state no place, or they follow from other figures.
 MET = {
     "cs-pccluster2": 4,
-    "epyc-7601": 41,
+    "epyc-7601": 47,
     "hpcdiy-gbe": 47,
-    "hpcdiy-numa": 2,
+    "hpcdiy-numa": 12,
     "hpcdiy-qdr": 235,
     "leo": 10,
     "sci": 3,
     "vtpcc": 8,
 }
-#: What the command line says of these machines: the place of the card, and networks with names of their own.
+#: A factor of the machine's configuration, as its assay.toml names it.
+C_STATES = Factor("c-states", ("enabled", "disabled"), "prefix", prefixes={"enabled": "", "disabled": ""})
+#: What the command line says of these machines: the place of the card, networks with names of their own, what is
+#: varied.
 GIVEN: dict[str, dict[str, object]] = {
-    "epyc-7601": {"hosts": ("n1", "n2"), "nic_nodes": {"": 6}},
+    "epyc-7601": {
+        "nic_nodes": {"": 6},
+        "absent": {"wrf": "the program wrf.exe is not here"},
+    },
     "hpcdiy-qdr": {"nic_nodes": {"": 0}},
     "leo": {"networks": {"a": "sci0", "b": "eth0"}},
 }
@@ -152,7 +160,7 @@ def test_the_plan_command_says_what_cannot_be_done() -> None:
     machine = "numa:1(memory=8GB) core:2"
     answer = CliRunner().invoke(assay, ["plan", "like:leo", "--synthetic", machine, "--json"])
     assert answer.exit_code == 0, answer.output
-    assert "no benchmark 'priroda'" in answer.output
+    assert "there are no two cores of two sockets that may be used" in answer.output
     plan = json.loads(answer.output)
     known = {case["benchmark"] for case in plan["cases"]}
     assert "hpl" in known, "nobody knows that the described machine has no BLAS"

@@ -250,14 +250,6 @@ def test_a_curve_is_saturated_where_its_time_grows_with_the_size_three_times_in_
     assert found(0, 1, 1, 0, 0, 1, 1, 1) == 2.0**6
 
 
-def test_a_size_that_stands_twice_counts_once_with_its_mean_in_logarithms() -> None:
-    sizes = np.array([0.0, 1.0, 2.0, 2.0, 4.0, 8.0])
-    times = np.array([[1.0, 1.0, 4.0, 1.0, 4.0, 8.0]])
-    assert figures.saturation(sizes, times)[0] == 1.0
-    few = figures.saturation(sizes[:4], np.repeat(times[:, :4], 3, axis=0))  # two sizes
-    assert few.tolist() == [math.inf] * 3
-
-
 @FEW
 @given(
     starts=st.lists(st.floats(1e-7, 1e-3), min_size=2, max_size=2),

@@ -233,8 +233,8 @@ def test_a_figure_of_one_launch_says_so_and_earns_no_verdict(analysed: Analysis)
     (card,) = paths.cards(with_profiles(analysed, first))
     assert "114 MB/s (6 launches) in one direction at 4 MiB" in row_of(card, "Long messages")
     assert row_of(card, "Against TCP") == (
-        "MPI passes small messages 0.500 [0.400, 0.600] times as fast as plain sockets. "
-        "Sockets are faster. MPI passes long messages 0.500 (6 launches) times as fast as plain sockets."
+        "Plain sockets pass small messages 2.00 [1.67, 2.50] times as fast as MPI. "
+        "Plain sockets pass long messages 2.00 (6 launches) times as fast as MPI."
     )
 
 

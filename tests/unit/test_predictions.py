@@ -42,7 +42,8 @@ def test_a_prediction_stands_before_the_launch_that_decides_it_and_stays(tmp_pat
     assert (loaded.predictions, loaded.damage) == ((expected(late),), ())
     assert [one.launch.id for one in loaded.launches] == [each.id for each in order]
     records = [decode_record(line) for line in (directory.path / "records.jsonl").read_bytes().splitlines()]
-    at = records.index(expected(late))
+    at = next(n for n, each in enumerate(records) if isinstance(each, Prediction))
+    assert msgspec.structs.replace(records[at], chain="") == expected(late)
     deciding = next(n for n, each in enumerate(records) if isinstance(each, Launch) and late in each.cases)
     assert [each.block for each in records[:at] if isinstance(each, Launch)] == [0] * len(before.order)
     assert at < deciding
@@ -59,6 +60,7 @@ def test_a_prediction_that_follows_its_launch_in_the_file_counts_as_not_made(tmp
     assert loaded.predictions == ()
     assert loaded.launches == made.launches
     assert "committed already" in loaded.damage[0]
+    assert [each.why for each in loaded.refused] == ["after its figure"]
 
 
 @pytest.mark.parametrize("value", [9e9, float("nan"), float("inf")])

@@ -15,8 +15,8 @@ from tests.unit.report_node import LAW, MEMORY, VARIED, node
 
 from assay import store
 from assay.analyse import analyse
-from assay.compare.runs import within
 from assay.model.law import Unfitted
+from assay.model.result import Lack
 from assay.plan import Options
 from assay.report import html, terminal, vega, verdicts
 from assay.report.charts.heatmap import Cell, heatmap
@@ -394,12 +394,14 @@ def test_cells_of_a_matrix_hold_no_line_that_they_have_no_room_for() -> None:
 
 def test_levels_that_only_their_number_makes_inconclusive_say_so(tmp_path: Path) -> None:
     example = node(tmp_path, VARIED, MEMORY)
-    section = varied_section.declared.section(example.run, example.analysis)
+    lack = Lack(("among",), 2)
+    unsure = tuple(
+        msgspec.structs.replace(each, verdict="inconclusive", lack=lack) if each.varied else each
+        for each in example.analysis.comparisons
+    )
+    analysis = msgspec.structs.replace(example.analysis, comparisons=unsure)
+    section = varied_section.declared.section(example.run, analysis)
     assert section
-    assert "5 inconclusive figures would be significant alone" in section.meaning[0]
-    pairs = [pair for pair in within(example.run, example.analysis).pairs if pair.comparison.varied]
-    withdrawn = [reason for reason in verdicts.silent(pairs) if reason.startswith("significant alone")]
-    assert withdrawn
-    assert {pair.comparison.verdict for reason in withdrawn for pair in verdicts.silent(pairs)[reason]} == {
-        "inconclusive"
-    }
+    (reason,) = verdicts.silent(each for each in unsure if each.varied)
+    assert "2 more blocks can decide" in reason
+    assert reason in section.meaning[0]

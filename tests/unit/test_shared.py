@@ -16,6 +16,7 @@ from tests.simulation import simulated_run
 from assay import store
 from assay.cli import assay
 from assay.model.plan import Measure, Study
+from assay.store.chain import reseal
 from assay.store.standins import StandIns
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -32,7 +33,7 @@ SMALL = Study("Small", "How?", (Measure("stream", ("all",), axes={"elements": 10
 #: Names by which records refer to each other, words of a fixed list, times, and what is private as a whole.
 STRUCTURE = re.compile(
     "id|cases?|benchmark|kernel|program|toolchain|started|ended|study|label|wish|into|policy|requested_memory|role"
-    "|clock|origin|kind|type|proof|phase|stop|status|better|over|prefix|launcher|two_sided|figure|pairs|host|boot_id|SLURM_JOB_ID|SLURM_JOB_USER"
+    "|chain|clock|origin|kind|type|proof|phase|stop|status|better|over|prefix|launcher|two_sided|figure|pairs|host|boot_id|SLURM_JOB_ID|SLURM_JOB_USER"
 )
 #: Names in declarations of benchmarks, which records and analysis refer to.
 DECLARED = re.compile(r".*\.declarations\.(?:.*\.)?(?:name|work|unit|limit|precision)")
@@ -64,8 +65,9 @@ def plant(run: Path) -> int:
         for value in values:
             for holder, key, _ in planted(value, str(value.get("type", "")), seen):
                 holder[key] += f" {PLANTED}"
-        file.write_text("\n".join(map(json.dumps, values)) + "\n", "utf-8")
+        file.write_text("\n".join(json.dumps(each, separators=(",", ":")) for each in values) + "\n", "utf-8")
         count += len(seen)
+    reseal(run, store.load(run))
     assert not store.load(run).damage
     return count
 

@@ -157,8 +157,8 @@ def test_one_of_several_networks_must_be_named(fast: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ((), "nothing to predict is given"),
-        (("--network", "latency=1us bandwidth=1GB/s", "--nodes", "4"), "nothing to predict is given"),
+        ((), "for another network, or for more nodes"),
+        (("--network", "latency=1us bandwidth=1GB/s", "--nodes", "4"), "for another network, or for more nodes"),
         (("--network", "latency=1us"), "is not a network"),
         (("--network", "latency=1us bandwidth=0GB/s"), "is not a network"),
         (("--network", "latency=1us bandwidth=10ns"), "is not a network"),

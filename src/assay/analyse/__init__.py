@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
-from assay.analyse import imported, states, strata
+from assay.analyse import imported, repetition, states, strata
 from assay.analyse.comparisons import pairs
 from assay.analyse.curves import RunEstimates
 from assay.analyse.effort import effort
@@ -104,6 +104,7 @@ def conclude(evidence: Evidence) -> Analysis:
         outcomes=evidence.outcomes,
         noise=evidence.noise,
         effort=evidence.effort,
+        repetition=repetition.of(evidence),
         predictions=evidence.predictions,
         profiles=tuple(
             chain.from_iterable(each.profiles(evidence, found) for each in topics.modules("profiles").values())

@@ -77,6 +77,14 @@ def _machine(estimate: Estimate, run: Run) -> Machine | None:
     return next(found, None) or next(iter(run.machines.values()), None)
 
 
+def _clock(_operand: Operand, machine: Machine) -> Found:
+    clock = nominal(machine)
+    if clock:
+        return exact(clock[0], "Hz")
+    why = machine.fact("processor", "nominal frequency").unavailable
+    return text("the nominal clock of this processor is not known ({reason})", reason=why or "")
+
+
 def _node_memory(operand: Operand, machine: Machine) -> Found:
     node = operand.at["node"]
     found = next((each for each in machine.topology.numa_nodes if each.index == node), None)
@@ -116,18 +124,19 @@ def _is_kind(wanted: str, kind: str) -> bool:
     return kind == wanted or (beyond and (wanted == OTHER_SOCKET or (kind == OTHER_SOCKET and wanted == _ONE_HOP)))
 
 
-def _peak(_operand: Operand, estimate: Estimate, run: Run) -> Found:
+def _peak(operand: Operand, estimate: Estimate, run: Run) -> Found:
     """Cores x units x lanes x 2 x nominal clock; of a printed figure the limit that its source states."""
     if run.imported:
         limit = estimate.limit
         return exact(limit.value, estimate.unit) if limit else text("its source does not state it")
     machine = _machine(estimate, run)
-    clock = nominal(machine) if machine else None
-    if machine is None or clock is None:
-        why = machine.fact("processor", "nominal frequency").unavailable if machine else ""
-        return text("the nominal clock of this processor is not known ({reason})", reason=why or "")
-    core = units(machine)
-    return exact(_count(estimate) * core.of_core * core.bits / _DOUBLE_BITS * _FLOPS * clock[0], "flop/s")
+    if machine is None:
+        return text("its machine is not known")
+    clock, core = _clock(operand, machine), units(machine)
+    if isinstance(clock, str):
+        return clock
+    flops = _count(estimate) * core.of_core * core.bits / _DOUBLE_BITS * _FLOPS
+    return clock.scaled(flops, "flop/s")
 
 
 def _pages(operand: Operand, estimate: Estimate, _run: Run) -> Found:
@@ -146,6 +155,7 @@ def _slowest(_operand: Operand, estimate: Estimate, _run: Run) -> Found:
 
 
 OF_MACHINES: Mapping[str, Callable[[Operand, Machine], Found]] = {
+    "nominal clock": _clock,
     "node memory": _node_memory,
     "node distance": _distance,
 }

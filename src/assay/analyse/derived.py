@@ -12,17 +12,33 @@ from typing import NamedTuple
 import msgspec
 
 from assay.analyse import aspects, imported, matching, taken
+from assay.analyse.curves import headline
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.statistics import median_interval
 from assay.model.derivation import Derivation, Operand
 from assay.model.grouping import grouped
 from assay.model.imported import UNSTATED, Figure, Table
 from assay.model.left_out import Folded, LeftOut
+from assay.model.measurands import FACTOR_ROLES
 from assay.model.placement import parsed
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import text
+
+#: Of the nodes, the one whose best figure is worst.
+WORST_NODE = "worst node"
+_SYSTEM, _TWO = "system", 2
+#: Word for a level of a factor whose levels differ from system to system -> the level among those of a run.
+_OF_VARIED: Mapping[str, Callable[[Sequence[str]], str]] = {
+    "any": lambda _levels: "",
+    "largest": lambda levels: max(levels, key=_number),
+    "smallest": lambda levels: min(levels, key=_number),
+}
+
+
+def _number(level: str) -> float:
+    return float(level) if level.replace(".", "", 1).isdigit() else 0.0
 
 
 class MissingError(Exception):
@@ -36,11 +52,13 @@ class Figures(NamedTuple):
         run: that has them.
         measured: headline figures.
         networks: network as a reference names it -> the one of this run that is taken for it.
+        exact: whether operands are found by the words that the source has, not by what these mean.
     """
 
     run: Run
     measured: Sequence[Measured]
     networks: Mapping[str, str] = {}
+    exact: bool = False
 
 
 class Value(NamedTuple):
@@ -61,7 +79,7 @@ def of_reference(run: Run) -> Figures:
     """Return the figures that a reference or an import states itself."""
     if run.imported is None:
         return Figures(run, ())
-    return Figures(run, [each for each in imported.measured(run, run.imported) if not each.estimate.derivation])
+    return Figures(run, imported.measured(run, run.imported), exact=True)
 
 
 def select(figures: Figures, operand: Operand) -> list[Measured]:
@@ -70,14 +88,27 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
     Raises:
         MissingError: there is none.
     """
+    if figures.exact:
+        stated = [each for each in figures.measured if each.launches and _is_stated(operand, each.estimate)]
+        if not stated:
+            raise MissingError(_why(operand, figures.run))
+        return sorted(stated, key=lambda each: -each.estimate.merit)
+    words = parsed(operand.placement).each_over
+    if len(words) > 1:
+        found = [each for word in words for each in _some(figures, operand, word)]
+        if not found:
+            raise MissingError(_why(operand, figures.run))
+        return found
     seeking = _described(operand, figures)
     fitting = [
         (price, each)
         for each in figures.measured
         if each.launches
         and _quantity(each.estimate) == _quantity(seeking)
+        and _has_levels(operand, each.estimate, figures.run)
         and aspects.is_where(operand, each.estimate, figures.run)
         and _is_part(operand, each.estimate)
+        and _is_layout(operand, each.estimate, figures.run)
         and (price := matching.cost(seeking, each.estimate)) is not None
     ]
     if not fitting:
@@ -85,6 +116,30 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
     least = min(price for price, _ in fitting)
     nearest = [each for price, each in fitting if price == least]
     return sorted(nearest, key=lambda each: -each.estimate.merit)
+
+
+def _is_stated(operand: Operand, estimate: Estimate) -> bool:
+    """Whether a printed figure has the words of an operand; derived ones by their metric."""
+    words = (
+        (operand.kernel or estimate.kernel, estimate.kernel),
+        (operand.metric or headline(estimate), estimate.metric),
+        (operand.placement or estimate.placement.label, estimate.placement.label),
+        (operand.memory or estimate.placement.memory, estimate.placement.memory),
+    )
+    return (
+        operand.benchmark == estimate.benchmark
+        and all(wanted == found for wanted, found in words)
+        and operand.params.items() <= estimate.params.items()
+        and operand.factors.items() <= estimate.factors.items()
+    )
+
+
+def _some(figures: Figures, operand: Operand, word: str) -> list[Measured]:
+    """The same at one of several numbers of nodes; none where there is none."""
+    try:
+        return select(figures, msgspec.structs.replace(operand, placement=word))
+    except MissingError:
+        return []
 
 
 def evaluate(
@@ -101,6 +156,11 @@ def evaluate(
     Raises:
         MissingError: an operand has no figure, or they have no such relation.
     """
+    systems = sorted({operand.factors.get(_SYSTEM, "") for operand in derivation.operands})
+    if len(systems) > 1 and not figures.exact and _SYSTEM not in {each.name for each in figures.run.plan.factors}:
+        raise MissingError(text("it needs two operating systems: {a} and {b}", a=systems[0], b=systems[1]))
+    for operand in derivation.operands:
+        _system(operand, figures, others)
     if derivation.operation == "best at":
         return _best_at(derivation, figures)
     if derivation.along:
@@ -113,20 +173,29 @@ def evaluate(
 
 def value(operand: Operand, figures: Figures, others: Mapping[str, Figures] = {}) -> Value:
     """Return the value of an operand; raises as `evaluate`."""
-    if operand.reference:
-        if operand.reference not in others:
-            raise MissingError(text("it is a figure of another system: {name}", name=operand.reference))
-        figures = others[operand.reference]
+    figures = _system(operand, figures, others)
     if operand.aspect in aspects.OF_MACHINES:
         return _exact(aspects.of_machine(operand, figures.run))
     found = select(figures, operand)
     return _value(_taken(operand, found), operand, figures.run)
 
 
+def _system(operand: Operand, figures: Figures, others: Mapping[str, Figures]) -> Figures:
+    """The figures of the system that an operand is of."""
+    if operand.reference and operand.reference not in others:
+        raise MissingError(text("it needs the other system: {name}", name=operand.reference))
+    return others[operand.reference] if operand.reference else figures
+
+
 def _taken(operand: Operand, found: Sequence[Measured]) -> Measured:
     """One of several: the best, the worst, or the one at the largest value of an axis."""
     if operand.take in {"best", "worst"}:
         return found[0 if operand.take == "best" else -1]
+    if operand.take == WORST_NODE:
+        nodes = grouped(found, lambda each: each.estimate.placement.hosts)
+        if len(nodes) == 1:
+            raise MissingError(text("it needs several nodes"))
+        return [of_node[0] for of_node in nodes.values()][-1]
     return max(found, key=lambda each: aspects.coordinate(each.estimate, operand.take))
 
 
@@ -204,13 +273,23 @@ def _best_at(derivation: Derivation, figures: Figures) -> Value:
     best = max(found, key=lambda at: found[at].estimate.merit)
     if len(found) == 1:
         raise MissingError(text("it was measured at one value of {axis} only", axis=derivation.along))
-    return _exact(exact(best), tuple(each.estimate.id for each in found.values()))
+    of, ends = tuple(each.estimate.id for each in found.values()), found[best].estimate.value
+    if ends is None or not ends.has_ends:
+        return _exact(exact(best), of)
+    equal = [at for at in found if _may_equal(found[at].estimate.value, ends)]
+    quantity = Quantity(best, min(equal), max(equal), basis="interval" if ends.has_interval else "range")
+    return Value(quantity, (LaunchMedian(0, None, best),), of)
+
+
+def _may_equal(one: Quantity | None, other: Quantity) -> bool:
+    """Whether the ends of two figures overlap, so that either may be the better one."""
+    return one is not None and one.lo <= other.hi and other.lo <= one.hi
 
 
 def _extreme(derivation: Derivation, figures: Figures, others: Mapping[str, Figures]) -> Value:
     """The lowest or highest ratio over all values of an axis that both have."""
     a, b = derivation.operands
-    sides = [figures if not each.reference else others[each.reference] for each in (a, b)]
+    sides = [_system(each, figures, others) for each in (a, b)]
     of_a, of_b = (_along(derivation, each, side) for each, side in zip((a, b), sides, strict=True))
     ratios = [
         _combined("ratio", _value(of_a[at], a, sides[0].run), _value(of_b[at], b, sides[1].run))
@@ -291,24 +370,53 @@ def _described(operand: Operand, figures: Figures) -> Estimate:
 def _levels(operand: Operand, figures: Figures) -> dict[str, str]:
     """Levels of factors, with the names of this system's networks."""
     name = operand.factors.get(taken.NETWORK, "")
+    chosen = {each: level for each, level in operand.factors.items() if each != taken.NETWORK}
+    others = {each: level for each, varied in chosen.items() if (level := _level(each, varied, figures.run))}
     if name in {"fastest", "slowest"}:
         networks = taken.by_rate(figures.measured)
         if len(networks) <= 1 and figures.run.imported:
-            return {each: level for each, level in operand.factors.items() if each != taken.NETWORK}
+            return others
         if len(networks) <= 1:
             raise MissingError(text("it needs two networks: --vary network=NAME,NAME"))
-        return {**operand.factors, taken.NETWORK: networks[0 if name == "fastest" else -1]}
-    others = {each: level for each, level in operand.factors.items() if each != taken.NETWORK}
+        return {**others, taken.NETWORK: networks[0 if name == "fastest" else -1]}
     own = figures.networks.get(name, name)
     return others | ({taken.NETWORK: own} if own and own != UNSTATED else {})
+
+
+def _level(factor: str, wanted: str, run: Run) -> str:
+    """The level of a factor: `largest` and `smallest` of those that were varied; empty for `any` of them."""
+    if wanted not in _OF_VARIED:
+        return wanted
+    levels = next((each.levels for each in run.plan.factors if each.name == factor), ())
+    if len(levels) < _TWO:
+        raise MissingError(text("{factor} was not varied: --vary {factor}", factor=factor))
+    return _OF_VARIED[wanted](levels)
+
+
+def _has_levels(operand: Operand, estimate: Estimate, run: Run) -> bool:
+    """Whether a figure is at the levels that an operand names; parts of the system meet by role elsewhere."""
+    if run.imported:
+        return True
+    others = {name: level for name, level in operand.factors.items() if name not in FACTOR_ROLES}
+    wanted = {name: own for name, level in others.items() if (own := _level(name, level, run))}
+    return wanted.items() <= estimate.factors.items()
 
 
 def _is_part(operand: Operand, estimate: Estimate) -> bool:
     """Whether a figure is of a part of the kind that the word names, if it names no certain one."""
     word = parsed(operand.placement)
-    if word.group not in {"numa", "socket", "l3"} or word.index is not None:
+    if word.form != "group" or word.index is not None:
         return True
     return estimate.measurand.places.part.startswith(word.group)
+
+
+def _is_layout(operand: Operand, estimate: Estimate, run: Run) -> bool:
+    """Whether a printed figure is of the ranks that an operand counts, if it counts them."""
+    return (
+        not run.imported
+        or parsed(operand.placement).form != "ranks"
+        or estimate.placement.label == operand.placement
+    )
 
 
 def _why(operand: Operand, run: Run) -> str:
@@ -331,9 +439,10 @@ def _why(operand: Operand, run: Run) -> str:
 
 
 def _is_of(left: LeftOut, operand: Operand) -> bool:
-    return left.family[:2] == (operand.benchmark, parsed(operand.placement).starred) or left.request.startswith(
-        f"{operand.benchmark} at {operand.placement}"
-    )
+    """Whether a plan left out what an operand describes, or its whole benchmark."""
+    place = f"{operand.benchmark} at {operand.placement}"
+    family = (operand.benchmark, parsed(operand.placement).starred)
+    return left.request in {operand.benchmark, place} or left.family[:2] == family
 
 
 def _is_folded(folded: Folded, operand: Operand) -> bool:

@@ -94,7 +94,7 @@ def _of_case(
     ranks, libraries = _ranks(attempts), _libraries(attempts)
     for host in [None] if benchmark.launcher == "mpi" else hosts:
         alone = host if len(hosts) > 1 else None
-        placed = _placed(case, ranks.get(host, ()), alone, libraries) if host else _placed_ranks(case, attempts)
+        placed = as_placed(case, ranks.get(host, ()), alone, libraries) if host else _placed_ranks(case, attempts)
         for kernel in benchmark.kernels:
             part = _Part(case, benchmark, kernel, alone, placed, common, outcome.reason, aside)
             for over in (joint.SLOWEST, *([] if host else [joint.MEAN])):
@@ -292,7 +292,7 @@ def _libraries(attempts: Sequence[CaseAttempt]) -> dict[str, dict[str, str]]:
     return next((each.header.libraries for each in reversed(attempts) if each.header), {})
 
 
-def _placed(case: Case, ranks: Sequence[Rank], host: str | None, libraries: dict[str, dict[str, str]]) -> Placed:
+def as_placed(case: Case, ranks: Sequence[Rank], host: str | None, libraries: dict[str, dict[str, str]]) -> Placed:
     """The placement as requested and, from the headers of all launches, as found; of `host` only, if given."""
     hosts = (host,) if host else case.placement.hosts
     pages = Counter[str]()
@@ -333,7 +333,7 @@ def _cpus_of(placement: Placement, hosts: Sequence[str]) -> tuple[tuple[int, ...
 def _placed_ranks(case: Case, attempts: Sequence[CaseAttempt]) -> Placed:
     """Placement of all ranks of a case, with the interfaces that carried its messages."""
     ranks = [rank for found in _ranks(attempts).values() for rank in found]
-    placed = _placed(case, ranks, None, _libraries(attempts))
+    placed = as_placed(case, ranks, None, _libraries(attempts))
     if placed.proven is None:
         return placed
     traffic = [each.traffic for each in attempts if each.traffic]

@@ -1,4 +1,4 @@
-"""`assay check`: check the declaration of an application, and the figures that it finds in an output."""
+"""`assay check`: check a declaration with the figures that it finds in an output, or the records of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("application", metavar="APPLICATION")
+@click.argument("application", metavar="APPLICATION|RUN")
 @click.argument("kept", metavar="[OUTPUT]", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option(
     "--set",
@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     help="Parameter of the run that wrote the output, or its ranks or threads: edge=20, ranks=4.  [default: the "
     "declared ones]",
 )
+@click.option(
+    "--hash", "last", metavar="HASH", default="", help="Last hash of the RUN, as somebody kept it when it ended."
+)
 @output.json_option
-def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_json: bool) -> None:
-    """Check the declaration of an application or of a package.
+def command(application: str, kept: Path | None, values: tuple[str, ...], last: str, *, as_json: bool) -> None:
+    """Check the declaration of an application or of a package, or the records of a run.
 
     The patterns of the declaration are tried on the OUTPUT of a run of it. APPLICATION is a .toml file or a name
     of assay list applications. OUTPUT is a file, also compressed as the runs keep it (logs/*.output.gz).
@@ -39,9 +42,13 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
     themselves, and those that need no MPI, library, device or folder measure a short case. Both are compared with
     their declarations.
 
-    Exit codes: 0 every figure is found and nothing is wrong; 1 a figure is not found, a check failed, or a program
-    does not measure what is declared; 2 the declaration is wrong, or a package ships program and declaration
-    apart; 4 without OUTPUT: its program is not here.
+    RUN is a directory, a packed file, an id (or its begin) or last. Each of its records states the hash of the one
+    before: a record that somebody edited, added or removed later is named. Who makes all hashes anew is found only
+    by --hash, the last hash, which assay run and assay pack print.
+
+    Exit codes: 0 every figure is found and nothing is wrong; 1 a figure is not found, a check failed, a program
+    does not measure what is declared, or a record is not as it was written; 2 the declaration is wrong, or a
+    package ships program and declaration apart; 4 without OUTPUT: its program is not here.
     """
     import msgspec
 
@@ -51,6 +58,11 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
     from assay.model.units import count_of
     from assay.toolchain import conformity
 
+    if run := _run(application):
+        _check_run(run, last, as_json=as_json)
+        return
+    if last:
+        raise UsageError(f"'{application}' is not a run", why="--hash is of a run", remedy="assay check last")
     if package := conformity.package_of(application):
         _check_package(package, as_json=as_json)
         return
@@ -79,6 +91,45 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
             f"'{kept}' is not an output of a good run of {declared.name}",
             why=f"{sought[0]}; it ends with: {reading.last_lines(text)}",
             remedy=f"correct the declaration or the run; then: {shlex.join(again)}",
+        )
+
+
+def _run(word: str) -> Path | None:
+    """The run that a word names; None for an application or a package."""
+    from assay import store
+
+    path = Path(word)
+    named = word == "last" or word[:1].isdigit() or (path / "run.json").is_file() or store.is_packed(path)
+    return store.find(word) if named else None
+
+
+def _check_run(path: Path, last: str, *, as_json: bool) -> None:
+    """Check that the records of a run are as they were written."""
+    from assay import store
+    from assay.report.provenance import chained
+
+    run = store.load(path)
+    if run.imported:
+        raise UsageError(
+            f"run '{run.info.id}' was imported", why="it has no records of Assay", remedy=f"assay show {path}"
+        )
+    if as_json:
+        output.print_json({"schema": 1, "run": run.info.id, "chain": run.chain, "damage": run.damage})
+    else:
+        output.echo(f"{run.info.id}: {chained(run)}")
+        for sentence in run.damage:
+            output.echo(sentence)
+    again = f"restore the run from a copy, then: assay check {store.typed(path)}"
+    if last and not run.chain.broken and last != run.chain.last:
+        ends = run.chain.last or "none"
+        raise MeasurementError(
+            f"the records of run '{run.info.id}' do not end with this hash",
+            why=f"they end with {ends}: made anew, or the run was resumed after the hash was kept",
+            remedy=again,
+        )
+    if run.damage:
+        raise MeasurementError(
+            f"records of run '{run.info.id}' are not as they were written", why=run.damage[-1], remedy=again
         )
 
 

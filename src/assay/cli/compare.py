@@ -15,6 +15,12 @@ from assay.cli.support import opened, output
     help="The intended difference: machine, topology, toolchain, sources, memory, an axis or a factor.",
 )
 @click.option(
+    "--factor",
+    default="",
+    metavar="NAME",
+    help="Compare levels of whole runs, stated by assay run --level: two runs of each or more, in turn.",
+)
+@click.option(
     "--allow",
     "allowed",
     multiple=True,
@@ -26,11 +32,12 @@ from assay.cli.support import opened, output
 @click.option("--fail-below", metavar="SHARE", help="Exit 3 when a figure is slower by more than this: 5%.")
 def command(  # noqa: PLR0913 (one parameter an option)
     runs: tuple[str, ...],
+    *,
     across: str,
+    factor: str,
     allowed: tuple[str, ...],
     names: tuple[str, ...],
     fail_below: str | None,
-    *,
     everything: bool,
     as_json: bool,
 ) -> None:
@@ -39,6 +46,10 @@ def command(  # noqa: PLR0913 (one parameter an option)
     With one RUN: the levels of its factors (see --vary of assay run), in pairs from the same blocks. With more:
     the cases that each RUN shares with BASE, the first one. The output lists what differs between the two. If
     machine, topology, toolchain or programs differ, declare it with --across or --allow.
+
+    With --factor: each level against that of the first RUN. Runs that follow each other in time with different
+    levels are a block (ABBA or ABAB), and each block is one difference. 2 and 2 runs show a range, 6 and 6 can
+    make a claim.
 
     Curves over sizes, cores, ranks or nodes are described in words, side by side and as ratios to BASE, with the
     values where they cross. Imports and references (assay list references) have no samples, so none of their
@@ -53,4 +64,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from assay.compare.meeting import Declared
 
     declared = Declared(across, allowed, opened.given_names(names))
+    if factor:
+        comparing.compare_levels(runs, factor, declared, fail_below, everything=everything, as_json=as_json)
+        return
     comparing.compare(runs, declared, fail_below, everything=everything, as_json=as_json)

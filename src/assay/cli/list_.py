@@ -31,9 +31,14 @@ def _runs(folder: str | None) -> list[dict[str, object]]:
             "started": one.started[:_MINUTE].replace("T", " "),
             "machine": one.machine,
             "title": one.title,
+            **({"levels": _pairs(one.levels)} if any(each.levels for each in listed) else {}),
         }
         for one in listed
     ]
+
+
+def _pairs(levels: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={level}" for name, level in levels.items())
 
 
 def _views() -> list[dict[str, object]]:

@@ -29,15 +29,20 @@ def command(run: str, path: Path | None, *, share: bool, listed: bool) -> None:
     RUN is an id, a unique prefix of one, a path, or `last` (the default).
     """
     from assay import store
+    from assay.report.provenance import chained
 
     found = store.find(run)
-    info = store.load(found).info
+    loaded = store.load(found)
+    info = loaded.info
     if found.is_file() and not share:
         raise UsageError(f"'{found}' is not a run directory", why="it is already one file", remedy="assay list")
     packed = path or Path(f"{info.id}{store.SUFFIX}")
     if share:
         with sharing.shared([found], listed=listed) as (folder,):
+            loaded = store.load(folder)
             store.pack(folder, packed)
     else:
         store.pack(found, packed)
+    if not loaded.imported:
+        output.say(f"records: {chained(loaded)}")
     output.echo(packed)

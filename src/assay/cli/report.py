@@ -94,13 +94,12 @@ def _own(run: Run) -> Section | None:
 def _several(found: list[Run], path: Path | None, given: _Given, language: str) -> Path:
     from assay.cli.support.comparing import earlier_than
     from assay.compare import page
-    from assay.compare.environment import GUARDED
-    from assay.compare.meeting import Declared
+    from assay.compare.meeting import ANYTHING
     from assay.compare.sides import sides
     from assay.report.ahead import Ahead
 
     with closing(Ahead(*found)) as ahead:
-        declared = Declared(allowed=GUARDED, names=given.names)
+        declared = ANYTHING._replace(names=given.names)
         together = sides(found, given.limits, declared, earlier_than(found))
         name = "+".join(side.run.info.id for side in together.sides)
         return output.write(path or Path(f"{name[:_LONGEST]}.html"), page.render(together, language, ahead))

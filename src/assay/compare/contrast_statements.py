@@ -140,7 +140,7 @@ def _context(sides: Sides, contrast: Contrast, estimates: Sequence[_Figure]) -> 
     levels = [
         _level(name, value)
         for name, value in {**first.params, **(first.factors if contrast.exact else {})}.items()
-        if name not in {differ, _PATTERN, _OPERATION, _BYTES} and not _is_usual(first, name)
+        if name not in {differ, _PATTERN, _OPERATION, _BYTES} and value != UNSTATED and not _is_usual(first, name)
     ]
     pattern = str(first.params.get(_PATTERN, ""))
     if pattern and differ != _PATTERN and _noun(estimates[-1], differ) != messages.COUNTED.get(pattern):
@@ -175,7 +175,7 @@ def _level(name: str, value: object) -> str:
     if name == RANGE_END:
         ends = {"low": text("lower end"), "high": text("upper end")}
         return ends.get(str(value), "")
-    return f"{name} {value}"
+    return f"{name} {value:,}" if isinstance(value, int) else f"{name} {value}"
 
 
 def _levels(contrast: Contrast, group: Sequence[_Figure]) -> str:
@@ -199,8 +199,8 @@ def _levels(contrast: Contrast, group: Sequence[_Figure]) -> str:
 def _chosen(first: Estimate, differ: str) -> str:
     """`huge`, `network SCI`, `nodes = 12`."""
     level = selection.level(first, differ) or first.measurand.parts.get(differ, "")
-    if level.replace(".", "").isdigit():
-        return f"{differ} = {level}"
+    if level.isdigit():
+        return f"{differ} = {int(level):,}"
     return f"{differ} {level}" if differ in first.factors else level
 
 

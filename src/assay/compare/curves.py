@@ -64,10 +64,8 @@ def of_messages(evidence: Evidence) -> list[MeasuredCurve]:
     found = []
     for benchmark in messages.BY:
         for each in by_size(known, benchmark):
-            ordered = sorted(each.members, key=lambda m: roles.size(m.estimate))
-            # A size with an offset is not a point of the curve.
-            members = tuple(m for m in ordered if not m.estimate.params.get(OFFSET))
-            if members and not messages.of_all_pairs(members[0].estimate):
+            members = tuple(sorted(each.members, key=lambda m: roles.size(m.estimate)))
+            if not messages.of_all_pairs(members[0].estimate):
                 law = named(LAW, members[0].estimate.declared, each.marks)
                 name = f"{evidence.run.info.id}:{'/'.join([benchmark, *each.marks])}"
                 found.append(_of_messages(evidence, name, members, law if law in laws else "", tables))

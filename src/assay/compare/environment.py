@@ -1,7 +1,7 @@
 """Differences between two runs. Some of them forbid a comparison until the user declares them."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from assay.model.compared import Difference
 from assay.model.errors import UsageError
@@ -14,7 +14,7 @@ from assay.model.units import format_cpu_list, format_size
 from assay.report import provenance
 
 #: Kinds of differences that a user must declare before such runs are compared.
-GUARDED = ("machine", "topology", "toolchain", "sources", "schema")
+GUARDED = ("machine", "topology", "toolchain", "sources", "schema", "level")
 _MACHINE = {("processor", name) for name in ("model", "architecture", "vector instructions")}
 #: Facts that change within minutes or at each boot, and mean nothing for a comparison.
 _PASSING = {
@@ -45,6 +45,7 @@ def differences(run: Run, base: Run) -> tuple[Difference, ...]:
         *_differing("topology", _shape(one.topology), _shape(other.topology)),
         *_differing("sources", *map(_sources, builds)),
         *_differing("toolchain", *map(_toolchains, builds)),
+        *_differing("level", run.plan.levels, base.plan.levels),
         *_differing("setting", _settings(run), _settings(base)),
         *_differing("environment", run.info.environment, base.info.environment),
         *_differing("fact", _facts(one) | _cards(one), _facts(other) | _cards(other)),
@@ -59,10 +60,10 @@ def is_one_machine(found: Iterable[Difference]) -> bool:
 
 def refuse_undeclared(found: Iterable[Difference], declared: Sequence[str]) -> None:
     """Raise UsageError if a guarded kind differs that the user has not declared."""
-    undeclared = [each for each in found if each.kind in GUARDED and each.kind not in declared]
+    undeclared = [each for each in found if each.kind in GUARDED and not is_declared(each, declared)]
     if not undeclared:
         return
-    kinds = list(dict.fromkeys(each.kind for each in undeclared))
+    kinds = list(dict.fromkeys(each.name if each.kind == "level" else each.kind for each in undeclared))
     first = undeclared[0]
     more = f"; and {len(undeclared) - 1} more" if len(undeclared) > 1 else ""
     raise UsageError(
@@ -71,6 +72,11 @@ def refuse_undeclared(found: Iterable[Difference], declared: Sequence[str]) -> N
         remedy=f"assay compare BASE RUN {_declared(kinds)}, if you compare the {kinds[0]}; "
         f"to compare all the same: assay compare BASE RUN {_declared(('', *kinds))}",
     )
+
+
+def is_declared(each: Difference, declared: Collection[str]) -> bool:
+    """Whether the user declared a difference: its kind, or the factor whose levels differ."""
+    return each.kind in declared or (each.kind == "level" and each.name in declared)
 
 
 def _declared(kinds: Sequence[str]) -> str:

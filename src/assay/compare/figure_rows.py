@@ -7,6 +7,7 @@ from rich.text import Text
 
 from assay.analyse import taken
 from assay.compare import tables
+from assay.compare.environment import is_declared
 from assay.compare.records import RUN
 from assay.compare.yardsticks import speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick
@@ -15,11 +16,10 @@ from assay.model.units import count_of
 from assay.report import formatting, selection, verdicts
 from assay.report.screen import Screen
 from assay.report.section import Table, headings
-from assay.report.statements import NO_SPEED
+from assay.report.statements import NO_SPEED, times
 
 #: Colours of the verdicts that deserve one.
 _COLOURS = {"faster": "green", "slower": "red"}
-_TIMES = "\N{MULTIPLICATION SIGN}"
 #: Columns of figures without samples that would be the same in each row: interval, launches, p.
 _UNTESTED = frozenset({3, 4, 5})
 #: Maximum number of figures in a sentence.
@@ -45,8 +45,15 @@ def render(
             many figures without samples, which claim nothing, have rows only with `everything`.
     """
     page = Screen(console)
-    if compared.base:
+    if compared.blocks:
+        page.say(
+            Text(f"Levels of '{compared.across}' in {count_of(len(compared.blocks), 'block')} of two runs", "bold")
+        )
+        for block in compared.blocks:
+            page.say(f"{block[0]} against {block[1]} (base)", indent=2)
+    elif compared.base:
         page.say(Text(f"{compared.run} against {compared.base} (base)", "bold"))
+    if compared.base:
         _environments(compared, page)
         for table in tables.machines(("", each) for each in compared.yardsticks):
             page.table(table)
@@ -77,11 +84,12 @@ def _environments(compared: Compared, page: Screen) -> None:
         same = "Nothing that both state differs." if foreign else "Machine, builds and settings are the same."
         page.say(same)
     declared = {compared.across, *compared.allowed}
-    rows = [(f"{e.name}{' *' if e.kind in declared else ''}", e.b, e.a) for e in different]
+    rows = [(f"{e.name}{' *' if is_declared(e, declared) else ''}", e.b, e.a) for e in different]
     if rows:
         page.say()
-        page.rows((("not the same", "left"), ("base", "left"), ("this run", "left")), rows)
-    if rows and (compared.across or compared.allowed):
+        sides = ("base level", "this level") if compared.blocks else ("base", "this run")
+        page.rows([(name, "left") for name in ("not the same", *sides)], rows)
+    if rows and not compared.blocks and (compared.across or compared.allowed):
         page.say(Text("* declared by --across or --allow", "dim"), indent=2)
     for each in compared.differences:
         if each.kind == "unstated":
@@ -107,9 +115,11 @@ def _print(table: Table, page: Screen) -> None:
 
 def _groups(pairs: Iterable[ComparedPair]) -> list[tuple[ComparedPair, ...]]:
     """The comparisons by the word and the two levels in which they differ."""
-    return selection.grouped(
-        pairs, lambda pair: (pair.comparison.differ, pair.comparison.level, pair.comparison.base)
-    ).values()
+
+    def key(pair: ComparedPair) -> tuple[str, str, str]:
+        return pair.comparison.differ, pair.comparison.level, pair.comparison.base
+
+    return list(selection.grouped(pairs, key).values())
 
 
 def _chosen(compared: Compared) -> list[ComparedPair]:
@@ -166,17 +176,17 @@ def _growth(compared: Compared, page: Screen) -> None:
     if compared.yardsticks and compared.growth:
         page.heading("Speed-ups beside those of the machines")
     for each in compared.yardsticks:
-        for growth, words in (("more", "more than"), ("equal", "as"), ("less", "less than")):
+        for growth, words in (("more", "More than"), ("equal", "As much as"), ("less", "Less than")):
             of = [known[name] for name, found in compared.growth.items() if found[each.name] == growth]
             of.sort(key=lambda pair: -speed_up(pair).value)
             if of:
                 shown = "; ".join(_grown(pair, names) for pair in of[:_NAMED])
                 rest = f"; and {len(of) - _NAMED} more" if len(of) > _NAMED else ""
-                page.say(f"Grew {words} the {each.name} ({tables.ratio(each.ratio)}): {shown}{rest}", mark="-")
+                page.say(f"{words} the {each.name} ({times(each.ratio)}): {shown}{rest}", mark="-")
 
 
 def _grown(pair: ComparedPair, names: dict[str, list[str]]) -> str:
-    return f"{_what(pair, names[pair.a.benchmark])} {_TIMES}{speed_up(pair).value:.3g}"
+    return f"{_what(pair, names[pair.a.benchmark])} {formatting.factor(speed_up(pair).value)} times"
 
 
 def _over_yardsticks(pair: ComparedPair, yardsticks: Sequence[Yardstick]) -> tuple[str, ...]:
@@ -192,7 +202,7 @@ def _rows(
     """Return each column, with whether it has numbers, and the rows: the most important verdicts first."""
     untested = verdicts.are_imported(pairs)
     paired = any(pair.comparison.blocks for pair in pairs)
-    figures = headings("Base", "Ratio", "Interval", *(("Pairs",) if paired else ("Launches",)), "Adjusted p")
+    figures = headings("Base", "Ratio", "Interval", "Pairs" if paired else "Launches", "Adjusted p")
     what, verdict = headings("What", "Verdict")
     numbers = ((name, True) for name in (*figures, *(f"÷ {each.name}" for each in yardsticks)))
     columns: list[tuple[str, bool]] = [(what, False), *numbers, (verdict, False)]
@@ -289,13 +299,16 @@ def _notes(compared: Compared, chosen: Sequence[ComparedPair], page: Screen, *, 
     """How to read the tables, and how to see rows that were not shown."""
     lines, imported = ["Ratios are of speeds: above 1 it is faster than the base."], verdicts.are_imported(chosen)
     if not imported:
-        basis = "Mann-Whitney over launches" if compared.base else "signed rank over pairs in a block"
+        paired = compared.blocks or not compared.base
+        basis = "signed rank over pairs in a block" if paired else "Mann-Whitney over launches"
         lines.append(
             f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."
         )
     if any(pair.comparison.adjusted_p is not None for pair in chosen):
         lines.append("p is adjusted among all comparisons of the same two sides (Westfall-Young); claims: 5 %.")
-    if compared.base and not imported:
+    if compared.blocks:
+        lines.append("A launch here is a whole run: its median.")
+    elif compared.base and not imported:
         lines.append("Two runs are two times: what else changed in between is part of these differences.")
     if not whole:
         lines.append(f"All {len(chosen):,} rows: {_command(compared)} --all")
@@ -308,4 +321,7 @@ def _command(compared: Compared) -> str:
     """The command that made this comparison."""
     runs = " ".join(filter(None, (compared.base, compared.run)))
     across = f" --across {compared.across}" if compared.across else ""
+    if compared.blocks:
+        runs = " ".join(run for block in compared.blocks for run in reversed(block))
+        across = f" --factor {compared.across}"
     return f"assay compare {runs}{across}{''.join(f' --allow {kind}' for kind in compared.allowed)}"

@@ -1,7 +1,7 @@
 """What two runs have in common: the figures that are compared, named before any of them is judged."""
 
 import itertools
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.analyse import imported, matching, taken
@@ -12,7 +12,7 @@ from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
 from assay.compare import derivations
-from assay.compare.environment import GUARDED, differences, is_one_machine, refuse_undeclared
+from assay.compare.environment import GUARDED, differences, is_declared, is_one_machine, refuse_undeclared
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import Figures, figures, growth, yardsticks
@@ -48,6 +48,8 @@ class Declared(NamedTuple):
 
 #: Nothing was said.
 NOTHING = Declared()
+#: Whatever differs is accepted, as on a page of several systems.
+ANYTHING = Declared(allowed=GUARDED)
 
 
 class Meeting(NamedTuple):
@@ -88,7 +90,7 @@ class Meeting(NamedTuple):
     def pair(self, one: Measured, other: Measured) -> Pair:
         """Return two figures as a pair with the levels of the declared difference, else the names of the runs."""
         across = self.declared.across
-        found = [each for each in self.differences if each.kind == across]
+        found = [each for each in self.differences if across and is_declared(each, (across,))]
         level, base = self.ids
         if found:
             level, base = "; ".join(each.a for each in found), "; ".join(each.b for each in found)
@@ -109,7 +111,8 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
     if not meeting.is_foreign:
         refuse_undeclared(found, (across, *allowed))
     of_run, of_base = meeting.figures
-    _refuse_unknown(across, [*of_run, *of_base])
+    stated = {*run.run.plan.levels, *base.run.plan.levels}
+    _refuse_unknown(across, [*of_run, *of_base], stated)
     networks: tuple[Taken, ...] = ()
     if meeting.is_foreign:
         own, printed = (of_run, of_base) if base.run.imported else (of_base, of_run)
@@ -136,7 +139,7 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
 def _headlines(evidence: Evidence) -> list[Measured]:
     """The headline figures of a run; printed ones under the names of their benchmarks."""
     run = evidence.run
-    found = evidence.measured
+    found: Sequence[Measured] = evidence.measured
     if run.imported:
         found = [each for each in imported.measured(run, run.imported) if not each.estimate.derivation]
     return [each for each in without_refused(run, found) if is_headline(each.estimate)]
@@ -163,7 +166,10 @@ def compared(meeting: Meeting, judged: Mapping[tuple[str, str], Comparison | Non
         *meeting.ids,
         meeting.declared.across,
         meeting.declared.allowed,
-        (*meeting.differences, *_differences(pairs, foreign=meeting.is_foreign)),
+        (
+            *meeting.differences,
+            *_differences(pairs, meeting),
+        ),
         pairs,
         uncompared,
         new,
@@ -238,18 +244,26 @@ def _uncompared(meeting: Meeting, compared: Container[str]) -> tuple[dict[str, s
     return uncompared | only_base | dict(meeting.missing), tuple(sorted(uncompared.keys() - peers.keys()))
 
 
-def _differences(pairs: Sequence[ComparedPair], *, foreign: bool) -> Iterator[Difference]:
-    """The parts in which compared figures differ, and those that a side does not state."""
+def _differences(pairs: Sequence[ComparedPair], meeting: Meeting) -> Iterator[Difference]:
+    """The parts in which compared figures differ, and those that a side does not state.
+
+    What a figure does not state, its source may state as a fact of the machine, as the link of its only network.
+    """
+    sources = (each.run.imported for each in (meeting.run, meeting.base))
+    of_machine = [each.facts if each else {} for each in sources]
     values: dict[str, list[tuple[str, str]]] = {}
     for part in (part for pair in pairs for part in pair.parts):
         values.setdefault(part.name, []).append((part.a, part.b))
     silent: dict[tuple[bool, bool], list[str]] = {}
     for name, both in values.items():
         stated = [(a, b) for a, b in both if UNSTATED not in {a, b}]
-        if stated and (foreign or name in _OF_FIGURES):
+        if stated and (meeting.is_foreign or name in _OF_FIGURES):
             a, b = (", ".join(filter(None, dict.fromkeys(side))) for side in zip(*stated, strict=True))
             yield Difference("part", name, a or UNSTATED, b or UNSTATED)
-        of_run, of_base = (UNSTATED in side for side in zip(*both, strict=True))
+        of_run, of_base = (
+            UNSTATED in side and name not in facts
+            for side, facts in zip(zip(*both, strict=True), of_machine, strict=True)
+        )
         if of_run or of_base:
             silent.setdefault((of_run, of_base), []).append(name)
     for (of_run, of_base), names in silent.items():
@@ -257,8 +271,8 @@ def _differences(pairs: Sequence[ComparedPair], *, foreign: bool) -> Iterator[Di
         yield Difference("unstated", ", ".join(names), a, b)
 
 
-def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:
-    known = {name for each in measured for name in (*each.estimate.params, *each.estimate.factors)}
+def _refuse_unknown(across: str, measured: Sequence[Measured], stated: Collection[str]) -> None:
+    known = {name for each in measured for name in (*each.estimate.params, *each.estimate.factors)} | set(stated)
     if across and across not in known | {*GUARDED, MEMORY}:
         raise UsageError(
             f"nothing is called '{across}' that two runs could differ in",

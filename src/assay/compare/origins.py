@@ -1,9 +1,8 @@
-"""Sources of figures, facts that they state about their machines, and conclusions of their authors."""
+"""Sources of figures, and facts that they state about their machines."""
 
 from collections.abc import Iterator
 
 from assay.compare.sides import Side, Sides, is_reference
-from assay.model.imported import Conclusion
 from assay.model.run import Run
 from assay.model.text import text
 from assay.report import formatting, provenance, selection
@@ -105,38 +104,3 @@ def _origins(side: Side) -> Iterator[tuple[str, ...]]:
             )
         return
     yield from ((side.label, *row) for row in provenance.printed(run.imported))
-
-
-def conclusions(sides: Sides) -> tuple[Table, ...]:
-    """The conclusions that authors print, compared with their own figures."""
-    rows = [
-        (side.label, each.says, each.where, _shown(sides, side, each))
-        for side in sides.sides
-        for each in (side.run.imported.conclusions if side.run.imported else ())
-    ]
-    columns = headings("System", "The authors say", "Where", "From their figures")
-    caption = text("Conclusions of the authors, and what follows from their printed figures")
-    return (Table(caption, columns, tuple(rows), recorded=True),) if rows else ()
-
-
-def _shown(sides: Sides, side: Side, each: Conclusion) -> str:
-    """The conclusion as computed from the figures, or the system that it needs and that is not here."""
-    values = []
-    for reference in filter(None, (each.a, each.b)):
-        run, name = _named(side, reference)
-        found = sides.estimates.get(run, {}).get(name)
-        if found is None or found.median is None:
-            is_here = run in sides.by_run
-            return text("not among its figures") if is_here else text("needs {run} for comparison", run=run)
-        values.append(found)
-    a, b = values[0].median or 0.0, (values[-1].median or 1.0)
-    if each.kind == "ratio":
-        return f"{a / b:.3g}"
-    return formatting.quantity(a - b if each.kind == "difference" else a, values[0].unit)
-
-
-def _named(side: Side, reference: str) -> tuple[str, str]:
-    run, colon, name = reference.partition(":")
-    if colon and "/" not in run:
-        return run, name
-    return side.run.info.id, reference

@@ -12,12 +12,13 @@ import msgspec
 from assay.compare import charts, origins, tables
 from assay.compare.figure_rows import figure_tables
 from assay.compare.phrases import axis_title
+from assay.compare.repetitions import repetitions
 from assay.compare.sides import Side, Sides
 from assay.compare.statements import NO_SAMPLES, Statement, jump, statements
 from assay.compare.widest import conclusion, widest
 from assay.model.imported import UNSTATED
 from assay.model.text import cli, joined, text
-from assay.report import formatting, selection, vega
+from assay.report import formatting, repetition, selection, vega
 from assay.report.ahead import Ahead
 from assay.report.environment import environment, file, rendered
 from assay.report.plotters import Plotters
@@ -55,7 +56,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
     """
     with closing(ahead or Ahead(*(side.run for side in sides.sides))) as prepared:
         by_kind = selection.grouped(statements(sides), lambda each: each.kind)
-        topics = _topics(sides, prepared.plotters)
+        topics, repeated = _topics(sides, prepared.plotters), repetitions(sides)
         page = {
             "summary": _summary(sides),
             "widest": widest(sides),
@@ -63,6 +64,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "title": text("{systems} side by side", systems=formatting.listed(side.label for side in sides.sides)),
             "machines": [(side.label, origins.machine(side.run)) for side in sides.sides],
             "lead": _lead(sides),
+            "base": sides.sides[0].label,
             "statements": {_KINDS[kind]: [each.text for each in of] for kind, of in by_kind.items()},
             "systems": origins.systems(sides),
             "ratios": tables.machines((side.label, each) for side in sides.sides for each in side.yardsticks),
@@ -76,7 +78,8 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "shared": tables.law_figures(sides),
             "states": origins.states(sides),
             "origins": origins.origins(sides),
-            "conclusions": origins.conclusions(sides),
+            "repeated": repetition.glance(repeated[0]) if repeated else None,
+            "conclusions": [repetition.conclusions(each) for each in repeated if each.conclusions],
         }
         return rendered(_template(), page, {"script": file("report.js")}, language, prepared.library.result())
 
@@ -111,7 +114,8 @@ def _lead(sides: Sides) -> str:
 def _unstated(side: Side) -> tuple[str, ...]:
     """What its source does not state of how its figures were measured, in words; without axes of the programs."""
     parts = (part for each in side.analysis.estimates for part in each.measurand.parts.items())
-    silent = {name for name, value in parts if value == UNSTATED}
+    facts = side.run.imported.facts if side.run.imported else {}
+    silent = {name for name, value in parts if value == UNSTATED and name not in facts}
     return tuple(words for name, words in _HOW.items() if name in silent)
 
 
@@ -139,8 +143,8 @@ def _summary(sides: Sides) -> Summary:
         names = [side.run.info.id for side in sides.sides]
         steps.append(own_system(names, by_mpi=bool(sides.of_messages)))
     elif len(measured) > 1:
-        command = cli("compare", *(side.run.info.id for side in measured))
-        steps.append(Action(command, text("It tests each difference, figure by figure.")))
+        command = cli("compare", *(side.run.info.id for side in measured), "--fail-below", "5%")
+        steps.append(Action(command, text("It fails if a figure is certainly slower by more than 5 %.")))
     return Summary(
         _verdict(sides, summaries),
         wrong,
@@ -203,7 +207,7 @@ def section(sides: Sides) -> Section | None:
         title=text("Paths compared"),
         meaning=(NO_SAMPLES,),
         figures=tuple(figure for figure in figures if figure),
-        tables=(*ratios, *tables.laws(sides), *origins.conclusions(sides)),
+        tables=(*ratios, *tables.laws(sides)),
         sentences=tuple(each.text for each in sentences),
         summary=tuple(_first(sentences)),
     )

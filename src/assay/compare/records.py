@@ -5,6 +5,7 @@ import msgspec
 from assay.model.compared import Compared
 from assay.model.declaration import Declaration, ParamValue, kept
 from assay.model.quantity import Quantity
+from assay.model.repetition import Repetition
 from assay.model.result import Comparison
 
 SIDE_BY_SIDE_SCHEMA = 3
@@ -209,10 +210,12 @@ class ComparedRuns(Compared, frozen=True):
     Attributes:
         side_by_side: curves, pairs, crossovers and steps; None if there is neither a curve nor a contrast.
         statements: the comparison in sentences.
+        repetitions: conclusions of each publication among the systems, judged.
     """
 
     side_by_side: SideBySide | None = None
     statements: tuple[str, ...] = ()
+    repetitions: tuple[Repetition, ...] = ()
 
 
 class ComparedToFirst(msgspec.Struct, frozen=True):
@@ -224,6 +227,7 @@ class ComparedToFirst(msgspec.Struct, frozen=True):
         compared: each other run against the first, figure by figure.
         side_by_side: as of two runs.
         statements: as of two runs.
+        repetitions: as of two runs.
     """
 
     schema: int
@@ -231,3 +235,4 @@ class ComparedToFirst(msgspec.Struct, frozen=True):
     compared: tuple[Compared, ...]
     side_by_side: SideBySide | None
     statements: tuple[str, ...]
+    repetitions: tuple[Repetition, ...] = ()

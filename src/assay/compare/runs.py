@@ -91,7 +91,7 @@ def together(
     Raises:
         UsageError: a guarded kind differs and was not declared; `across` names nothing.
     """
-    evidence = examine_together(runs, _borders(runs), given)
+    evidence = examine_together(runs, borders(runs), given)
     sides, networks = taken.renamed_sides(evidence, declared.names)
     pairs = named(sides)
     base, *others = evidence
@@ -118,7 +118,7 @@ def together(
     return Together(sides, found, side_by_side(sides, pairs, judged), networks)
 
 
-def _borders(runs: Sequence[Run]) -> list[float | None]:
+def borders(runs: Sequence[Run]) -> list[float | None]:
     """The border between near and far of each run; near and far mean the same in all runs of one machine."""
     base = runs[0]
     alike = [run is base or (not run.imported and is_one_machine(differences(run, base))) for run in runs]

@@ -11,7 +11,7 @@ from assay import references
 from assay.analyse import conclude, taken
 from assay.analyse.messages.steps import MessageLaw
 from assay.compare.curves import RANKS, cpus_of_rank
-from assay.compare.meeting import NOTHING, Declared
+from assay.compare.meeting import ANYTHING, Declared
 from assay.compare.phrases import number
 from assay.compare.records import PLACE, PROGRAM, RUN, Curve, CurvePair, MessageCurve, SideBySide
 from assay.compare.runs import together
@@ -236,7 +236,7 @@ def where(estimate: Estimate) -> str:
 def sides(
     runs: Sequence[Run],
     given: Mapping[str, float] = {},
-    declared: Declared = NOTHING,
+    declared: Declared = ANYTHING,
     earlier: Iterable[Run] = (),
 ) -> Sides:
     """Analyse the runs and compare them; ratios are to the first.

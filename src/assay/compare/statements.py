@@ -102,7 +102,8 @@ class Jump(msgspec.Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """The sentence."""
         sentence = text(
-            "a message takes {times} as long ({time} more) from {size} on ({noun}). Possible causes: {causes}",
+            "from {size} on a message takes {times} as long as just below, {time} more ({noun}). Possible causes: "
+            "{causes}",
             times=times(self.step.factor),
             time=formatting.quantity(self.step.seconds, "s"),
             size=near(self.step.bytes),
@@ -127,10 +128,8 @@ class Saturated(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The sentence."""
-        sizes = (text("{value} ({basis})", value=near(size.value), basis=name) for name, size, _ in self.sizes)
-        return text(
-            "Saturated from these sizes on ({noun}): {sizes}.", noun=self.noun, sizes=formatting.listed(sizes)
-        )
+        sizes = (text("{name} from {size} on", name=name, size=near(size.value)) for name, size, _ in self.sizes)
+        return text("Saturated ({noun}): {sizes}.", noun=self.noun, sizes=formatting.listed(sizes))
 
 
 Statement = Difference | Spread | Crossing | Jump | Saturated

@@ -309,12 +309,17 @@ def _compared(estimate: Estimate | None, comparison: Comparison | None) -> str:
 
 def named(estimate: Estimate) -> str:
     """Return the name of a figure on no curve."""
-    settings = [formatting.params(estimate.params, estimate.declared.units)]
+    chosen = {name: value for name, value in estimate.params.items() if not _is_usual(estimate, name)}
+    settings = [formatting.params(chosen, estimate.declared.units)]
     levels = [f"{name} {level}" for name, level in estimate.factors.items()]
     name = f"{estimate.benchmark} {estimate.kernel} {estimate.metric}"
     if not estimate.declared.is_known:  # it is named after its metric
         name = estimate.benchmark
     return joined(", ", [name, formatting.placed(estimate), *settings, *levels])
+
+
+def _is_usual(estimate: Estimate, name: str) -> bool:
+    return estimate.declared.is_known and (name in estimate.declared.derived or selection.is_usual(estimate, name))
 
 
 def against_base(sides: Sides, curves: tuple[Curve, ...]) -> tuple[CurvePair, ...]:

@@ -9,6 +9,7 @@ from assay.compare import statements, tables
 from assay.compare.phrases import figure, value
 from assay.compare.records import RUN
 from assay.compare.sides import Sides
+from assay.model.grouping import grouped
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report.section import Table, headings, trimmed
@@ -37,7 +38,7 @@ class Widest(NamedTuple):
 def differences(sides: Sides) -> list[Widest]:
     """Return one for each quantity, of all values of its axis and all systems; the widest first."""
     found = sorted((*_of_curves(sides), *_of_figures(sides)), key=lambda each: -each.said.ratio.value)
-    return list({each.what: each for each in reversed(found)}.values())[::-1]
+    return [of[0] for of in grouped(found, lambda each: each.what).values()]
 
 
 def conclusion(sides: Sides) -> str:
@@ -51,8 +52,7 @@ def conclusion(sides: Sides) -> str:
         if said.relation == "more"
         else text("The widest difference: {difference}", difference=said.text)
     )
-    points = (point.comparison for pair in sides.found.pairs if pair.differ == RUN for point in pair.points)
-    relations = [relation(each) for each in points]
+    relations = [relation(pair.comparison) for each in sides.compared for pair in each.pairs]
     tested = len(relations) - relations.count("printed")
     counted = text(
         "{sure} of {count} tested difference is certain.|{sure} of {count} tested differences are certain.",

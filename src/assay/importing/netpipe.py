@@ -25,6 +25,8 @@ _MODULES = {
 }
 _HERE = {"localhost", "127.0.0.1", "::1"}
 _NAMED = re.compile(r"\bNP[a-z]+6?\b")
+#: Bytes that NetPIPE takes from a size and adds to it.
+_PERTURBATION = 3
 #: Words in a row of np.out: bytes, Mbit/s, seconds (3); bytes, mean, smallest and largest Gbit/s, microseconds
 #: (5).
 _OLD, _NEW = 3, 5
@@ -102,14 +104,17 @@ def _table(text: Text, rows: list[_Row], started: CommandLine) -> Table:
         known = ", ".join(_MODULES)
         text.refuse(rows[0].line, f"nothing names NetPIPE's module; say it with --test, one of {known}")
     benchmark, kernel = _MODULES[started.program]
-    figures = [each for row in rows for each in _figures(text, row, benchmark, kernel)]
+    sizes = frozenset(row.size for row in rows)
+    figures = [each for row in rows for each in _figures(text, row, (benchmark, kernel), sizes)]
     cold = bool({"-I", "--nocache"} & set(started.options))
     return text.table(started, "NetPIPE", benchmark, figures, params={"buffers": "cold"} if cold else {})
 
 
-def _figures(text: Text, row: _Row, benchmark: str, kernel: str) -> Iterator[Figure]:
+def _figures(text: Text, row: _Row, module: tuple[str, str], sizes: frozenset[int]) -> Iterator[Figure]:
+    benchmark, kernel = module
     copies = benchmark == "memcpy"
-    params = _params(row, "" if copies else "latency")
+    size = _perturbed(row.size, sizes)
+    params = size if copies else {"pattern": "latency", **size}
     time = figure(text, row.line, Column(kernel, "time" if copies else "latency", row.unit), row.word, params)
     yield time
     if time.value > 0:
@@ -120,13 +125,22 @@ def _figures(text: Text, row: _Row, benchmark: str, kernel: str) -> Iterator[Fig
             unit="B/s",
             better="higher",
             value=bandwidth,
-            params=_params(row, "" if copies else "ping-pong"),
+            params=size if copies else {"pattern": "ping-pong", **size},
             printed=f"{row.size} B in {time.printed}",
         )
 
 
-def _params(row: _Row, pattern: str) -> dict[str, ParamValue]:
-    return {"pattern": pattern, "bytes": row.size} if pattern else {"bytes": row.size}
+def _perturbed(size: int, sizes: frozenset[int]) -> dict[str, ParamValue]:
+    """The size; of one that is perturbed, the size between both perturbed ones, and the offset to it.
+
+    NetPIPE's sizes are 2^n and 3 x 2^n, each with 3 bytes less and more unless it is told otherwise (`-p`).
+    """
+    for offset in (-_PERTURBATION, _PERTURBATION):
+        plain = size - offset
+        odd = plain & -plain
+        if plain // max(odd, 1) in {1, 3} and {plain, plain - offset} <= sizes:
+            return {"bytes": plain, "offset": offset}
+    return {"bytes": size}
 
 
 FORMAT = Format("netpipe", re.compile(_SHOWN.pattern), _read, _NAMED)

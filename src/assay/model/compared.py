@@ -102,6 +102,7 @@ class Compared(msgspec.Struct, frozen=True):
         yardsticks: ratios of the two machines; none for one machine.
         growth: id of a comparison -> yardstick -> how the speed-up compares with it.
         taken: levels of the run that were taken for levels of the base.
+        blocks: of levels of whole runs: the judged run and the base run of each block.
     """
 
     schema: int
@@ -116,3 +117,4 @@ class Compared(msgspec.Struct, frozen=True):
     yardsticks: tuple[Yardstick, ...] = ()
     growth: dict[str, dict[str, Growth]] = {}
     taken: tuple[Taken, ...] = ()
+    blocks: tuple[tuple[str, str], ...] = ()

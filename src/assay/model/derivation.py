@@ -9,7 +9,7 @@ from assay.model.declaration import ParamValue
 #: What is taken of a figure, or of the machine: see `assay.analyse.quantities`.
 Aspect = str
 #: Aspects of the machine alone, which nothing needs to be measured for.
-OF_MACHINE = frozenset(("node memory", "node distance"))
+OF_MACHINE = frozenset(("nominal clock", "node memory", "node distance"))
 #: How the printed number states a ratio: as it is, as `30 % lower`, or as `3 % higher`.
 Printed = Literal["ratio", "loss", "gain"]
 
@@ -25,9 +25,11 @@ class Operand(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
         memory: memory word; `bind:*` for each node.
         params: axis -> value.
         factors: factor -> level. Networks of two systems meet by role, whatever their names; `fastest` and
-            `slowest` are those of any system that has two.
+            `slowest` are those of any system that has two; of other factors `any`, `largest` and `smallest` level
+            that was varied.
         where: how far the memory is from the cores: `same node`, `same socket`, `other socket`.
-        take: which of several: the `best`, the `worst`, or the one at the largest value of the axis of this name.
+        take: which of several: the `best`, the `worst`, the best of the `worst node`, or the one at the largest
+            value of the axis of this name.
         aspect: what is taken of it, or of the machine: its `value`, the `nominal peak` of its cores ...
         at: coordinates of the aspect: `node`, `to`.
         per: `processor` or `node`: it is divided by their number.

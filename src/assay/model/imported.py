@@ -4,6 +4,7 @@ from typing import Final
 
 import msgspec
 
+from assay.model.conclusion import Conclusion
 from assay.model.declaration import ParamValue
 from assay.model.derivation import Derivation
 from assay.model.facts import Fact
@@ -134,28 +135,6 @@ class Skipped(msgspec.Struct, frozen=True, omit_defaults=True):
     where: str
     reason: str
     line: int = 0
-
-
-class Conclusion(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A conclusion of the authors of a publication, to compare with what Assay concludes from their figures.
-
-    Attributes:
-        says: the conclusion as text, translated.
-        where: place in the publication.
-        kind: `ratio` a / b, `difference` a - b, or `value` of a, in the unit of the figures.
-        value: value that they print.
-        a: id of an estimate, `REFERENCE:ID` if it belongs to another reference.
-        b: id of the other estimate; empty for a value.
-        tolerance: relative rounding of the printed value.
-    """
-
-    says: str
-    where: str
-    kind: str
-    value: float
-    a: str
-    b: str = ""
-    tolerance: float = 0.05
 
 
 class Imported(msgspec.Struct, frozen=True, omit_defaults=True):

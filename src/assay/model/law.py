@@ -1,14 +1,18 @@
 """Results of laws: the points they were fitted to, the figures that follow, and predictions."""
 
+import math
+
 import msgspec
 
 from assay.model.declaration import ParamValue
-from assay.model.quantity import Quantity
+from assay.model.quantity import CONFIDENCE, Quantity
 
 #: Metric of the speed-up of a problem, in publications and in figures of laws.
 SPEED_UP = "speed-up over one core"
 #: A law with a larger relative residual does not describe its figures.
 UNFIT = 0.3
+#: A predicted interval whose ends differ by more than this factor says nothing: it counts as no prediction.
+WIDEST = 2.0
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -109,6 +113,27 @@ class Unfitted(Model, frozen=True, kw_only=True, tag="unfitted"):
         return self.wanted
 
 
+def log_width(predicted: Quantity) -> float:
+    """The natural logarithm of the upper end over the lower one; infinite if an end is not above 0."""
+    return math.log(predicted.hi / predicted.lo) if predicted.lo > 0 else math.inf
+
+
+def is_too_wide(predicted: Quantity) -> bool:
+    """Whether an interval counts as no prediction."""
+    return log_width(predicted) > math.log(WIDEST)
+
+
+def interval_score(predicted: Quantity, value: float) -> float:
+    """The interval score of Gneiting and Raftery (2007, equation 43) of logarithms; less is better.
+
+    It is the width plus 2 / alpha times the distance of the value from the interval; alpha is 5 %. It is proper:
+    no other ends than the true quantiles have a smaller mean. Logarithms make it relative; they keep quantiles, so
+    it stays proper.
+    """
+    below, above = math.log(predicted.lo / value), math.log(value / predicted.hi)
+    return log_width(predicted) + 2 / (1 - CONFIDENCE) * max(below, above, 0.0)
+
+
 class Prediction(msgspec.Struct, frozen=True):
     """A figure predicted from other measurements, compared with the measured figure: one line of the ledger.
 
@@ -153,6 +178,11 @@ class Prediction(msgspec.Struct, frozen=True):
             self.value.hi / self.predicted.lo - 1,
             basis="derived",
         )
+
+    @property
+    def score(self) -> float | None:
+        """Its interval score; None where it counts as no prediction."""
+        return None if is_too_wide(self.predicted) else interval_score(self.predicted, self.value.value)
 
     @property
     def half_width(self) -> float:

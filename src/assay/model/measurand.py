@@ -28,7 +28,7 @@ PLACES = frozenset(("part", "relation", "card", "folder", "device", SHARE))
 PLACEMENT = COUNTS | PLACES | {"nodes"}
 _SEPARATOR = "\x1f"
 #: Names of parts that are no axes. An axis of such a name is the part `axis NAME`: one must not hide the other.
-_NO_AXES = frozenset(
+NO_AXES = frozenset(
     (
         *("program", "version", *QUANTITY, "nodes", "ranks", "ranks per node", "threads per rank"),
         *("devices per rank", SHARE, "part", "relation", "card", "memory", "folder", "device"),
@@ -58,7 +58,7 @@ class AxisValue(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def part(self) -> str:
         """Its name among the parts of a measurand."""
-        return f"axis {self.name}" if self.name in _NO_AXES else self.name
+        return f"axis {self.name}" if self.name in NO_AXES else self.name
 
 
 class Level(msgspec.Struct, frozen=True, omit_defaults=True):

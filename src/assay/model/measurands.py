@@ -244,6 +244,7 @@ def _levels(run: Run, case: Case, declared: Declaration) -> Iterator[Level]:
         twin = any(_identified(run, role, other, devices) == (kind, rate) for other in others)
         done.add(role)
         yield Level(name, level, role, kind, rate, named=bool(kind) and twin)
+    yield from (Level(name, level, varied=False) for name, level in run.plan.levels.items())
     yield from _used(run, case, declared, toolchain, done)
 
 

@@ -16,6 +16,8 @@ from assay.model.private import FilePath, Host
 PLAN_SCHEMA = 1
 #: The level of an environment variable that keeps the user's value.
 UNSET = "default"
+#: The order of a system that fills the memory.
+LARGEST = "largest"
 
 
 class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,7 +29,8 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             of nodes.
         later: further placement words, each measured after all words before it: the earlier figures predict it.
         memory: memory words: `first-touch`, `interleave`, `bind:local`, `bind:*` (each node in turn).
-        axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`.
+        axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`; the order of
+            a system `largest`, which fills the memory.
         weight: share of the time budget of each of its cases, relative to cases of other measures.
         min_memory_nodes: it is left out with fewer usable memory nodes, because it would show nothing.
         apart: measure each memory policy even if one memory node makes them equal: a table of policies keeps its
@@ -36,6 +39,7 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         grows: the values are the problem of one core; each placement gets a problem with as much for each core.
         at_once: how many of the smallest numbers of cores are measured together; each larger number is a round of
             its own, as in `later`. 0: all are measured together.
+        launches: of its cases, if fewer than those of the study: solutions that take an hour are measured once.
     """
 
     benchmark: str
@@ -49,6 +53,7 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     later: tuple[str, ...] = ()
     grows: bool = False
     at_once: int = 0
+    launches: int = 0
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,6 +68,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         budget_s: time budget in seconds, None for none.
         grows: the budget is for a small machine; if the plan takes longer, it gets that time.
         repeats: published study that this repeats in part.
+        reference: name of the reference that has its figures; empty for none.
         refine: rounds in which curves of messages get more sizes where they bend.
         without: what it cannot measure -> why.
         subject: benchmark without which the others have no meaning; empty for none.
@@ -76,6 +82,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     budget_s: float | None = None
     grows: bool = False
     repeats: str = ""
+    reference: str = ""
     refine: int = 0
     without: dict[str, str] = {}
     subject: str = ""
@@ -128,6 +135,7 @@ class Case(msgspec.Struct, frozen=True):
         iteration_s: estimated seconds of one iteration of its slowest kernel; None if unknown.
         plain: its id without levels of factors and without the mark of a control; empty if equal to the id.
         repeats: for a control, the id of the case that it repeats; empty for others.
+        launches: of the case, if fewer than those of the plan; else 0.
     """
 
     id: str
@@ -143,6 +151,7 @@ class Case(msgspec.Struct, frozen=True):
     iteration_s: float | None = None
     plain: str = ""
     repeats: str = ""
+    launches: int = 0
 
     @property
     def cores(self) -> int:
@@ -288,6 +297,8 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
         applications: declarations of the applications that it measures.
         declarations: those of every benchmark that it measures: what its figures mean, wherever the run is read.
         prefixes: application -> folder where Assay installed it; others are in the usual place.
+        levels: factor -> level of the whole run, which the user states and no launch can set: `nps` -> `4`.
+        reference: see Study.
     """
 
     schema: int
@@ -323,7 +334,9 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
     core: CoreRate = CoreRate()
     applications: tuple[Application, ...] = ()
     prefixes: dict[str, FilePath] = {}
+    levels: dict[str, str] = {}
     declarations: tuple[Declaration, ...] = ()
+    reference: str = ""
 
     @cached_property
     def _declared(self) -> Mapping[str, Declaration]:

@@ -69,7 +69,8 @@ def _stated_layout(table: Table, params: Params, word: Word, declared: Declarati
     mpi = declared.launcher == "mpi"
     of_rank: Count = word.width or UNSTATED
     on_node: Count = UNSTATED
-    if word.form and (declared.is_known or cpus == 1):
+    of_domains = word.form == "rank-per" and word.group != "core"
+    if word.form and not of_domains and (declared.is_known or cpus == 1):
         of_rank = word.width or (1 if mpi or cpus == 1 else cpus or UNSTATED)
         on_node = (cpus or UNSTATED) if mpi else 1
     if word.form == "ranks" and len(word.ranks) == 1 and word.ranks[0].isdecimal():

@@ -4,7 +4,7 @@
 to them by a test. A record file is a sequence of launches; the records of a launch stand before its `launch`
 record, which commits them: records without a `launch` record after them were cut off by a crash. The samples of a
 large launch are stored as columns in a separate file: `shared` and `columns` records point to them. A `prediction`
-stands between launches and needs no other record.
+stands between launches and needs no other record. The engine chains launches and predictions by hashes.
 """
 
 import math
@@ -297,6 +297,7 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
         lost: its hosts that did not answer when it ended, or that their scheduler gave up.
         began_s: seconds that the study, or its experiments, had used over all parts of the run when it began.
         ended_s: the same when it had ended; 0 in runs of earlier versions, which do not record it.
+        chain: see `assay.store.chain`; empty in runs of earlier versions.
     """
 
     id: str
@@ -317,6 +318,7 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
     lost: tuple[Host, ...] = ()
     began_s: float = 0.0
     ended_s: float = 0.0
+    chain: str = ""
 
 
 class Shared(msgspec.Struct, frozen=True, tag="shared"):
@@ -353,6 +355,15 @@ class Columns(msgspec.Struct, frozen=True, tag="columns"):
     samples: int
 
 
+#: Why a prediction does not count, and the same in words.
+Refusal = Literal["twice", "after its figure", "broken chain"]
+REFUSALS: dict[Refusal, str] = {
+    "twice": "it is predicted already",
+    "after its figure": "a launch of the case is committed already",
+    "broken chain": "it, or its figure, follows the first record that is not as it was written",
+}
+
+
 class Prediction(Quantity, frozen=True, tag="prediction", kw_only=True):
     """What models expect of a case. It is written before the case's first launch and never changed.
 
@@ -361,25 +372,25 @@ class Prediction(Quantity, frozen=True, tag="prediction", kw_only=True):
         metric: predicted metric.
         models: models from which it follows, `from` in JSON.
         law: name of the law; empty in runs of earlier versions.
+        chain: as of a launch.
     """
 
     of: str
     metric: str
     models: tuple[str, ...] = msgspec.field(name="from")
     law: str = ""
+    chain: str = ""
 
     def __post_init__(self) -> None:
         """Refuse ends that do not contain the value."""
         if not (self.lo <= self.value <= self.hi and math.isfinite(self.hi - self.lo)):
             raise ValueError("lo <= value <= hi does not hold, or one is not finite")
 
-    def refusal(self, earlier: Sequence["Prediction"], launches: Sequence[Launch]) -> str:
-        """Why it cannot be added to the run's predictions and launches; empty if it can."""
+    def refusal(self, earlier: Sequence["Prediction"], launches: Sequence[Launch]) -> Refusal | None:
+        """Why it cannot be added to the run's predictions and launches; None if it can."""
         if any((each.of, each.metric) == (self.of, self.metric) for each in earlier):
-            return "it is predicted already"
-        if any(self.of in each.cases for each in launches):
-            return "a launch of the case is committed already"
-        return ""
+            return "twice"
+        return "after its figure" if any(self.of in each.cases for each in launches) else None
 
 
 ProgramRecord = Header | Series | Threads | Traffic | FigureOfMerit | Output | Verdict | End

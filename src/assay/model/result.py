@@ -16,6 +16,7 @@ from assay.model.plan import Experiment
 from assay.model.profile import Profile
 from assay.model.quantity import Basis, Quantity
 from assay.model.record import FailureCause
+from assay.model.repetition import Repetition
 
 RESULT_SCHEMA = 2
 
@@ -440,6 +441,7 @@ class Analysis(msgspec.Struct, frozen=True):
         predictions: what models expected before the measurements.
         profiles: profiles of paths of messages.
         effort: samples and time of the run; None for an import.
+        repetition: of a published study, if the run was made for it; of a published study itself, its conclusions.
     """
 
     schema: int
@@ -456,3 +458,4 @@ class Analysis(msgspec.Struct, frozen=True):
     profiles: tuple[Profile, ...] = ()
     effort: Effort | None = None
     tested: tuple[str, ...] = ()
+    repetition: Repetition | None = None

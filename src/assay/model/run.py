@@ -16,6 +16,7 @@ from assay.model.record import (
     Header,
     Launch,
     Prediction,
+    Refusal,
     Series,
     Threads,
     Traffic,
@@ -41,6 +42,7 @@ class RunInfo(msgspec.Struct, frozen=True):
         environment: allowlisted environment variables that can change results (OMP_*, SLURM_* ...), and the name
             of the job that began it (ASSAY_JOB).
         builds: toolchain -> manifest.
+        chained: whether its records are chained from the first one on.
     """
 
     schema: int
@@ -51,6 +53,7 @@ class RunInfo(msgspec.Struct, frozen=True):
     command: tuple[str, ...]
     environment: dict[str, str]
     builds: dict[str, Build]
+    chained: bool = False
 
 
 class CaseRecords(msgspec.Struct, frozen=True):
@@ -123,6 +126,7 @@ class Ending(msgspec.Struct, frozen=True):
         cut: case or launch -> why it was not (fully) measured.
         needed_s: estimated seconds of the whole plan, from the part that was made; None if all was made (or it was
             not asked for).
+        chain: hash of the last record; empty in runs of earlier versions.
     """
 
     status: Literal["complete", "cut", "interrupted"]
@@ -130,6 +134,29 @@ class Ending(msgspec.Struct, frozen=True):
     elapsed_s: float
     cut: dict[str, Shortfall]
     needed_s: float | None = None
+    chain: str = ""
+
+
+class Chain(msgspec.Struct, frozen=True):
+    """The chain of hashes over the records of a run.
+
+    Attributes:
+        last: hash of the last record; empty if no record is chained.
+        since: line of the first chained record; 0 if there is none.
+        broken: line of the first record that is not as it was written, or before which some are missing; 0 if all
+            are as they were written.
+    """
+
+    last: str = ""
+    since: int = 0
+    broken: int = 0
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A prediction in the records that does not count, and why."""
+
+    prediction: Prediction
+    why: Refusal
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -147,6 +174,8 @@ class Run(msgspec.Struct, frozen=True):
         imported: figures that other tools printed or others published; None if Assay measured.
         trials: launches of experiments, which no figure of the study uses.
         predictions: in the order they were made, each before the first launch of its case.
+        refused: predictions that do not count.
+        chain: whether the records are as they were written.
     """
 
     path: str
@@ -159,6 +188,8 @@ class Run(msgspec.Struct, frozen=True):
     imported: Imported | None = None
     trials: tuple[LaunchRecords, ...] = ()
     predictions: tuple[Prediction, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    chain: Chain = Chain()
 
     @property
     def made(self) -> tuple[LaunchRecords, ...]:

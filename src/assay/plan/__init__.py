@@ -21,7 +21,7 @@ from assay.model.units import parse_range
 from assay.plan import factors
 from assay.plan.cases import Selection, select, sentinel
 from assay.plan.checks import check, check_sizes
-from assay.plan.chosen import choices, fixes_sizes, with_choices
+from assay.plan.chosen import choices, fixes_sizes, parse_levels, with_choices
 from assay.plan.cores import nearest_pair
 from assay.plan.experiments import experiment_budget_s, experiment_plan
 from assay.plan.factors import library_files, parse
@@ -51,6 +51,7 @@ __all__ = [
     "needed_libraries",
     "optional_functions",
     "parse",
+    "parse_levels",
     "parse_networks",
     "parse_nodes",
     "passes_messages",
@@ -148,6 +149,8 @@ def make(
         core=core_rate(machine),
         applications=applications(study),
         prefixes=options.prefixes,
+        levels=options.levels,
+        reference=study.reference,
     )
     return _costed(declaring(made), study)
 

@@ -28,6 +28,7 @@ from assay.plan.points import (
     fit_sizes,
     fitting,
     supported,
+    with_largest,
 )
 from assay.plan.spots import ResolvedPlacement, Setting, in_words, missing_resources, spots, too_full
 
@@ -262,7 +263,7 @@ def _points(
                 )
                 continue
             point = {**point, **grown}
-        yield from expand(benchmark, resources, point)
+        yield from expand(benchmark, resources, with_largest(benchmark, resources, point))
 
 
 def _family(benchmark: Benchmark, spot: ResolvedPlacement) -> tuple[str, str, str]:
@@ -333,6 +334,7 @@ def _cases(
             factors=levels,
             weight=measure.weight,
             memory_bytes=needed,
+            launches=measure.launches,
             setup_s=benchmark.setup_s(point.params, placement, core),
             iteration_s=benchmark.iteration_s(point.params, placement, core),
             plain=subject if levels else "",

@@ -1,5 +1,6 @@
-"""Values of axes that a user chooses to replace the study's own."""
+"""Values of axes that a user chooses to replace the study's own, and levels that a user states."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ import msgspec
 from assay.catalogue import benchmarks
 from assay.model.declaration import Axis
 from assay.model.errors import UsageError, hint
+from assay.model.measurand import NO_AXES
 from assay.model.plan import Measure
 
 
@@ -34,6 +36,29 @@ class Choice(NamedTuple):
 def split_levels(text: str) -> tuple[str, ...]:
     """Levels separated by commas, or by `|` if the text contains one."""
     return tuple(level.strip() for level in text.split("|" if "|" in text else ","))
+
+
+def parse_levels(requests: Sequence[str]) -> dict[str, str]:
+    """Factor -> level, of `--level NAME=LEVEL`: what the user states of the machine during the whole run.
+
+    Raises:
+        UsageError: it is not a pair, a name has another meaning in a run, or a factor is given twice.
+    """
+    found: dict[str, str] = {}
+    axes = {axis.name for name in (benchmarks.names() if requests else ()) for axis in benchmarks.get(name).axes}
+    for request in requests:
+        name, _, level = (word.strip() for word in request.partition("="))
+        why: str = ""
+        if not re.fullmatch(r"[A-Za-z][\w.-]*", name) or not level:
+            why = "it names a factor and its level"
+        elif name in axes | NO_AXES | {"toolchain", "flags"}:
+            why = f"'{name}' is measured, or set by another option: assay run --help"
+        elif name in found:
+            why = f"'{name}' is given twice, and a run has one level of a factor"
+        if why:
+            raise UsageError(f"'{request}' is not a level of the run", why=why, remedy="--level nps=4")
+        found[name] = level
+    return found
 
 
 def choices(requests: Sequence[str], measures: Sequence[Measure]) -> tuple[Choice, ...]:

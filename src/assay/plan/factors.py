@@ -1,6 +1,7 @@
 """Factors: what a user varies on purpose, and its effect on measures, cases and launches."""
 
 import itertools
+import math
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +32,6 @@ _FEWEST_LEVELS = 2
 _FEWEST_BLOCKS = 6
 #: More blocks are made only if the user asks for them.
 _MOST_BLOCKS = 10
-_SIGNIFICANT = 0.05
 _HELP = "assay run STUDY --vary memory=first-touch,interleave"
 #: Environment variables that can be varied, and the prefixes of those that only an MPI reads.
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Za-z0-9_]+")
@@ -317,10 +317,9 @@ def controls(cases: Iterable[Case], factors: Iterable[Factor]) -> tuple[Case, ..
 
 
 def blocks(cases: Iterable[Case], factors: Iterable[Factor]) -> int:
-    """Number of blocks that can show a single effect among all comparisons: at least 6, at most 10.
+    """Number of blocks for these comparisons: 6, which decide on a large difference, to 10.
 
-    The smallest p of the signed-rank test over B blocks is 2^(1-B); the procedure of Benjamini and Yekutieli
-    multiplies it by m (1 + 1/2 + ... + 1/m) if one of m comparisons differs.
+    Among more comparisons a difference must be larger to be significant; further blocks make up for most of that.
     """
     first = {factor.name: factor.levels[0] for factor in factors}
     count = sum(
@@ -329,6 +328,4 @@ def blocks(cases: Iterable[Case], factors: Iterable[Factor]) -> int:
         for name, level in case.factors.items()
         if level != first[name]
     )
-    penalty = count * sum(1 / rank for rank in range(1, count + 1))
-    enough = (b for b in range(_FEWEST_BLOCKS, _MOST_BLOCKS) if penalty * 2.0 ** (1 - b) <= _SIGNIFICANT)
-    return next(enough, _MOST_BLOCKS)
+    return min(_MOST_BLOCKS, _FEWEST_BLOCKS + math.ceil(2 * math.log10(max(count, 1))))

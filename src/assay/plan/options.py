@@ -37,6 +37,7 @@ class Options(msgspec.Struct, frozen=True):
         folders: folders for programs that write into one; with several each rank gets the next one.
         no_folder: why one of them cannot be used, with the next command; empty if all can.
         prefixes: application -> folder where Assay installed it.
+        levels: factor -> level of the whole run; see Plan.
     """
 
     seed: int | None = None
@@ -65,3 +66,4 @@ class Options(msgspec.Struct, frozen=True):
     folders: tuple[GivenFolder, ...] = ()
     no_folder: str = ""
     prefixes: dict[str, str] = {}
+    levels: dict[str, str] = {}

@@ -51,9 +51,10 @@ def interleave(
     """
     chance = random.Random(seed)  # noqa: S311 (an order that can be repeated, nothing secret)
     sentinels = tuple(case for case in cases if case.role == "sentinel")
-    bundles = _bundles(case for case in cases if case.role != "sentinel")
+    others = [case for case in cases if case.role != "sentinel"]
     launches: list[PlannedLaunch] = []
     for block in range(blocks):
+        bundles = _bundles(case for case in others if block < (case.launches or blocks))
         pieces = [
             piece
             for bundle in bundles

@@ -10,7 +10,7 @@ from assay.model.declaration import Axis, ParamValue
 from assay.model.errors import UsageError, hint
 from assay.model.machine import Machine
 from assay.model.placement import Placement
-from assay.model.plan import Measure
+from assay.model.plan import LARGEST, Measure
 from assay.model.units import parse_range
 
 #: `first:huge,small`, `first:XL,L,M`: the first of these values that this machine supports.
@@ -115,6 +115,17 @@ def largest_order(benchmark: Benchmark, params: Point, placement: Placement, mem
     return size // grain * grain
 
 
+def with_largest(benchmark: Benchmark, resources: Resources, point: Point) -> Point:
+    """The point with the order that fills the memory in place of `largest`."""
+    axis = benchmark.axis("order")
+    if axis is None or point.get(axis.name) != LARGEST:
+        return point
+    others = {name: value for name, value in point.items() if name != axis.name}
+    known = next(iter(expand(benchmark, resources, others)), None)
+    params = known.params if known else others
+    return {**point, axis.name: largest_order(benchmark, params, resources.placement, resources.memory_bytes)}
+
+
 def fitting(
     benchmark: Benchmark, point: ExpandedPoint, placement: Placement, memory_bytes: int
 ) -> tuple[str, ParamValue] | None:
@@ -212,6 +223,8 @@ def _values(
 
 def _plain(benchmark: Benchmark, axis: Axis, value: ParamValue) -> tuple[ParamValue, ...]:
     """The values of a word of a closed set, a number, or a range."""
+    if value == LARGEST and axis.role == "order":
+        return (value,)
     if not any(isinstance(each, str) for each in axis.values):
         return parse_range(value) if isinstance(value, str) else (value,)
     if value not in axis.values:

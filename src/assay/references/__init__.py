@@ -10,13 +10,15 @@ from assay.model.declaration import ParamValue
 from assay.model.derivation import Derivation, Operand
 from assay.model.errors import UsageError
 from assay.model.facts import Fact, FactValue
-from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Conclusion, Figure, Imported, Source, Table
+from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Figure, Imported, Source, Table
+from assay.model.plan import Measure
+from assay.references.sentences import Sentence, conclusion
 
 _FOLDER = Path(__file__).parent
 #: A text that is the value of one axis.
 _ALONE = re.compile(r"\{([^{}]+)\}")
 #: Unit as printed -> SI unit and factor; network speeds are in bits, transfers in decimal bytes.
-_UNITS = {
+UNITS = {
     "us": ("s", 1e-6),
     "s": ("s", 1.0),
     "MB/s": ("B/s", 1e6),
@@ -79,7 +81,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file of this folder."""
+    """A file of this folder; `measure`: the curves that its source draws, without numbers in the text."""
 
     title: str
     machine: str
@@ -87,8 +89,9 @@ class _Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source: str
     table: tuple[_Part, ...]
     label: str = ""
+    measure: tuple[Measure, ...] = ()
     facts: dict[str, dict[str, FactValue]] = {}
-    conclusion: tuple[Conclusion, ...] = ()
+    conclusion: tuple[Sentence, ...] = ()
 
 
 @cache
@@ -113,7 +116,7 @@ def get(name: str) -> Imported:
         raise UsageError(
             f"there is no reference '{name}'", why=f"known: {', '.join(names())}", remedy="assay list references"
         )
-    read = msgspec.toml.decode(path(name).read_bytes(), type=_Reference)
+    read = _read(name)
     return Imported(
         schema=IMPORTED_SCHEMA,
         title=read.title,
@@ -126,8 +129,18 @@ def get(name: str) -> Imported:
             section: {fact: Fact(value=value, source=read.source) for fact, value in facts.items()}
             for section, facts in read.facts.items()
         },
-        conclusions=read.conclusion,
+        conclusions=tuple(conclusion(each, UNITS) for each in read.conclusion),
     )
+
+
+def measures(name: str) -> tuple[Measure, ...]:
+    """Return what a source measured beside the figures that it states: the curves of its pictures."""
+    return _read(name).measure
+
+
+@cache
+def _read(name: str) -> _Reference:
+    return msgspec.toml.decode(path(name).read_bytes(), type=_Reference)
 
 
 def _table(part: _Part, source: str) -> Table:
@@ -144,7 +157,7 @@ def _table(part: _Part, source: str) -> Table:
         placement=part.placement,
         hosts=part.hosts,
         memory=part.memory,
-        limit=part.limit[0] * _UNITS[part.unit][1],
+        limit=part.limit[0] * UNITS[part.unit][1],
         limit_of=part.limit[1],
     )
 
@@ -152,7 +165,7 @@ def _table(part: _Part, source: str) -> Table:
 def _figure(part: _Part, row: tuple[ParamValue, ...]) -> Figure:
     """A row: the values of its axes, the figure, and perhaps a remark."""
     at, printed, *remark = (row[: len(part.axes)], *row[len(part.axes) :])
-    unit, factor = _UNITS[part.unit]
+    unit, factor = UNITS[part.unit]
     params = dict(zip(part.axes, at, strict=True))
     derivation = _of_row(part.derivation, part, params) if part.derivation else None
     value = float(f"{float(str(printed)) * factor:.15g}")

@@ -42,7 +42,9 @@ class Ledger(msgspec.Struct, frozen=True):
         return Listing(
             text(
                 "Predictions: the middle (and the ends) of the predicted interval, the measured figure, its "
-                "deviation from the middle, and the gap between the two intervals if they do not overlap"
+                "deviation from the middle, the gap between the two intervals if they do not overlap, the width "
+                "of the predicted one, and its interval score: the width plus 40 times the distance of the figure "
+                "from the interval, in logarithms; less is better. Ends wider than a factor of 2 are no prediction"
             ),
             headings(
                 "Prediction",
@@ -50,12 +52,14 @@ class Ledger(msgspec.Struct, frozen=True):
                 "Measured",
                 "From the middle",
                 "Gap",
+                "Width",
+                "Score",
                 "States: sources, figure",
                 "Predicted at",
             ),
             self._rows,
-            {1, 2, 3, 4},
-            optional={5, 6},
+            {1, 2, 3, 4, 5, 6},
+            optional={7, 8},
             short=self.short,
         )
 
@@ -128,6 +132,8 @@ class Ledger(msgspec.Struct, frozen=True):
                 formatting.interval(line.value, "").short,
                 _signed(line.deviation),
                 _error(line),
+                formatting.percent(2 * line.half_width),
+                text("no prediction") if line.score is None else formatting.percent(line.score),
                 joined(", ", (formatting.listed(sources), predicted)) if has_states else "",
                 text("before its launch") if line.before else "",
             )

@@ -36,7 +36,12 @@ def kind(run: Run) -> str:
     elif machine.memory.known:
         memory = text("{size} of usable memory", size=fact(machine.memory))
     cores = formatting.count(len(machine.topology.cores), "core", "cores")
-    return joined(", ", [str(model.value) if model.known else "", cores, memory])
+    return joined(", ", [str(model.value) if model.known else "", cores, memory, *levels(run)])
+
+
+def levels(run: Run) -> list[str]:
+    """Return the levels that the user states of the whole run, `nps 4`."""
+    return [f"{name} {level}" for name, level in run.plan.levels.items()]
 
 
 def nodes(run: Run) -> int:
@@ -112,6 +117,18 @@ def _import(run: Run, imported: Imported) -> Table:
     return Table(text("The run"), headings("What", "Value"), rows)
 
 
+def chained(run: Run) -> str:
+    """Return whether the records of a run are as they were written, as far as their hashes tell."""
+    chain = run.chain
+    if chain.broken:
+        return text("broken at line {line}: records are not as they were written", line=chain.broken)
+    if not chain.last:
+        return text("not chained: made before Assay chained records")
+    if not run.info.chained:
+        return text("chained from line {line} on, last hash {hash}", line=chain.since, hash=chain.last)
+    return text("chained, last hash {hash}", hash=chain.last)
+
+
 def _run(run: Run) -> Table:
     info, plan, ending = run.info, run.plan, run.ending
     budget = text("none") if plan.budget_s is None else formatting.seconds(plan.budget_s)
@@ -135,8 +152,10 @@ def _run(run: Run) -> Table:
             text("Samples of a kernel in a launch"),
             text("{low} to {high}", low=plan.min_samples, high=plan.max_samples),
         ),
+        (text("Levels that the user states"), ", ".join(levels(run)) or text("none")),
         (text("Budget"), budget),
         (text("Cpus of the cache-line probe"), format_cpu_list(plan.probe_cpus) or text("none")),
+        (text("Records"), chained(run)),
         (text("Schema"), f"run {info.schema}, plan {plan.schema}"),
     ]
     return Table(text("The run"), headings("What", "Value"), tuple(rows))

@@ -101,10 +101,10 @@ class Rows:
             "{value} ({basis})", value=verdicts.plain_ends(comparison), basis=kind
         )
         return text(
-            "{a} against {b}: {ratio}, {ends}, {verdict}",
+            "{a} against {b}: {ratio} times as fast, {ends}, {verdict}",
             a=self._name(comparison.a),
             b=self._name(comparison.b),
-            ratio=f"×{formatting.factor(comparison.ratio)}",  # noqa: RUF001 (a factor)
+            ratio=formatting.factor(comparison.ratio),
             ends=ends,
             verdict=verdicts.word(comparison),
         )

@@ -49,7 +49,9 @@ def meaning(estimate: Estimate) -> str:
 
 
 def measure(estimate: Estimate) -> str:
-    """Return the kernel and the metric for the beginning of a title: `Triad bandwidth`."""
+    """Return the kernel and the metric for the beginning of a title: `Triad bandwidth`, `HPL: rate`."""
+    if estimate.kernel == estimate.metric:
+        return text("{kernel}: {metric}", kernel=title(estimate.declared), metric=known(estimate.metric))
     return text("{kernel} {metric}", kernel=estimate.kernel.capitalize(), metric=known(estimate.metric))
 
 

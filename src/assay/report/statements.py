@@ -22,13 +22,13 @@ NO_SPEED = ("", "share", "B")
 _CLAIMS: dict[tuple[str, str], Text] = {
     ("speed", "is"): text("{a} is {times} as fast as {b}"),
     ("speed", "are"): text("{a} are {times} as fast as {b}"),
-    ("speed", "seen"): text("seen: {a} {times} as fast as {b}"),
+    ("speed", "seen"): text("{a} ran {times} as fast as {b}"),
     ("time", "is"): text("{a} takes {times} as long as {b}"),
     ("time", "are"): text("{a} take {times} as long as {b}"),
-    ("time", "seen"): text("seen: {a} {times} as long as {b}"),
+    ("time", "seen"): text("{a} took {times} as long as {b}"),
     ("number", "is"): text("{a} is {times} as large as {b}"),
     ("number", "are"): text("{a} are {times} as large as {b}"),
-    ("number", "seen"): text("seen: {a} {times} as large as {b}"),
+    ("number", "seen"): text("{a} came out {times} as large as {b}"),
 }
 #: Ratios nearer to 1 are written with three decimals.
 _NEAR = 0.02
@@ -71,6 +71,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         apart: more - less, in their unit; of times of messages.
         comparison: whose ratio it is; None for figures that no test can compare.
         plural: whether the names are plural.
+        of_speeds: whether a time is said as a speed: `more` is then the shorter one, and the ratio that of speeds.
     """
 
     kind: str
@@ -85,13 +86,27 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     apart: Quantity | None = None
     comparison: Comparison | None = None
     plural: bool = False
+    of_speeds: bool = False
+
+    @property
+    def medians(self) -> float:
+        """The ratio of the two medians, as the ratio is meant."""
+        ratio = self.more.value.value / self.less.value.value
+        return 1 / ratio if self.of_speeds and self.more.estimate.better == "lower" else ratio
 
     @property
     def is_unlike_medians(self) -> bool:
-        """Whether the ratio of the two medians, which the sentence shows, is outside the ends of the ratio."""
-        ends = self.ratio if self.ratio.has_ends else None
-        medians = self.more.value.value / self.less.value.value
-        return bool(ends and not ends.lo <= medians <= ends.hi)
+        """Whether the ratio of the two medians, which the sentence shows, does not look like the ratio.
+
+        It is outside its ends, or in the other direction although the words have one.
+        """
+        turned = self.medians < 1 and self.relation != "same"
+        return self.ratio.has_ends and (turned or not self.ratio.lo <= self.medians <= self.ratio.hi)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether two figures without samples are printed alike."""
+        return self.relation == "printed" and _shown(self.more) == _shown(self.less)
 
     @property
     def text(self) -> str:
@@ -99,7 +114,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         values = text("{a} against {b}", a=_shown(self.more), b=_shown(self.less))
         sentence: str
         if self.kind == "figure":
-            sentence = text("{noun}: {claim} ({values})", noun=self.noun, claim=self.claim, values=values)
+            sentence = text("{noun}: {claim}; {values}", noun=self.noun, claim=self.claim, values=values)
         elif self.message:
             sentence = text("{claim}: {values}", claim=self._of_message(), values=values)
         else:
@@ -132,18 +147,19 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         if self.relation == "same" and self.comparison:
             margin = formatting.percent(self.comparison.margin)
             return text("{a} and {b} are the same within {margin}", margin=margin, **words)
-        if self.ratio.value == 1 and self.relation == "printed":
-            return text("{a} and {b} have equal means", **words)
+        if self.is_equal:
+            return text("{a} and {b} have equal figures", **words)
         verb = "seen" if self.relation == "open" else "are" if self.plural else "is"
-        return filled(_CLAIMS[unit_of(self.more.estimate), verb], {**words, "times": times(self.ratio)})
+        unit = "speed" if self.of_speeds else unit_of(self.more.estimate)
+        return filled(_CLAIMS[unit, verb], {**words, "times": times(self.ratio)})
 
     def _of_message(self) -> str:
         words = {"message": self.message, "a": self.more.by, "b": self.less.by}
         if self.relation == "same" and self.comparison:
             margin = formatting.percent(self.comparison.margin)
             return text("{message} takes the same time {a} and {b} within {margin}", margin=margin, **words)
-        if self.ratio.value == 1 and self.relation == "printed":
-            return text("{message} takes equal mean times {a} and {b}", **words)
+        if self.is_equal:
+            return text("{message} takes equal times {a} and {b}", **words)
         words["times"] = times(self.ratio)
         claim: str = (
             text("{message} took {times} as long {a} as {b}", **words)
@@ -155,9 +171,18 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         return text("{claim}, about {time} more", claim=claim, time=roughly(self.apart.value))
 
 
-def difference(comparison: Comparison, a: Named, b: Named, noun: str) -> Difference:
-    """Return the statement on two figures of a comparison; `noun`: the quantity, and what both share."""
-    more, less, ratio = upright(comparison, a, b)
+def difference(comparison: Comparison, a: Named, b: Named, noun: str, *, of_speeds: bool = False) -> Difference:
+    """Return the statement on two figures of a comparison.
+
+    Args:
+        comparison: of `a` with `b`.
+        a: the judged one.
+        b: the base.
+        noun: the quantity, and what both share.
+        of_speeds: whether a time is said as a speed.
+    """
+    shown = verdicts.speeds(comparison, a.estimate.better) if of_speeds else comparison
+    more, less, ratio = upright(shown, a, b)
     return Difference(
         kind="figure",
         more=more,
@@ -166,6 +191,7 @@ def difference(comparison: Comparison, a: Named, b: Named, noun: str) -> Differe
         relation=relation(comparison),
         noun=noun,
         comparison=comparison,
+        of_speeds=of_speeds,
     )
 
 
@@ -191,7 +217,7 @@ def unit_of(estimate: Estimate) -> str:
 
 def times(ratio: Quantity) -> str:
     """Return a ratio with its ends: `28.7 times`, `2.25 [2.21, 2.29] times`, `2.25 (2.1 to 2.4) times`."""
-    digits = 3 if abs(ratio.value - 1) < _NEAR else decimals(ratio.value)
+    digits = 3 if 0 < abs(ratio.value - 1) < _NEAR else decimals(ratio.value)
     value, lo, hi = (f"{each:.{digits}f}" for each in ratio)
     if ratio.has_interval:
         value = f"{value} [{lo}, {hi}]"

@@ -288,10 +288,9 @@ def spent(analysis: Analysis) -> str:
     if effort.grown_s >= 1 and effort.budget_s:
         parts.append(
             text(
-                "The run took {more} more than the budget of its study, {budget}, for launches that give "
-                "intervals."
+                "Launches that give intervals took {more} beyond the budget of the study, {budget}."
                 if effort.grows
-                else "The run took {more} more than its budget of {budget}: a launch that has begun is not cut.",
+                else "The last launch ended {more} after the budget of {budget}: a launch is never cut.",
                 more=formatting.seconds(effort.grown_s),
                 budget=formatting.seconds(effort.budget_s),
             )
@@ -333,7 +332,7 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
     if run.damage:
         lines.append(
             text(
-                "{parts} of the run directory could not be read.",
+                "{parts} of the run directory are damaged, or not as they were written.",
                 parts=formatting.count(len(run.damage), "part", "parts"),
             )
         )

@@ -10,7 +10,7 @@ from assay.model.result import Analysis, Estimate, Finding
 from assay.model.run import Run
 from assay.model.text import joined
 from assay.model.units import format_share_with_ends
-from assay.report import formatting, remedies, selection
+from assay.report import formatting, provenance, remedies, repetition_screen, selection
 from assay.report.screen import Screen
 from assay.report.sections import cards, contrast, declared, drawn_elsewhere
 from assay.report.summary import by_severity, heading, notices, shortfall, spent, unmeasured, verdict
@@ -32,6 +32,8 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
     if (cut := shortfall(run, analysis)) and cut != usable.reason:
         page.say(Text(cut, style="bold yellow"))
     _claims(notices(analysis), run, page)
+    if analysis.repetition:
+        repetition_screen.render(analysis.repetition, page, run)
     _topics(run, analysis, page)
     if selection.measured(analysis.estimates) and not run.imported:
         page.say()
@@ -65,6 +67,7 @@ def _machine(run: Run, dot: str) -> str:
         formatting.count(len(topology.numa_nodes), "memory node", "memory nodes"),
         formatting.count(len(topology.cores), "core", "cores"),
         f"{formatting.count(len(topology.allowed_cpus), 'cpu', 'cpus')} allowed",
+        *provenance.levels(run),
     ]
     return f" {dot} ".join(filter(None, parts))
 
@@ -212,7 +215,7 @@ def _missing(run: Run, analysis: Analysis, page: Screen) -> None:
         lines.append(f"equivalent here, measured once: {_folded(run.plan.folded)}")
     if run.ending is None:
         lines.append(f"the run did not end; continue with: assay run --resume {remedies.resumed(run)}")
-    lines += [f"cannot be read: {damage}" for damage in run.damage]
+    lines += [f"damaged: {damage}" for damage in run.damage]
     if lines:
         page.heading("Not measured")
         for line in lines:

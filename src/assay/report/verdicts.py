@@ -6,18 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import structs
 
 from assay.model.compared import ComparedPair
-from assay.model.result import Comparison, Lack
-from assay.model.text import Text, filled, joined, text
+from assay.model.result import Comparison, Lack, Obstacle
+from assay.model.text import joined, text
 from assay.report import formatting, selection
 from assay.report.vocabulary import VERDICTS, known
 
 CLAIMS = frozenset({"slower", "faster"})
-#: Why there is no claim -> the words.
-_OBSTACLES: dict[str, Text] = {
-    "launches": text("{number} launches of a side give no interval"),
-    "among": text("it can be chance among {among} comparisons"),
-    "margin": text("the interval reaches into the margin of {margin}"),
-}
 #: Maximum number of named differences without a claim.
 _NEAREST = 5
 
@@ -110,13 +104,19 @@ def unsure(comparisons: Iterable[Comparison]) -> str:
 
 def _obstacles(comparison: Comparison) -> tuple[object, ...]:
     lack = comparison.lack or Lack(())
-    return lack.why, lack.disturbed > 0, lack.more is None, comparison.blocks > 0
+    made = comparison.launches if "launches" in lack.why else ()
+    return lack.why, lack.disturbed > 0, lack.more is None, comparison.blocks > 0, made
 
 
 def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
-    """Return the largest differences that no chance explains alone, but chance among all comparisons."""
-    withdrawn = [pair for pair in pairs if is_withdrawn(pair.comparison)]
-    return sorted(withdrawn, key=lambda pair: -abs(math.log(pair.comparison.ratio)))[:_NEAREST]
+    """Return the largest differences that are seen: too few blocks for a test, or chance among all comparisons."""
+    seen = [pair for pair in pairs if is_withdrawn(pair.comparison) or _is_apart(pair.comparison)]
+    return sorted(seen, key=lambda pair: -abs(math.log(pair.comparison.ratio)))[:_NEAREST]
+
+
+def _is_apart(comparison: Comparison) -> bool:
+    """Whether a range, which is no interval, lies wholly beyond the margin."""
+    return not comparison.confidence and max(comparison.lo, 1 / comparison.hi) > 1 + comparison.margin
 
 
 def is_withdrawn(comparison: Comparison) -> bool:
@@ -129,16 +129,28 @@ def missing(*comparisons: Comparison) -> str:
     first, lacks = comparisons[0], [each.lack for each in comparisons if each.lack]
     if not lacks:
         return ""
-    margins = [each.margin for each in comparisons]
-    words = {
-        "number": number(first),
-        "among": _extent([each.among for each in comparisons], "{:,}"),
-        "margin": formatting.percent(margins[0]) if len(set(margins)) == 1 else text("1 % or more"),
-    }
-    found: list[str] = [filled(_OBSTACLES[why], words) for why in lacks[0].why if why in _OBSTACLES]
-    if lacks[0].disturbed:
-        found.append(text("disturbed launches have no quiet repeat"))
-    return joined("; ", (joined(", ", found), *_deciding(lacks, paired=bool(first.blocks))))
+    found = [text("disturbed launches have no quiet repeat")] if lacks[0].disturbed else []
+    obstacles = [_obstacle(why, comparisons) for why in lacks[0].why]
+    return joined("; ", (joined(", ", (*obstacles, *found)), *_deciding(lacks, paired=bool(first.blocks))))
+
+
+def _obstacle(why: Obstacle, comparisons: Sequence[Comparison]) -> str:
+    """Why there is no claim, in words."""
+    if why == "among":
+        among = _extent([each.among for each in comparisons], "{:,}")
+        return text("it can be chance among {among} comparisons", among=among)
+    if why == "margin":
+        margins = sorted(each.margin for each in comparisons)
+        ends = " to ".join(dict.fromkeys(map(formatting.percent, (margins[0], margins[-1]))))
+        return text("the interval reaches into the margin of {margin}", margin=ends)
+    if why == "samples":
+        return text("no samples")
+    if comparisons[0].blocks:
+        return text("{count} block gives no interval|{count} blocks give no interval", count=comparisons[0].blocks)
+    return text(
+        "{count} launch of a run gives no interval|{count} launches of a run give no interval",
+        count=min(comparisons[0].launches),
+    )
 
 
 def _deciding(lacks: Sequence[Lack], *, paired: bool) -> Iterator[str]:
@@ -154,7 +166,7 @@ def _deciding(lacks: Sequence[Lack], *, paired: bool) -> Iterator[str]:
         )
     if any(each.runs for each in lacks):
         yield text(
-            "{count} earlier runs of this machine show how much its runs vary",
+            "{count} earlier runs of this machine would show how its runs vary",
             count=max(each.runs for each in lacks),
         )
 
@@ -170,21 +182,16 @@ def resolution(comparisons: Iterable[Comparison]) -> str:
     found = sorted(each.resolution for each in comparisons if each.varied and each.resolution is not None)
     if not found:
         return ""
-    if found[len(found) // 2] > 1:
-        return text(
-            "A against A: two measurements of the same case differ by more than a factor of 2. No difference is "
-            "claimed."
-        )
     middle, most = (formatting.percent(found[at]) for at in (len(found) // 2, -1))
     if len(found) == 1:
         return text(
-            "A against A: this machine cannot resolve differences below {middle} (the median case). No smaller "
-            "difference is claimed.",
+            "A against A: two measurements of the same case differ by less than {middle}, 95 times of 100. No "
+            "smaller difference of it is claimed.",
             middle=middle,
         )
     return text(
-        "A against A: this machine cannot resolve differences below {middle} (the median case; {most} in the "
-        "worst case). No smaller difference is claimed.",
+        "A against A: two measurements of the same case differ by less than {middle} in the median case and "
+        "{most} in the worst, 95 times of 100. No case claims a difference smaller than its own.",
         middle=middle,
         most=most,
     )

@@ -15,9 +15,10 @@ from assay.model.errors import AssayError, UsageError
 from assay.model.job import JOB_VARIABLE
 from assay.model.machine import Machine
 from assay.model.plan import Plan
-from assay.model.record import Header, Launch, Prediction, encode_record
-from assay.model.run import Ending, LaunchRecords, Run
+from assay.model.record import REFUSALS, Header, Launch, Prediction, encode_record
+from assay.model.run import Chain, Ending, LaunchRecords, Run
 from assay.model.toolchain import Build
+from assay.store.chain import Link, root
 from assay.store.files import (
     COLUMNS,
     append_atomically,
@@ -28,7 +29,8 @@ from assay.store.files import (
     write_json,
 )
 from assay.store.folder import beginning, new_run
-from assay.store.reading import Records, read, with_launches, with_shared_parts
+from assay.store.reading import read, with_launches, with_shared_parts
+from assay.store.record_file import Records
 
 #: Prefixes of recorded environment variables: those that change what programs do.
 _RECORDED = (
@@ -49,13 +51,14 @@ class RunDirectory:
         info: run.json.
     """
 
-    def __init__(self, run: Run, handle: int) -> None:
+    def __init__(self, run: Run, handle: int, link: Link) -> None:
         self.path = Path(run.path)
         self.info = run.info
         self._run = run
         self._launches = list(run.made)
         self._known: dict[str, Header] = {}
         self._lock = handle
+        self._link = link
         self._columns = -1
         with _closing_on_error(handle), write_errors(self.path / "records.jsonl"):
             self._records = os.open(self.path / "records.jsonl", os.O_RDWR | os.O_CREAT, 0o644)
@@ -75,7 +78,7 @@ class RunDirectory:
         """
         known = self._run.predictions
         if why := prediction.refusal(known, [each.launch for each in self._launches]):
-            raise UsageError(f"'{prediction.metric}' of '{prediction.of}' cannot be predicted", why=why)
+            raise UsageError(f"'{prediction.metric}' of '{prediction.of}' cannot be predicted", why=REFUSALS[why])
         self._append([encode_record(prediction)])
         self._run = msgspec.structs.replace(self._run, predictions=(*known, prediction))
 
@@ -105,10 +108,15 @@ class RunDirectory:
         """
         self._append([*records, encode_record(launch)])
 
-    def _append(self, lines: Sequence[bytes]) -> None:
+    def _append(self, lines: Sequence[bytes], columns: bytes = b"") -> None:
+        lines, link = self._link.sealed(lines, columns)
         content = b"".join(line + b"\n" for line in lines)
         with write_errors(self.path / "records.jsonl"):
             self._committed = append_atomically(self._records, self._committed, content)
+        self._link = link
+        self._run = msgspec.structs.replace(
+            self._run, chain=msgspec.structs.replace(self._run.chain, last=link.hash)
+        )
 
     def _append_columns(self, launch: LaunchRecords) -> LaunchRecords | None:
         """Commit a launch as columns; None if it has numbers that columns cannot hold."""
@@ -125,7 +133,7 @@ class RunDirectory:
                 return None
             append_atomically(self._columns, end, made.content)
         try:
-            self.append(made.lines, launch.launch)
+            self._append([*made.lines, encode_record(launch.launch)], made.content)
         except BaseException:
             os.ftruncate(self._columns, end)
             raise
@@ -158,6 +166,7 @@ class RunDirectory:
 
     def end(self, ending: Ending) -> None:
         """Write how the run ended."""
+        ending = msgspec.structs.replace(ending, chain=self._run.chain.last)
         write_json(self.path / "ending.json", ending)
         self._run = msgspec.structs.replace(self._run, ending=ending)
 
@@ -211,7 +220,8 @@ def create(
             if xml:
                 write_atomically(path / "machine" / f"{name}.xml", xml.encode())
         by_host = {machine.host: machine for machine, _ in machines.values()}
-        directory = RunDirectory(Run(str(path), info, plan, by_host, (), None), handle)
+        run = Run(str(path), info, plan, by_host, (), None, chain=Chain(since=1))
+        directory = RunDirectory(run, handle, root(info.id))
         write_json(path / "run.json", info)  # last: with it the directory is a run
     return directory
 
@@ -233,10 +243,10 @@ def reopen(path: Path) -> RunDirectory:
         )
     handle = lock(path / "lock")
     with _closing_on_error(handle), write_errors(path):
-        run, records = read(path)
-        _move_uncommitted(path, records)
+        _move_uncommitted(path, read(path)[1])
         (path / "ending.json").unlink(missing_ok=True)
-    return RunDirectory(msgspec.structs.replace(run, ending=None, damage=()), handle)
+        run, records = read(path)
+    return RunDirectory(msgspec.structs.replace(run, ending=None, damage=()), handle, records.link)
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def new_run(study: str, command: Sequence[str], folder: Path | None = None) -> t
     """
     now = datetime.now(UTC)
     run_id = f"{now:%Y%m%d-%H%M%S}-{study.replace(':', '-')}-{os.urandom(2).hex()}"
-    info = RunInfo(RUN_SCHEMA, run_id, study, now.isoformat(), __version__, tuple(command), {}, {})
+    info = RunInfo(RUN_SCHEMA, run_id, study, now.isoformat(), __version__, tuple(command), {}, {}, chained=True)
     return (folder or runs_folder()) / run_id, info
 
 

@@ -3,9 +3,10 @@
 import sys
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -28,10 +29,12 @@ from assay.model.record import (
     Shared,
     decode_record,
 )
-from assay.model.run import RUN_SCHEMA, CaseRecords, LaunchRecords, Run, RunInfo
+from assay.model.run import RUN_SCHEMA, CaseRecords, Ending, LaunchRecords, Run, RunInfo
 from assay.store import earlier, imported, packed
+from assay.store.chain import Links, columns_end
 from assay.store.files import COLUMNS, COLUMNS_FORM
 from assay.store.grouping import Grouping
+from assay.store.record_file import Records
 
 if TYPE_CHECKING:
     from assay.store.compact import Common
@@ -62,12 +65,12 @@ def load(path: Path) -> Run:
     return read(path)[0]
 
 
-def read(path: Path) -> tuple[Run, "Records"]:
+def read(path: Path) -> tuple[Run, Records]:
     """The run in a directory, and its records; raises as `load` does."""
     info = _read(path / "run.json", RunInfo, RUN_SCHEMA)
     if (path / imported.FILE).is_file():
         known = _read(path / imported.FILE, Imported, IMPORTED_SCHEMA)
-        return imported.as_run(path, info, known), Records([], [], set(), 0, [])
+        return imported.as_run(path, info, known), Records()
     plan = earlier.plan(_read(path / "plan.json", Plan, PLAN_SCHEMA))
     for part in (plan, *plan.trials):
         for case in part.cases:
@@ -79,13 +82,14 @@ def read(path: Path) -> tuple[Run, "Records"]:
         if (path / "ending.json").is_file()
         else None
     )
-    records = read_records(path, _Planned(plan))
+    records = read_records(path, info, _Planned(plan), ending)
     by_host = {
         machine.host: msgspec.structs.replace(machine, facts=without_private_words(machine.facts))
         for machine in machines
     }
     run = Run(str(path), info, plan, by_host, (), ending, tuple(records.damage))
-    run = msgspec.structs.replace(run, predictions=tuple(records.predictions))
+    counted, refused = tuple(records.predictions), tuple(records.refused)
+    run = msgspec.structs.replace(run, predictions=counted, refused=refused, chain=records.chain)
     return with_launches(run, records.launches), records
 
 
@@ -102,32 +106,6 @@ def with_launches(run: Run, launches: Sequence[LaunchRecords]) -> Run:
         launches=tuple(each for each in launches if each.launch.id not in of_trials),
         trials=tuple(each for each in launches if each.launch.id in of_trials),
     )
-
-
-class Records(NamedTuple):
-    """The content of records.jsonl.
-
-    Attributes:
-        launches: committed, valid launches.
-        damage: a sentence for each part that could not be read.
-        lines: line numbers of launches and predictions; all other lines are unreadable or belong to no launch.
-        columns: size of the part of the file of columns that launches need.
-        predictions: predictions made before the first launch of their case.
-    """
-
-    launches: list[LaunchRecords]
-    damage: list[str]
-    lines: set[int]
-    columns: int
-    predictions: list[Prediction]
-
-    def predict(self, record: Prediction, number: int) -> None:
-        """Add the prediction of a line; one that is refused because of earlier lines counts as not made."""
-        if why := record.refusal(self.predictions, [each.launch for each in self.launches]):
-            self.damage.append(f"line {number}, a prediction of {record.of}, counts as not made: {why}")
-        else:
-            self.predictions.append(record)
-            self.lines.add(number)
 
 
 def _require_axes(declared: Declaration, case: Case, path: Path) -> None:
@@ -164,7 +142,7 @@ class _Planned:
         self._made.add(made)
 
 
-def read_records(path: Path, planned: _Planned) -> Records:
+def read_records(path: Path, info: RunInfo, planned: _Planned, ending: Ending | None) -> Records:
     """The committed launches in the records.jsonl of a directory; lines are counted from 1.
 
     Raises:
@@ -172,23 +150,28 @@ def read_records(path: Path, planned: _Planned) -> Records:
     """
     records, columns = path / "records.jsonl", path / COLUMNS
     content = records.read_bytes() if records.is_file() else b""
-    if not columns.is_file():
-        return _read_records(content, -1, planned)
-    with columns.open("rb") as file:
-        return _read_records(content, file.fileno(), planned)
+    with columns.open("rb") if columns.is_file() else nullcontext() as file:
+        handle = file.fileno() if file else -1
+        links = Links(content, handle, info.id)
+        read = _read_records(content, handle, planned, links)
+        read.chain = links.chain(ending.chain if ending else "", from_the_start=info.chained)
+        read.link = links.rest()
+    if read.chain.broken:
+        read.refuse_from(read.chain.broken, links.commits)
+    return read
 
 
-def _read_records(content: bytes, file: int, planned: _Planned) -> Records:
+def _read_records(content: bytes, file: int, planned: _Planned, links: Links) -> Records:
     """See `read_records`; `file` is the handle of the file of columns, -1 if there is none."""
     end = content.rfind(b"\n") + 1
     torn = end < len(content)
-    needed = 0
-    read = Records([], [], set(), 0, [])
+    read = Records()
     launches, damage, valid = read.launches, read.damage, read.lines
     known: dict[str, Header] = {}
     pending = _Uncommitted(file)
     # One line at a time: a list of all of them would be a second copy of the file.
-    for number, line in enumerate(_lines(content, end), 1):
+    for number, place in enumerate(_lines(content, end), 1):
+        line = content[place]
         try:
             record = decode_record(line)
         except RecordError as error:
@@ -196,6 +179,7 @@ def _read_records(content: bytes, file: int, planned: _Planned) -> Records:
             # The lines before it may belong to the same launch: see `_Uncommitted.launch`.
             pending = _Uncommitted(file, broken=f"line {number} is {error.what} ({error.why})")
             continue
+        record = links.taken(record, number, place, pending.records)
         if isinstance(record, Prediction):
             read.predict(record, number)
             pending = pending.left_at(number)
@@ -212,7 +196,7 @@ def _read_records(content: bytes, file: int, planned: _Planned) -> Records:
             damage.append(f"launch {record.id} (attempt {record.attempt}) counts as not made: {error.what}")
         else:
             valid.update(range(number - len(pending.records), number + 1))
-            needed = max(needed, *map(_end, pending.records), 0)
+            read.columns = max(read.columns, *map(columns_end, pending.records), 0)
             if pending.broken:
                 damage.append(f"a launch before {record.id} is lost: {pending.broken}")
         pending = _Uncommitted(file)
@@ -223,7 +207,7 @@ def _read_records(content: bytes, file: int, planned: _Planned) -> Records:
         damage.append(
             f"the last {count} line{'s' * (count > 1)} were torn off by a crash: no launch record commits them"
         )
-    return read._replace(columns=needed)
+    return read
 
 
 def _require_known(record: ProgramRecord | Shared | Columns) -> None:
@@ -233,23 +217,12 @@ def _require_known(record: ProgramRecord | Shared | Columns) -> None:
         raise _newer(COLUMNS, record.form, COLUMNS_FORM)
 
 
-def _end(record: ProgramRecord | Shared | Columns) -> int:
-    """Offset in the file of columns at which the bytes of a record end."""
-    match record:
-        case Shared():
-            return record.at + record.bytes
-        case Columns():
-            return record.at + sum(record.parts)
-        case _:
-            return 0
-
-
-def _lines(content: bytes, end: int) -> Iterator[bytes]:
-    """The lines up to `end`, without their newlines."""
+def _lines(content: bytes, end: int) -> Iterator[slice]:
+    """The places of the lines up to `end`, without their newlines."""
     start = 0
     while start < end:
         stop = content.index(b"\n", start)
-        yield content[start:stop]
+        yield slice(start, stop)
         start = stop + 1
 
 

@@ -23,6 +23,7 @@ from assay.model.private import NAMED, PRIVATE, Kind, without_private_words
 from assay.model.record import Columns, Launch, RecordError, Shared, decode_record, encode_record
 from assay.model.run import LaunchRecords, Run, RunInfo
 from assay.store import earlier, imported, packed
+from assay.store.chain import reseal
 from assay.store.files import COLUMNS, pretty
 from assay.store.reading import load
 from assay.store.standins import StandIns
@@ -134,6 +135,8 @@ def _copy_records(run: Run, whole: Path, into: Path, standing: StandIns) -> None
             else:
                 kept = [_line(each, standing) for each in records if not isinstance(each, Shared | Columns)]
             lines.writelines(line + b"\n" for line in kept)
+    if not run.chain.broken:  # a broken chain stays broken
+        reseal(into, run)
     if not (into / COLUMNS).stat().st_size:
         (into / COLUMNS).unlink()
 

@@ -1,7 +1,10 @@
 """The study `like:REFERENCE`: the measurements of a published system, as far as Assay can make them here."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from assay import references
 from assay.catalogue import benchmarks
@@ -10,17 +13,26 @@ from assay.model.benchmark import Benchmark
 from assay.model.declaration import Axis, Params, ParamValue
 from assay.model.derivation import OF_MACHINE
 from assay.model.errors import UsageError
-from assay.model.imported import RANGE_END, UNSTATED, Figure, Table
+from assay.model.imported import RANGE_END, UNSTATED, Figure, Imported, Table
 from assay.model.law import SPEED_UP
-from assay.model.placement import Memory
-from assay.model.plan import Measure, Study
+from assay.model.placement import Memory, parsed
+from assay.model.plan import LARGEST, Measure, Study
 from assay.model.units import format_size
 
 #: One core, the base of published speed-ups.
 _BASE = "one-core"
 _WEIGHT = 0.3
-#: Sizes of messages for a bandwidth without one: authors print the best of large ones.
+#: Sizes of messages for a bandwidth without one: authors print the best of large ones; for a latency the curve.
 _LARGE = (2**18, 2**20, 2**22)
+_CURVE = (0, *(2**power for power in range(23)))
+_UNSTATED_SIZES = {
+    "size of the messages of a bandwidth": "the source does not state it; {} take its place".format(
+        ", ".join(map(format_size, _LARGE))
+    )
+}
+#: What a conclusion states besides the quantity that it is about.
+_NO_FIGURE = Figure("", "", "", 1.0, "")
+_NO_TABLE = Table("", "", "", "", (_NO_FIGURE,))
 
 
 class _Row(NamedTuple):
@@ -30,6 +42,7 @@ class _Row(NamedTuple):
     placement: str
     memory: str
     params: tuple[tuple[str, ParamValue], ...]
+    launches: int = 0
 
 
 def study(name: str, sweeps: Sequence[str] = ()) -> Study:
@@ -42,7 +55,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         raise UsageError(
             f"study 'like:{name}' is not swept", why="--sweep is for scale:NAME", remedy=f"assay plan like:{name}"
         )
-    found = references.get(name)
+    found, curves = references.get(name), references.measures(name)
     rows: dict[_Row, None] = {}
     without: dict[str, str] = {}
     for table in found.tables:
@@ -52,16 +65,14 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
             request = f"{table.tool}: {table.where}"
             try:
                 for each, of in _measured(table, figure):
-                    rows |= dict.fromkeys(_rows(each, of))
-                    if _unstated_size(each, of):
-                        sizes = ", ".join(map(format_size, _LARGE))
-                        without.setdefault(
-                            "size of the messages of a bandwidth",
-                            f"the source does not state it; {sizes} take its place",
-                        )
+                    wanted = dict.fromkeys(_rows(each, of, curves))
+                    rows |= wanted
+                    if wanted and _unstated_size(each, of):
+                        without |= _UNSTATED_SIZES
             except _AbsentError as absent:
                 without.setdefault(request, str(absent))
-    if not rows:
+    rows |= dict.fromkeys(_of_conclusions(found, curves))
+    if not rows and not curves:
         raise UsageError(
             f"nothing of '{name}' can be measured",
             why="; ".join(dict.fromkeys(without.values())),
@@ -70,12 +81,26 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
     return Study(
         title=f"Like {found.title}",
         question=found.question or f"What does this machine do of what {name} did?",
-        measure=tuple(_measures(rows)),
+        measure=(*curves, *_measures(rows)),
         budget_s=900,
         grows=True,
         repeats=found.sources[0].name,
+        reference=name,
         without=without,
     )
+
+
+def _of_conclusions(found: Imported, curves: Sequence[Measure]) -> Iterator[_Row]:
+    """Rows that the conclusions need; what cannot be measured for one is said beside it."""
+    known = {table.benchmark for table in found.tables}
+    for each in found.conclusions:
+        operands = each.quantity.operands
+        levels = {name for operand in operands for name in operand.factors} - {"network"}
+        if levels or not {operand.benchmark for operand in operands} <= known:
+            continue
+        with suppress(_AbsentError):
+            for table, figure in _measured(_NO_TABLE, replace(_NO_FIGURE, derivation=each.quantity)):
+                yield from _rows(table, figure, curves)
 
 
 class _AbsentError(Exception):
@@ -107,7 +132,7 @@ def _refuse_unknown(name: str) -> None:
         raise _AbsentError(f"Assay has no benchmark '{name}'")
 
 
-def _rows(table: Table, figure: Figure) -> Iterator[_Row]:
+def _rows(table: Table, figure: Figure, curves: Sequence[Measure]) -> Iterator[_Row]:
     _refuse_unknown(table.benchmark)
     benchmark = benchmarks.get(table.benchmark)
     params = {name: value for name, value in (table.params | figure.params).items() if name != RANGE_END}
@@ -122,17 +147,40 @@ def _rows(table: Table, figure: Figure) -> Iterator[_Row]:
         raise _AbsentError(f"'{figure.metric}' follows from other figures")
     if table.placement == UNSTATED:
         raise _AbsentError("the source does not say where it ran")
-    size = _unstated_size(table, figure)
-    for sized in [{size: large} for large in _LARGE] if size else [{}]:
+    if _is_drawn(_row(benchmark, table.placement, table.memory, params), curves):
+        return
+    size, order = _unstated_size(table, figure), benchmark.axis("order")
+    metric = roles.metric(benchmark, figure.kernel, figure.metric)
+    sizes = _CURVE if metric and metric.role == "message-time" else _LARGE
+    for sized in [{size: each} for each in sizes] if size else [{}]:
         yield _row(benchmark, table.placement, table.memory, params | sized)
+    if order and order.name not in params:  # authors fill the memory; such a solution takes an hour
+        largest = _row(benchmark, table.placement, table.memory, params | {order.name: LARGEST})
+        yield largest._replace(launches=1)
 
 
 def _unstated_size(table: Table, figure: Figure) -> str:
     """The axis of the size of messages if the figure is a bandwidth without one, else empty."""
     metric = roles.metric(benchmarks.get(table.benchmark), figure.kernel, figure.metric)
     size = roles.axis(benchmarks.get(table.benchmark), "message-size")
-    is_bandwidth = metric is not None and metric.role == "message-bandwidth"
-    return size if is_bandwidth and size not in table.params | figure.params else ""
+    of_messages = metric is not None and metric.role in {"message-bandwidth", "message-time"}
+    return size if of_messages and size not in table.params | figure.params else ""
+
+
+def _is_drawn(row: _Row, curves: Sequence[Measure]) -> bool:
+    """Whether a row is on a curve that is measured whole."""
+    return any(
+        row.benchmark == each.benchmark
+        and row.memory in each.memory
+        and row.placement in {word for words in each.placements for word in parsed(words).each_over}
+        and all(value in _values(each, name) for name, value in row.params)
+        for each in curves
+    )
+
+
+def _values(measure: Measure, axis: str) -> tuple[ParamValue, ...]:
+    value = measure.axes.get(axis, ())
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _row(benchmark: Benchmark, placement: str, memory: str, params: Params) -> _Row:
@@ -178,6 +226,7 @@ def _measures(rows: dict[_Row, None]) -> Iterator[Measure]:
             if name:
                 axes[name] = tuple(dict.fromkeys(values))
             weight = _WEIGHT / max(1, len(values))
+            why = "rows of the published system"
             yield Measure(
-                row.benchmark, (row.placement,), (row.memory,), axes, weight, why="rows of the published system"
+                row.benchmark, (row.placement,), (row.memory,), axes, weight, why=why, launches=row.launches
             )

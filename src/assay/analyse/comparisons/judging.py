@@ -13,7 +13,14 @@ from assay.analyse.comparisons.families import RunEffects, Tested
 from assay.analyse.comparisons.lacking import Seen, lack
 from assay.analyse.comparisons.ranks import shift
 from assay.analyse.estimates import Measured
-from assay.analyse.history import ASSUMED_RATIO, BetweenRuns, OfDifference, of_difference, widened
+from assay.analyse.history import (
+    ASSUMED_RATIO,
+    DISTURBED_RATIO,
+    BetweenRuns,
+    OfDifference,
+    of_difference,
+    widened,
+)
 from assay.analyse.statistics import MARGIN, NORMAL, Samples, hodges_lehmann, verdict
 from assay.model.grouping import grouped
 from assay.model.quantity import CONFIDENCE, Quantity
@@ -109,7 +116,7 @@ def between_runs(
             RunEffects(
                 variance=np.array([each.variance for each in variances]),
                 freedom=freedom,
-                relative=np.where(np.isinf(freedom), ASSUMED_RATIO**2, 0.0),
+                relative=np.where(np.isinf(freedom), [_ratio(pairs[at]) ** 2 for at in testable], 0.0),
                 common=_together(known, [pairs[at] for at in testable]),
             ),
         )
@@ -137,6 +144,12 @@ def _of_difference(pair: Pair, known: BetweenRuns | None) -> OfDifference:
         return of_difference((), same_day=False)
     sides = known.run.components(pair.a.estimate.id), known.base.components(pair.b.estimate.id)
     return of_difference(sides, same_day=known.same_day)
+
+
+def _ratio(pair: Pair) -> float:
+    """The assumed deviation between runs over that between launches."""
+    disturbed = pair.a.estimate.disturbed + pair.b.estimate.disturbed
+    return DISTURBED_RATIO if disturbed else ASSUMED_RATIO
 
 
 def _together(known: BetweenRuns | None, pairs: Sequence[Pair]) -> float | None:

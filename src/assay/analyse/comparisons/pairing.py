@@ -89,11 +89,14 @@ def _named(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor])
     places = (folded.places for folded in run.plan.folded)
     halves = {into.text: request for request, into in places if request.share == "half"}
     groups: dict[tuple[str, Hashable], list[tuple[str, Measured]]] = {}
+    order: dict[tuple[str, str], int] = {}
     for each in measured:
         if each.launches and each.estimate.median and is_headline(each.estimate):
             for name, level in _levels(each.estimate, halves).items():
                 groups.setdefault((name, _rest(each.estimate, name)), []).append((level, each))
+                order.setdefault((name, level), len(order))
     for (name, _), group in groups.items():
+        group.sort(key=lambda each: order[name, each[0]])
         yield from _against_base(name, group, varied.get(name), run.machines)
 
 

@@ -39,9 +39,13 @@ class Times(NamedTuple):
 
 
 def by_size(known: RunEstimates, benchmark: str, *coordinates: str) -> list[Curve]:
-    """Return the curves of a benchmark's headline over sizes, and over `coordinates`."""
+    """Return the curves of a benchmark's headline over sizes, and over `coordinates`.
+
+    A size with an offset is not a point of the curve: it disturbs the curve on purpose.
+    """
     found = (each for each in known.of(benchmark) if (each.estimate.median or 0.0) > 0)
-    return curves((each for each in found if size(each.estimate) >= 0), BYTES, OFFSET, *coordinates)
+    plain = (each for each in found if not roles.level_of(each.estimate, "size-offset"))
+    return curves((each for each in plain if size(each.estimate) >= 0), BYTES, OFFSET, *coordinates)
 
 
 def unusual(estimate: Estimate, but: Collection[str]) -> int:

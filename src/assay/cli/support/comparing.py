@@ -7,30 +7,43 @@ from typing import NamedTuple
 import msgspec
 
 from assay import store
+from assay.analyse import examine_together
+from assay.analyse.history import FEWEST_RUNS
 from assay.cli.support import opened, output
-from assay.compare import figure_rows, terminal
+from assay.compare import figure_rows, levels, terminal
 from assay.compare.environment import GUARDED
+from assay.compare.gates import Gate, Judged, further_launches, gate
 from assay.compare.meeting import Declared
 from assay.compare.records import ComparedRuns, ComparedToFirst
-from assay.compare.runs import against, refuse_nothing, unjudged, within
+from assay.compare.repetitions import repetitions
+from assay.compare.runs import against, borders, refuse_nothing, within
 from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
-from assay.model.compared import Compared, ComparedPair
+from assay.model.compared import Compared
 from assay.model.errors import PartialRunError, ThresholdError, UsageError
+from assay.model.repetition import Repetition
 from assay.model.result import RESULT_SCHEMA
 from assay.model.run import Run
 from assay.model.units import parse_share
+from assay.report import repetition_screen, verdicts
+from assay.report.screen import Screen
 
 #: Number of earlier runs, the latest ones, that are read for the variance between runs.
 _MOST_EARLIER = 8
+#: Figures that a gate names one by one.
+_NAMED = 10
 
 
 class _Found(NamedTuple):
-    """The runs, the base first; their comparisons with it (or of the levels of a single one); all side by side."""
+    """The runs, the base first; their comparisons with it (or of the levels of a single one); all side by side.
+
+    `repeated`: conclusions of the publications among them, judged.
+    """
 
     runs: list[Run]
     compared: list[Compared]
     sides: Sides
+    repeated: tuple[Repetition, ...] = ()
 
 
 def compare(
@@ -57,8 +70,63 @@ def compare(
         status = run.ending.status if run.ending else "not ended"
         output.say(f"run {run.info.id} is {status}: cases that it did not measure are not compared")
     if threshold is not None:
-        _judge(found.compared, threshold)
-        _refuse_unjudged(found.compared, threshold, unfinished)
+        _judge(gate(found.compared, threshold), unfinished)
+
+
+def compare_levels(  # noqa: PLR0913 (the options of the command)
+    names: Sequence[str],
+    factor: str,
+    declared: Declared,
+    fail_below: str | None,
+    *,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Compare levels of whole runs, and print what was seen and which runs come next.
+
+    Args:
+        names: of runs.
+        factor: whose levels the runs state.
+        declared: must be empty.
+        fail_below: share by which a figure may be slower; None for any.
+        everything: print all comparisons, not only the significant ones.
+        as_json: print JSON.
+    """
+    opened.without_collector()
+    border = None if fail_below is None else parse_share(fail_below)
+    if any(declared):
+        why = "whatever differs between the levels belongs to them, and is shown"
+        again = f"assay compare --factor {factor} {' '.join(names)}"
+        raise UsageError("--across, --allow and --as do not go with --factor", why=why, remedy=again)
+    runs = [store.load(store.find(name)) for name in names]
+    alternating = levels.alternations(runs, factor)
+    evidence = dict(zip((run.info.id for run in runs), examine_together(runs, borders(runs)), strict=True))
+    found = [levels.by_level(each, evidence) for each in alternating]
+    if as_json:
+        documents = [ComparedRuns(**msgspec.structs.asdict(each)) for each in found]
+        ids = tuple(run.info.id for run in runs)
+        output.print_json(
+            documents[0] if len(found) == 1 else ComparedToFirst(RESULT_SCHEMA, ids, tuple(found), None, ())
+        )
+    else:
+        for each in found:
+            figure_rows.render(each, output.console(), everything=everything)
+    for blocks, each in zip(alternating, found, strict=True):
+        for run in blocks.alone:
+            output.say(f"run {run.info.id} has no neighbour in time of the other level: it is left out")
+        _print_next(blocks, each)
+    if border is not None:
+        _judge(gate(found, border), [])
+
+
+def _print_next(found: levels.Alternation, compared: Compared) -> None:
+    """Print the runs that decide what the blocks so far leave open, if any do."""
+    more = [lack.more for pair in compared.pairs if (lack := pair.comparison.lack) and lack.more]
+    if more:
+        study = found.runs[0][0].plan.study
+        runs = "; ".join(f"assay run {study} --level {found.factor}={level}" for level in found.following)
+        blocks = f"{max(more)} more {'block' if max(more) == 1 else 'blocks'}"
+        output.say(f"{blocks} of two runs can decide what was seen; next, in this order: {runs}")
 
 
 def _document(found: _Found) -> Compared | ComparedToFirst:
@@ -66,20 +134,31 @@ def _document(found: _Found) -> Compared | ComparedToFirst:
     sentences = tuple(each.text for each in statements(found.sides))
     shown = found.sides.found if found.sides.found.curves or found.sides.found.contrasts else None
     if len(found.compared) > 1:
-        return ComparedToFirst(RESULT_SCHEMA, found.sides.found.runs, tuple(found.compared), shown, sentences)
-    return ComparedRuns(**msgspec.structs.asdict(found.compared[0]), side_by_side=shown, statements=sentences)
+        return ComparedToFirst(
+            RESULT_SCHEMA, found.sides.found.runs, tuple(found.compared), shown, sentences, found.repeated
+        )
+    return ComparedRuns(
+        **msgspec.structs.asdict(found.compared[0]),
+        side_by_side=shown,
+        statements=sentences,
+        repetitions=found.repeated,
+    )
 
 
 def _print(found: _Found, *, everything: bool) -> None:
     """Print sentences and tables of the curves, and the rows of each run; for two runs, differences come first."""
     console = output.console()
     sides = _uncompared(found.sides, found.compared)
+
+    def in_words() -> bool:
+        for each in found.repeated:
+            repetition_screen.conclusions(each, Screen(console))
+        return terminal.render(sides, console)
+
     if len(found.compared) == 1:
-        figure_rows.render(
-            found.compared[0], console, everything=everything, curves=lambda: terminal.render(sides, console)
-        )
+        figure_rows.render(found.compared[0], console, everything=everything, curves=in_words)
         return
-    sentences = terminal.render(sides, console)
+    sentences = in_words()
     for compared in found.compared:
         console.print()
         figure_rows.render(compared, console, everything=everything, curves=lambda: sentences)
@@ -127,57 +206,79 @@ def _several(runs: Sequence[str], declared: Declared, threshold: float | None) -
     shown = sides(found, {}, declared, earlier_than(found))
     if threshold is not None or not shown.have_common:
         refuse_nothing(shown.compared)
-    return _Found(found, list(shown.compared), shown)
+    return _Found(found, list(shown.compared), shown, repetitions(shown, declared.names))
 
 
 def earlier_than(runs: Sequence[Run]) -> list[Run]:
-    """The latest runs of these machines and studies in the same folders: they show the variance between runs."""
+    """The latest earlier runs of these machines and studies in the same folders: they show how runs vary.
+
+    Later ones than those that are compared do not count: a machine may have been changed.
+    """
     machines = {(run.plan.machine, run.plan.study) for run in runs if not run.imported}
-    judged = {run.info.id for run in runs}
+    judged, latest = {run.info.id for run in runs}, max(run.info.started for run in runs)
     paths = [Path(run.path) for run in runs if run.path]
     others = [
         (each.started, folder / each.id)
         for folder in dict.fromkeys(path.resolve().parent for path in paths if path.is_dir())
         for each in store.listing(folder)
-        if (each.machine, each.study) in machines and each.id not in judged and each.status in {"complete", "cut"}
+        if (each.machine, each.study) in machines
+        and each.id not in judged
+        and each.started < latest
+        and each.status in {"complete", "cut"}
     ]
     return [store.load(path) for _, path in sorted(others, reverse=True)[:_MOST_EARLIER]]
 
 
-def _judge(compared: Sequence[Compared], threshold: float) -> None:
-    """ThresholdError if a figure is certainly slower than the base by more than the threshold."""
-    pairs = [(each.run, pair) for each in compared for pair in each.pairs]
-    worse = [
-        (run, pair) for run, pair in pairs if pair.comparison.verdict == "slower" and _best(pair) < 1 - threshold
-    ]
-    if worse:
-        run, worst = min(worse, key=lambda each: _best(each[1]))
+def _judge(found: Gate, unfinished: Sequence[Run]) -> None:
+    """Raise the error for the exit code of a gate; name on stderr what failed and what is not decided.
+
+    Raises:
+        ThresholdError: a figure is certainly slower than the base by more than the border.
+        PartialRunError: none is, but figures are not decided or could not be compared.
+    """
+    border, of = f"{100 * found.border:g} %", len(found.figures)
+    failed, undecided = found.of("failed"), found.of("open", "missing")
+    for each in (failed or undecided)[:_NAMED]:
+        output.say(f"{'slower' if failed else 'undecided'}: {each.run}: {each.name}: {_why(each)}")
+    if failed:
         raise ThresholdError(
-            f"{len(worse)} of {len(pairs)} figures are slower by more than {100 * threshold:g} %",
-            why=f"{worst.a.id}: by {100 * (1 - _best(worst)):.1f} % at least",
-            remedy=f"assay report {run}",
+            f"{len(failed)} of {of} figures are slower by more than {border}",
+            why=f"{failed[0].name}: by {100 * (1 - failed[0].speed_up[2]):.1f} % at least",
+            remedy=f"assay report {failed[0].run}",
         )
-
-
-def _refuse_unjudged(compared: Sequence[Compared], threshold: float, unfinished: list[Run]) -> None:
-    """PartialRunError if figures of the base cannot be judged: they did not pass the threshold."""
-    missing = [(each.run, *item) for each in compared for item in unjudged(each).items()]
-    if missing:
-        judged, name, why = missing[0]
+    if undecided:
         run = unfinished[0].info.id if unfinished else ""
         raise PartialRunError(
-            f"no figure is slower by more than {100 * threshold:g} %, but {len(missing)} could not be compared",
-            why=f"the first, {name}: {why}",
-            remedy=f"assay run --resume {run}" if run else f"assay show {judged}",
+            f"no figure is certainly slower by more than {border}, but {len(undecided)} of {of} are not decided",
+            why=f"{undecided[0].name}: {_why(undecided[0])}",
+            remedy=f"assay run --resume {run}" if run else _deciding(found, undecided),
         )
-    verdicts = [pair.comparison.verdict for each in compared for pair in each.pairs]
-    if unclear := verdicts.count("inconclusive"):
-        output.say(
-            f"no figure is slower by more than {100 * threshold:g} %; "
-            f"{unclear} of {len(verdicts)} are inconclusive"
+    if found.is_untested:
+        why = "no figure has an interval: they need 6 blocks, or 4 launches in each of two runs, and samples"
+        raise PartialRunError(
+            f"nothing could be decided at {border}", why=why, remedy="assay run STUDY --launches 6"
         )
+    output.say(f"no figure of {of} is slower by more than {border}")
 
 
-def _best(pair: ComparedPair) -> float:
-    """The best end of the speed-up's interval."""
-    return pair.comparison.hi if pair.a.better == "higher" else 1 / pair.comparison.lo
+def _why(each: Judged) -> str:
+    """Why a figure failed or is not decided."""
+    if each.pair is None:
+        return each.why
+    ratio, lo, hi = each.speed_up
+    ends = f" [{lo:.3g}, {hi:.3g}]" if each.pair.comparison.confidence else ""
+    lacks = "" if each.decision == "failed" else verdicts.missing(each.pair.comparison)
+    return "; ".join(filter(None, (f"{ratio:.3g}{ends} times as fast as the base", lacks)))
+
+
+def _deciding(found: Gate, undecided: Sequence[Judged]) -> str:
+    """The next command for figures that are not decided."""
+    compared = [each.pair.comparison for each in undecided if each.pair]
+    if more := further_launches(undecided, found.border):
+        made = max((min(each.launches) for each in compared), default=0)
+        return f"assay run STUDY --launches {made + more}; then compare again"
+    if any(each.is_assumed for each in compared):
+        return (
+            f"assay run STUDY, {FEWEST_RUNS} times into this folder: they show how much runs vary; compare again"
+        )
+    return f"assay show {undecided[0].run}"

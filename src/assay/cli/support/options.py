@@ -147,6 +147,13 @@ class RunOptions:
         "assay.toml. Several factors give all combinations.",
         multiple=True,
     )
+    levels: tuple[str, ...] = option(
+        "--level",
+        "NAME=LEVEL",
+        "Name a state of the machine that no command sets: nps=4, bios=hpc, os=rocky9. assay compare --factor "
+        "compares the levels of several runs.",
+        multiple=True,
+    )
     mpis: tuple[str, ...] = option(*_MPIS, multiple=True, callback=each_once)
     blas: str | None = option(
         "--blas",

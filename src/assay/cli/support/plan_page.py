@@ -298,6 +298,9 @@ def order_and_cost(plan: Plan) -> list[str]:
             "the first level is measured twice (A against A): this shows the smallest difference that the machine "
             "resolves"
         )
+    if plan.levels:
+        stated = ", ".join(f"{name} {level}" for name, level in plan.levels.items())
+        lines.append(f"you state of the machine during the whole run: {stated}")
     if len(plan.hosts) > 1:
         lines.append(f"nodes: {', '.join(plan.hosts)}")
     budget = "no budget" if plan.budget_s is None else f"budget {duration(plan.budget_s)}"

@@ -70,6 +70,7 @@ def options_of(given: RunOptions, hosts: tuple[str, ...]) -> Options:
         confirm=given.confirm or confirm_s is not None,
         confirm_s=confirm_s,
         hosts=hosts,
+        levels=planning.parse_levels(given.levels),
         folders=tuple(GivenFolder(str(Path(path).absolute())) for path in given.folders),
     )
 

@@ -32,6 +32,7 @@ from assay.model.units import count_of, typed_duration
 from assay.plan import Options
 from assay.plan.stages import CONFIRM
 from assay.report import html
+from assay.report.provenance import chained
 from assay.run.dry_run import dry_run, require_launchers, require_same
 from assay.run.ledger import begun, remaining_work
 from assay.run.levels import commands
@@ -199,6 +200,7 @@ def _printed(opened: OpenRun, site: Site) -> tuple[Run, Analysis]:
     run, analysis = opened.run, opened.analysis()
     printed.tell(Path(run.path), ("text",), lambda console: show.page(run, analysis, console))
     _print_cut(run, site)
+    output.say(f"records: {chained(run)}")
     output.echo(output.write_page(run, html.render(run, analysis)))
     return run, analysis
 

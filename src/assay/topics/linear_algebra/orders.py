@@ -1,15 +1,21 @@
 """The law of the time of a system of equations, as HPL's authors model it, step by step.
 
-Step k exchanges rows, then updates the columns right of panel k. With look-ahead the next panel is updated first,
-factored and broadcast during the rest of the update, and the longer of the two counts.
+Each column of the grid has a clock t. In step k it waits for panel k, exchanges rows, and updates what is right of
+the panel. With look-ahead the column of the next panel updates, factors and sends that panel first.
 
-T = sum over k of [ S(k) + max(U(k) + C(k+1) + F(k+1) / Q, U(k) first(k) + F(k+1) + B(k+1)) ]
-    + b n^2 (3 P + Q) / (2 P Q)
+    t(c) = max(t(c), r(k) + h B(k)) + S(k, c)         r(k): when panel k is ready, h: messages until it is here
+    r(k+1) = t(o) + U(k, o) first(k) + F(k+1)         of the column o that owns panel k+1
+    t(c) = t(c) + U(k, c) + C(k+1) + F(k+1) if c = o
+
+T = the latest t + b n^2 (3 P + Q) / (2 P Q)
+
+A column that factors is late, and the others wait only if it is still late when they need its panel. A sum of the
+longest part of each step (HPL 2.3, "scalability", has a sum of all parts) counts that wait in each step.
 
 U = g operations + u numbers is the update, F = f numbers + pivots is a panel, `first` is the share of an update
-that the next panel waits for. B and S are messages: the broadcast of a panel and the exchange of rows; C is the
-part of B that computing does not hide. The message law gives their time between nodes; messages inside a node, and
-all waiting, are in b. HPL's page has the sum without look-ahead (HPL 2.3, "scalability").
+that the next panel waits for. B and S are messages: a panel on its way and the exchange of rows; C is the part of
+B that computing does not hide. The message law gives their time between nodes; messages inside a node, and all
+other waiting, are in b.
 """
 
 import math
@@ -47,7 +53,7 @@ def no_messages(sizes: Samples) -> Samples:
 
 
 class Steps(NamedTuple):
-    """The work of a solution.
+    """The work of a solution. The work of a rank on a slow node counts more, by its time over that of the fastest.
 
     Attributes:
         n: order.
@@ -55,14 +61,15 @@ class Steps(NamedTuple):
         q: columns of the grid.
         ahead: whether there is look-ahead.
         mean_operations: operations of all updates, mean over the ranks.
-        operations: operations of each update on the rank with the most, shape (steps,).
+        operations: operations of each update in each column on its rank with the most, shape (steps, Q).
         edges: numbers of the triangular solutions of each update, mean over the ranks.
         panel: numbers of each panel on the rank with the most.
+        waits: operations for whose time ranks wait in panels, because others have more rows; mean over the ranks.
         first: share of each update that the next panel waits for.
         pivots: seconds of the messages in each panel.
-        broadcast: seconds of the broadcast of each panel.
+        broadcast: seconds of each panel on its way to the next rank.
         busy: seconds of each broadcast in which a rank cannot compute, because its processor passes the message.
-        exchange: seconds of the messages in each exchange of rows.
+        exchange: seconds of the messages in each exchange of rows, shape (steps, Q).
         slow: time of a rank over that of a rank on the fastest node: mean, slowest.
     """
 
@@ -74,6 +81,7 @@ class Steps(NamedTuple):
     operations: Samples
     edges: Samples
     panel: Samples
+    waits: float
     first: Samples
     pivots: Samples
     broadcast: Samples
@@ -98,37 +106,43 @@ class Steps(NamedTuple):
 
     def working_seconds(self, coefficients: Samples) -> Samples:
         """Return the seconds without the term of b for each row of coefficients (rows, 5): shape (rows,)."""
-        _, slow = self.slow
-        update = slow * (
-            np.outer(coefficients[:, _G], self.operations) + np.outer(coefficients[:, _U], self.edges)
-        )
-        panel = slow * np.outer(coefficients[:, self.panel_coefficient], self.panel) + self.pivots
-        start = panel[:, 0] + self.broadcast[0]
-        following = _of_next_step(panel)
-        sent = following + _of_next_step(self.broadcast[None, :])
-        if self.ahead:
-            busy = _of_next_step(self.busy[None, :])
-            taken = np.maximum(update + following / self.q + busy, update * self.first + sent)
-        else:
-            taken = update + sent
-        total: Samples = start + taken.sum(axis=1) + self.exchange.sum()
-        return total
+        g, u, f = (coefficients[:, [at]] for at in (_G, _U, self.panel_coefficient))
+        panel = f * self.panel + self.pivots
+        clock = np.zeros((len(coefficients), self.q))
+        ready = clock[:, 0] = panel[:, 0]
+        columns = np.arange(self.q)
+        for step in range(len(self.panel)):
+            distance = (columns - step) % self.q
+            hops = distance - (distance > 1)  # past the rank that factors next
+            clock = np.maximum(clock, ready[:, None] + hops * self.broadcast[step]) + self.exchange[step]
+            update = g * self.operations[step] + self.slow[1] * u * self.edges[step]
+            if step + 1 < len(self.panel):
+                owner = (step + 1) % self.q
+                ready = clock[:, owner] + update[:, owner] * self.first[step] + panel[:, step + 1]
+                update[:, owner] += panel[:, step + 1]
+                clock += update + self.busy[step + 1]
+                ready = ready if self.ahead else clock[:, owner].copy()
+            else:
+                clock += update
+        latest: Samples = clock.max(axis=1)
+        return latest
 
     def seconds(self, coefficients: Samples) -> Samples:
         """Return the seconds for each row of coefficients (rows, 5): shape (rows,)."""
         return self.working_seconds(coefficients) + coefficients[:, _B] * self.numbers
 
 
-def _of_next_step(values: Samples) -> Samples:
-    """Return the values of the step after each one, shape (rows, steps)."""
-    return np.hstack([values[:, 1:], np.zeros((len(values), 1))])
+def _left(sizes: Samples, places: int) -> Samples:
+    """Return what each of `places` has of the blocks after each one, dealt in turn, shape (blocks, places)."""
+    own = np.where(np.arange(len(sizes))[:, None] % places == np.arange(places), sizes[:, None], 0.0)
+    return np.vstack([np.cumsum(own[::-1], axis=0)[::-1][1:], np.zeros(places)])
 
 
 def steps_of(
     params: Params,
     along_row: Messages = no_messages,
     along_column: Messages = no_messages,
-    slow: tuple[float, float] = (1.0, 1.0),
+    slow: Samples | None = None,
     busy: Messages = no_messages,
 ) -> Steps:
     """Return the work of a solution.
@@ -137,36 +151,46 @@ def steps_of(
         params: with `n`, `nb`, `p` and `q`.
         along_row: messages along the rows of the grid: panels.
         along_column: messages along its columns: pivot candidates, rows.
-        slow: see `Steps`.
+        slow: time of each rank over that of a rank on the fastest node, row by row; None: 1 of all.
         busy: the part of each panel's message in which a rank cannot compute.
     """
     n, block, p, q = (int(params[name]) for name in ("n", "nb", "p", "q"))
-    blocks = np.arange(math.ceil(n / block), 0, -1)
-    height = np.minimum(n, n - (blocks[0] - blocks) * block).astype(float)
-    width = np.minimum(block, height)
-    right = height - width
-    rows = np.minimum(height, np.ceil(blocks / p) * block)
-    below = np.minimum(right, np.ceil((blocks - 1) / p) * block)
-    columns = right + 1  # with the right-hand side
+    ahead = params.get("look-ahead", "one") == "one"
+    slower = np.ones((p, q)) if slow is None else slow.reshape(p, q)
+    count = math.ceil(n / block)
+    width = np.minimum(block, n - np.arange(count) * block).astype(float)
+    right = n - np.cumsum(width)
+    rows, columns = _left(width, p), _left(width, q)
+    columns[:, count % q] += 1  # the right-hand side
+    below = (rows + width[:, None] / 2 / p)[:, :, None] * slower
+    per_row = 2 * width[:, None] * below.mean(axis=1)
+    most = 2 * width[:, None] * below.max(axis=1)
+    steps = np.arange(count)
+    following, owner = np.append(width[1:], 0.0), (steps + 1) % q
+    tall = rows + np.where(steps[:, None] % p == np.arange(p), width[:, None], 0.0)
+    first = np.minimum(1.0, following / np.maximum(columns[steps, owner], 1.0))
+    waited = (most - per_row)[steps, owner] * (following if ahead else columns[steps, owner])
     rounds = math.ceil(math.log2(p))
-    others = _NUMBER_BYTES * width * columns / q * (p - 1) / p
-    panels = _NUMBER_BYTES * panel_numbers(rows, width)
+    others = _NUMBER_BYTES * width[:, None] * columns * (p - 1) / p
+    panels = _NUMBER_BYTES * panel_numbers(tall.max(axis=1), width)
     none = np.zeros_like(width)
+    latency = (rounds - 2) * along_column(none)[:, None]
     return Steps(
         n=n,
         p=p,
         q=q,
-        ahead=params.get("look-ahead", "one") == "one",
-        mean_operations=float((2 * width * columns * (right + width / 2)).sum()) / (p * q),
-        operations=2 * width * columns / q * (below + width / 2 / p),
+        ahead=ahead,
+        mean_operations=float((per_row * columns).sum()) / q,
+        operations=most * columns,
         edges=width * right * (1 / p + 1 / q) / 2,
-        panel=width * rows,
-        first=np.minimum(1.0, q / np.maximum(blocks - 1, 1)),
+        panel=width * (tall * slower.T[steps % q]).max(axis=1),
+        waits=float(waited.sum()) / q,
+        first=first,
         pivots=rounds * width * along_column(_NUMBER_BYTES * (_HEAD + 2 * width)) if p > 1 else none,
         broadcast=along_row(panels) if q > 1 else none,
         busy=busy(panels) if q > 1 else none,
-        exchange=(rounds - 2) * along_column(none) + 2 * along_column(others) if p > 1 else none,
-        slow=slow,
+        exchange=latency + 2 * along_column(others.ravel()).reshape(others.shape) if p > 1 else 0.0 * others,
+        slow=(float(slower.mean()), float(slower.max())),
     )
 
 
@@ -296,9 +320,9 @@ class Fitted(NamedTuple):
 def fitted(solutions: Solutions) -> Fitted:
     """Fit the law to solutions of at least two orders.
 
-    Updates give g and u, panels give f, and the rest of the time of whole solutions gives b. The rate of the
-    product counts as a fraction of one more update. Distances are relative to the time of the solution; no
-    coefficient is negative.
+    Updates give g and u, panels without waiting give f, and the rest of the time of whole solutions gives b. The
+    rate of the product counts as a fraction of one more update. Distances are relative to the time of the
+    solution; no coefficient is negative.
     """
     members = solutions.measured
     draws, basis = replicates(members)
@@ -327,9 +351,8 @@ def coefficients(steps: Sequence[Steps], values: Samples) -> Samples:
     updates, panels = values[:, count : 2 * count] / times, values[:, 2 * count : 3 * count] / times
     undisturbed = _undisturbed(steps)
     some = [steps[at] for at in undisturbed]
-    mean_slow = np.array([each.slow[0] for each in some])
-    first = mean_slow * np.array([each.mean_operations for each in some]) / times[:, undisturbed]
-    second = mean_slow * np.array([each.edges.sum() for each in some]) / times[:, undisturbed]
+    first = np.array([each.mean_operations for each in some]) / times[:, undisturbed]
+    second = np.array([each.slow[0] * each.edges.sum() for each in some]) / times[:, undisturbed]
     wanted = np.minimum(updates[:, undisturbed], 1.0)
     if values.shape[1] > 3 * count:
         per_rank = _PRODUCT_WEIGHT * steps[0].slow[0] * values[:, 3 * count :] / (steps[0].p * steps[0].q)
@@ -340,8 +363,9 @@ def coefficients(steps: Sequence[Steps], values: Samples) -> Samples:
     for column in (_ALONE, _TOGETHER):
         same = [at for at, each in enumerate(steps) if each.panel_coefficient == column]
         some = [steps[at] for at in same]
-        work = np.array([each.slow[0] * each.panel.sum() / each.q for each in some]) / times[:, same]
-        messages = np.array([each.pivots.sum() / each.q for each in some]) / times[:, same]
+        work = np.array([each.panel.sum() / each.q for each in some]) / times[:, same]
+        waits = result[:, [_G]] * np.array([each.waits for each in some])
+        messages = (waits + np.array([each.pivots.sum() / each.q for each in some])) / times[:, same]
         result[:, column] = _fit_one(work, panels[:, same] - messages)
     several = _several_ranks(steps)
     numbers = np.array([steps[at].numbers for at in several]) / times[:, several]

@@ -1,10 +1,11 @@
 """The solutions of a run that one law is fitted to: by order, or on several numbers of nodes over any network."""
 
-import math
 from collections.abc import Hashable, Iterable
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
+
+import numpy as np
 
 from assay.analyse.curves import RunEstimates, curves, states_of
 from assay.analyse.estimates import Measured
@@ -95,17 +96,15 @@ class Network(NamedTuple):
         ]
         return min(laws, key=lambda pair: pair[0])[1] if laws else None
 
-    def _slow(self, case: Case) -> tuple[float, float]:
-        """Return the time of its ranks over that of a rank on the fastest node: mean, slowest; 1 if unknown."""
-        mean = slowest = 1.0
+    def _slow(self, case: Case) -> Samples:
+        """Return the time of each of its ranks over that of a rank on the fastest node; 1 if unknown."""
+        slow = np.ones(len(case.placement.rank_cpus))
         rates = self._rates_of_nodes(case)
         if set(case.placement.hosts) <= rates.keys():
-            slow = [max(rates.values()) / rates[host] for host in case.placement.rank_hosts]
-            mean, slowest = sum(slow) / len(slow), max(slow)
+            slow = np.array([max(rates.values()) / rates[host] for host in case.placement.rank_hosts])
         at_once = self.slow_at_once(case) or 1.0
         # All nodes at once are compared with the fastest, as products are; ranks of a node with one rank of it.
-        shared = max(1.0, at_once if self.by_ranks else at_once / slowest)
-        return shared * mean, shared * slowest
+        return slow * max(1.0, at_once if self.by_ranks else at_once / float(slow.max()))
 
     def slow_at_once(self, case: Case) -> float | None:
         """Return the time of independent solutions on all its nodes at once over that on one; None if unknown.
@@ -195,19 +194,12 @@ def over_nodes(known: RunEstimates) -> Iterable[Solutions]:
                 yield result
 
 
-def predictors(known: RunEstimates, case: Case, before: float = math.inf) -> Iterable[tuple[Solutions, Work]]:
+def predictors(known: RunEstimates, case: Case) -> Iterable[tuple[Solutions, Work]]:
     """Yield solutions by fewer ranks, or over another network, that predict a case, and its work; in each state.
 
     They need two orders, panels factored by the same code, and enough ranks; for a grid of several rows also a
     solution by several ranks, which exchange rows; for more ranks of one node independent solutions by as many.
-
-    Args:
-        known: the run.
-        case: the predicted case.
-        before: only solutions first launched before this block count. Their figures, products and message laws
-            are those of the whole run: coefficients recomputed here may differ from those of a stored prediction.
     """
-    first = first_blocks(known)
     ranks, levels = len(case.placement.rank_cpus), _network_levels(known, case)
     by_ranks = len(case.placement.hosts) == 1
     for state, solved in _by_state(known).items():
@@ -218,8 +210,7 @@ def predictors(known: RunEstimates, case: Case, before: float = math.inf) -> Ite
         others = [
             each
             for each in solved
-            if first[each.case.id] < before
-            and network.knows_sharing(each.case)
+            if network.knows_sharing(each.case)
             and _group(known, each.case, by_ranks=by_ranks) == _group(known, case, by_ranks=by_ranks)
             and (
                 (count := len(each.case.placement.rank_cpus)) < ranks
@@ -235,12 +226,6 @@ def predictors(known: RunEstimates, case: Case, before: float = math.inf) -> Ite
             and any(each.panel_coefficient == work.typical.panel_coefficient for each in steps)
         ):
             yield result, work
-
-
-def first_blocks(known: RunEstimates) -> dict[str, int]:
-    """Return the first block with a launch of each case."""
-    launches = reversed(known.run.plan.order)
-    return {case: launch.block for launch in launches for case in launch.cases}
 
 
 def _with_messages(known: RunEstimates, network: Network, solved: Iterable[_Solved]) -> Solutions:

@@ -15,7 +15,7 @@ from assay.model.quantity import Quantity
 from assay.model.text import text
 
 #: Sizes from this share of the largest on count as long messages.
-_LONG = 0.25
+LONG = 0.25
 
 
 class MeasuredPair(NamedTuple):
@@ -64,7 +64,7 @@ def fitted(
     draws, basis = replicates(pairs)
     sizes = np.array([size(each.judged.estimate) for each in ordered])
     value, drawn = (
-        np.exp(np.log(_faster(ordered, rows))[:, sizes >= _LONG * sizes[-1]].mean(axis=1))
+        np.exp(np.log(_faster(ordered, rows))[:, sizes >= LONG * sizes[-1]].mean(axis=1))
         for rows in (np.array([[each.estimate.median or 0.0 for each in pairs]]), draws)
     )
     return result(

@@ -23,7 +23,7 @@ _WHY = text(
 
 
 def _sentences(scene: Scene) -> tuple[str, ...]:
-    return (_meaning(scene), _resolution(scene.analysis))
+    return (_meaning(scene), verdicts.resolution(scene.analysis.comparisons))
 
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
@@ -187,19 +187,6 @@ def _controls(analysis: Analysis) -> tuple[Table, ...]:
     return (Table(caption, columns, tuple(rows), frozenset({1, 2, 4}), short=text("A against A")),) if rows else ()
 
 
-def _resolution(analysis: Analysis) -> str:
-    found = [each.resolution for each in analysis.comparisons if each.varied and each.resolution is not None]
-    if not found:
-        return ""
-    return text(
-        "The same level measured twice in each block differs by more than a factor of 2: no difference is claimed."
-        if max(found) > 1
-        else "The same level measured twice in each block differs by up to {most} in 95 of 100 cases: no smaller "
-        "difference is claimed.",
-        most=formatting.percent(max(found)),
-    )
-
-
 def largest(scene: Scene) -> Difference | None:
     """Return the statement on the largest certain difference; None without one."""
     known, shown = scene.cached(_known), {each.id for each in scene.cached(_varied)}
@@ -211,7 +198,7 @@ def largest(scene: Scene) -> Difference | None:
 
 def _said(each: Comparison, known: dict[str, Estimate]) -> Difference:
     a, b = (Named(f"{each.differ} {level}", known[e]) for level, e in ((each.level, each.a), (each.base, each.b)))
-    return difference(each, a, b, _what(each, known))
+    return difference(each, a, b, _what(each, known), of_speeds=True)
 
 
 def _meaning(scene: Scene) -> str:

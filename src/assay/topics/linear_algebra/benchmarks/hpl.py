@@ -29,8 +29,9 @@ Numbers = TypeVar("Numbers", float, "NDArray[np.float64]")
 #: The operation that passes panels while the ranks compute.
 OVERLAPS = "bcast"
 _DOUBLE_BYTES = 8
-#: Share of a core's peak, and rate of writing and checking the matrix, B/s. Assumptions for plans only.
-_PEAK_SHARE, _MATRIX_RATE = 0.6, 1e9
+#: Share of a core's peak; operations in the time in which a core writes and checks a number of the matrix, about
+#: 1 GB/s. Assumptions for plans only.
+_PEAK_SHARE, _WRITTEN = 0.6, 170
 #: Share of a host's memory for the matrix: library and operating system use the rest.
 _SHARE = 0.8
 #: Smallest order, and operations of the largest one per core: 10 s at the assumed rate of a fast core.
@@ -87,14 +88,10 @@ def _memory_bytes(params: Params, placement: Placement) -> int:
 
 
 def _core_operations(params: Params, placement: Placement) -> float:
-    """Return the operations of one core in a solution."""
+    """Return the operations of one core in a solution, and in the time to write and to check the system."""
     cores = sharing_ranks(params, placement) * max(map(len, placement.rank_cpus))
-    return operations(int(params["n"])) / cores
-
-
-def _setup_seconds(params: Params) -> float:
-    """Return the time to write and to check the system."""
-    return 0.2 + 2 * _DOUBLE_BYTES * int(params["n"]) ** 2 / _MATRIX_RATE
+    order = int(params["n"])
+    return (operations(order) + _WRITTEN * order**2) / cores
 
 
 def _exchange(params: Values, placement: Placement) -> Exchange:
@@ -115,7 +112,7 @@ benchmark = Benchmark(
     **declared("hpl"),
     memory_bytes=_memory_bytes,
     points=_points,
-    setup_seconds=_setup_seconds,
+    setup_seconds=lambda _params: 0.2,
     operations=Operations(_PEAK_SHARE, _core_operations),
     growth=Growth(_exchange, OVERLAPS),
 )

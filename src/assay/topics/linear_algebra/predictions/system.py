@@ -1,6 +1,5 @@
 """The rate of a system of equations before it is solved: from smaller systems, fewer nodes or another network."""
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -11,15 +10,12 @@ from assay.model.law import Prediction
 from assay.model.plan import Case
 from assay.model.quantity import Quantity, distance
 from assay.model.result import Estimate
-from assay.model.text import Text, joined, text
-from assay.model.units import format_quantity
+from assay.model.text import text
 from assay.topics.linear_algebra import orders, solutions
-from assay.topics.linear_algebra.models.system_time import LAW
+from assay.topics.linear_algebra.models.system_time import LAW, SystemTime
 from assay.topics.linear_algebra.orders import Fitted, Solutions, Work, without_messages
 
 _METRIC = "rate"
-#: Without a prediction, a figure is compared with the law of orders smaller by at least this factor.
-_STEP = 2
 #: Error of a law on a number of nodes, or over a network, where no solution was measured. Assumed.
 _ELSEWHERE = 0.05
 
@@ -28,13 +24,11 @@ class _Expected(NamedTuple):
     """The expectation of a law for a case.
 
     Attributes:
-        by: its sources, in words.
         solutions: solutions that the law was fitted to.
         law: their law.
         work: work of the case.
     """
 
-    by: Text
     solutions: Solutions
     law: Fitted
     work: Work
@@ -94,75 +88,58 @@ def _by_orders(known: RunEstimates, case: Case, curves: Iterable[Solutions]) -> 
     for curve in curves:
         if len(curve.orders) >= orders.FEWEST:
             work = solutions.Network(known, curve.state).work(case) or without_messages(case.params)
-            yield _Expected(text("smaller systems"), curve, orders.fitted(curve), work)
+            yield _Expected(curve, orders.fitted(curve), work)
 
 
-def _by_nodes(known: RunEstimates, case: Case, before: float = math.inf) -> Iterator[_Expected]:
+def _by_nodes(known: RunEstimates, case: Case) -> Iterator[_Expected]:
     """Yield the expectation from fewer ranks or another network, and from the message law, for each state."""
-    inside = len(case.placement.hosts) == 1
-    by = text("fewer cores or nodes") if inside else text("fewer nodes or another network, and messages")
-    for others, work in solutions.predictors(known, case, before):
+    for others, work in solutions.predictors(known, case):
         law = orders.fitted(others)
         # How much look-ahead hides depends on what messages leave of the processor, and on ranks that wait.
         several = (each for each in others.members if each.steps.p * each.steps.q > 1)
         hides = work.overlap or any(solutions.have_same_messages(known, each, case) for each in several)
-        yield _Expected(by, others, law._replace(margin=max(law.margin, _ELSEWHERE), hides=hides), work)
+        yield _Expected(others, law._replace(margin=max(law.margin, _ELSEWHERE), hides=hides), work)
 
 
 def predict(known: RunEstimates) -> Iterable[Prediction]:
-    """Compare each solution with its prediction before the launch, else with half of its order or fewer nodes."""
-    own = (each for each in known.run.predictions if each.law in {"", LAW})
-    stated = {each.of: each for each in own if each.metric == _METRIC}
-    cases = {case.id: case for case in known.run.plan.cases}
-    first = solutions.first_blocks(known)
-    done: set[str] = set()  # an estimate without a state is on the curve of each state
-    for curve in solutions.by_order(known):
-        for each in curve.members:
-            estimate, case = each.rate.estimate, cases[each.rate.estimate.case]
-            if estimate.id in done:
-                continue
-            before = stated.get(case.id)
-            smaller = curve.up_to(each.order - 1 if before else each.order / _STEP)
-            by_nodes = before is not None and named(LAW, curve.declared, curve.marks) not in before.models
-            expected = [] if by_nodes else [*_by_orders(known, case, [smaller])]
-            block = first[case.id] if before else math.inf
-            expected = expected or [
-                one for one in _by_nodes(known, case, block) if one.solutions.state in {None, estimate.state}
-            ]
-            if expected:
-                done.add(estimate.id)
-                yield _compared(expected[0], estimate, before)
+    """Compare each prediction that stands in the records with the solution, in each state of the machine."""
+    own = (each for each in known.run.predictions if each.law in {"", LAW} and each.metric == _METRIC)
+    stated = {each.of: each for each in own}
+    for rate in known.of(solutions.NAME, "rate", "rate"):
+        before = stated.get(rate.estimate.case)
+        if before and rate.estimate.value:
+            yield _compared(known, before, rate.estimate)
 
 
-def _compared(expected: _Expected, estimate: Estimate, before: record.Prediction | None) -> Prediction:
-    rate = expected.rate
-    if before:
-        rate = Quantity(*before.parts, before.unit, before.basis)
-    value = figure(estimate)
-    g, f, b = expected.law.coefficients(expected.work.typical)
-    derivation = text(
-        "T = sum of max(U + C + F / Q, U first + F + B) + S over the steps + b n^2 (3 P + Q) / (2 P Q), fitted to "
-        "n = {orders}{product}: 1 / g = {rate}, f = {panel}, b = {number}",
-        orders=joined(", ", [str(order) for order in expected.solutions.orders]),
-        product=text(" and to the library's product") if expected.solutions.product else "",
-        rate=format_quantity(1 / g.value, "flop/s") if g.value else "-",
-        panel=format_quantity(f.value, "s"),
-        number=format_quantity(b.value, "s"),
-    )
+def _compared(known: RunEstimates, before: record.Prediction, estimate: Estimate) -> Prediction:
+    rate, value = Quantity(*before.parts, before.unit, before.basis), figure(estimate)
+    laws = [each for each in known.models if isinstance(each, SystemTime) and each.id in before.models]
+    law = next((each for each in laws if each.state in {None, estimate.state}), None)
+    several = law is None or law.several
     return Prediction(
         id=f"{LAW}:{estimate.id}",
         law=LAW,
         what=text(
             "rate of a system of n = {n}, {label}", n=int(estimate.params["n"]), label=estimate.placement.label
         ),
-        by=expected.by,
+        by=text("fewer ranks or nodes, and messages") if several else text("smaller systems"),
         predicted=rate,
-        of=expected.solutions.sources,
-        states=(expected.solutions.state, estimate.state),
-        derivation=derivation,
+        of=_before(known, law, estimate) or tuple(each for each in before.models if each in known.estimates),
+        states=(law.state if law else None, estimate.state),
+        derivation=text(
+            "By the law of the time of a solution: the latest clock of a column of the grid, and the rest"
+        ),
         measured=estimate.id,
         value=value,
         deviation=value.value / rate.value - 1,
         error=distance(value, rate),
-        before=before is not None,
+        before=True,
     )
+
+
+def _before(known: RunEstimates, law: SystemTime | None, estimate: Estimate) -> tuple[str, ...]:
+    """Return the sources of a law that were measured before a case was launched; later ones have joined it."""
+    launches = reversed(known.run.plan.order)
+    first = {case: launch.block for launch in launches for case in launch.cases}
+    sources = [known.estimates[each] for each in law.of if each in known.estimates] if law else []
+    return tuple(each.id for each in sources if first[each.case] < first[estimate.case])

@@ -9,8 +9,9 @@ from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
 from assay.report import figures, messages, selection
 from assay.report.charts.curve import CurvePoint, curve
-from assay.report.declared import Declared, Scene
-from assay.report.section import Figure
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.section import Figure, headings
+from assay.topics.messages import maxima
 
 
 def _rates(analysis: Analysis, _every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
@@ -21,12 +22,16 @@ def _rates(analysis: Analysis, _every: tuple[Estimate, ...]) -> tuple[Estimate, 
 
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
-    copies = selection.headline_metric(selection.middle(selection.of_benchmark(scene.analysis, "memcpy")))
-    copies = messages.aligned(selection.measured(copies))
+    copies = _copies(scene)
     parts = messages.split(scene.estimates)
     drawn = [_sheet(members, copies, part, number) for number, (part, members) in enumerate(parts.items())]
     drawn += [_signature(members, part, number) for number, (part, members) in enumerate(parts.items())]
     return tuple(drawn)
+
+
+def _copies(scene: Scene) -> tuple[Estimate, ...]:
+    copies = selection.headline_metric(selection.middle(selection.of_benchmark(scene.analysis, "memcpy")))
+    return messages.aligned(selection.measured(copies))
 
 
 def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
@@ -127,6 +132,29 @@ declared = Declared(
         "the time of the largest message."
     ),
     select=_rates,
+    sentences=maxima.sentences,
     charts=_charts,
+    shared_tables=(
+        Listing(
+            text("Largest rate of one message"),
+            headings("By", "Between", "Maximum (Mbit/s)", "Interval", "At", "Largest size (Mbit/s)", "Size"),
+            lambda scene: maxima.rows(scene.estimates, _copies(scene)),
+            {2, 3, 4, 5, 6},
+        ),
+        Listing(
+            text("Additional time at odd sizes, below and above a power of two"),
+            headings("By", "Between", "Bytes less and more", "Mean", "Most", "At"),
+            maxima.cost_rows,
+            {2, 3, 4, 5},
+        ),
+    ),
+    terminal_tables=(
+        Listing(
+            text("Rate of one large message over another rate"),
+            headings("Of", "Over", "Between", "From size", "Ratio", "Interval"),
+            maxima.share_rows,
+            {3, 4, 5},
+        ),
+    ),
     listed=False,
 )

@@ -12,6 +12,7 @@ from assay.model.answers import Answer
 if TYPE_CHECKING:
     from assay.analyse.curves import RunEstimates
     from assay.model.answers import Site
+    from assay.model.run import Run
     from assay.topics.scaling.what_if import Network, WhatIf
 
 _EXAMPLE = "assay predict last --network 'latency=1.2us bandwidth=12GB/s'"
@@ -43,11 +44,19 @@ def command(site: Site, run: str, network: str | None, nodes: int | None, *, far
 
     if (network is None) == (nodes is None):
         raise UsageError(
-            "nothing to predict is given",
-            why="give either --network or --nodes",
+            "a prediction is for another network, or for more nodes",
+            why="give --network or --nodes, not both",
             remedy=f"{_EXAMPLE}, or --nodes 32",
         )
-    known = examine(store.load(store.find(run)), site.limits())
+    loaded = store.load(store.find(run))
+    if loaded.imported:
+        name = loaded.info.id
+        raise UsageError(
+            f"the figures of '{name}' were not measured here, so there are no laws to predict from",
+            why="a prediction needs launches of this machine: their samples, placements and messages",
+            remedy=f"assay run scale:hpl --sweep nodes=1,2 --hosts 'node[01-02]', then: assay compare {name} last",
+        )
+    known = examine(loaded, site.limits())
     found = _over(known, network) if network is not None else _on(known, nodes or 0, far=far)
     return Answer({"schema": 1, "predictions": found}, lambda console: what_if_table.render(found, console))
 
@@ -91,11 +100,16 @@ def _network(network: str, target: str) -> Network:
             )
         return networks.get(name) or next(iter(networks.values()))
     given = dict(word.partition("=")[::2] for word in network.split())
-    values = {name: parse_quantity(text) for name, text in given.items()}
+    try:
+        values = {name: parse_quantity(text) for name, text in given.items()}
+    except UsageError as error:
+        raise UsageError(f"'{network}' is not a network", why=error.what, remedy=_EXAMPLE) from error
     units = {name: unit for name, (_, unit) in values.items()}
     if units != {"latency": "s", "bandwidth": "B/s"} or min(value for value, _ in values.values()) <= 0:
         raise UsageError(
-            f"'{network}' is not a network", why="it needs a latency and a bandwidth in B/s", remedy=_EXAMPLE
+            f"'{network}' is not a network",
+            why="it needs a latency above 0 s, and a bandwidth above 0 B/s",
+            remedy=_EXAMPLE,
         )
     return what_if.stated_network(values["latency"][0], values["bandwidth"][0])
 
@@ -108,6 +122,14 @@ def _run_and_network(text: str) -> tuple[str, str] | None:
     return (run, network) if Path(run).exists() or "=" not in text else None
 
 
+def _typed(run: Run) -> str:
+    from pathlib import Path
+
+    from assay import store
+
+    return store.typed(Path(run.path))
+
+
 def _on(known: RunEstimates, nodes: int, *, far: bool) -> tuple[WhatIf, ...]:
     import msgspec
 
@@ -117,13 +139,20 @@ def _on(known: RunEstimates, nodes: int, *, far: bool) -> tuple[WhatIf, ...]:
     from assay.topics.scaling import what_if
 
     run = known.run
+    measured = max((len(case.placement.hosts) for case in run.plan.studied), default=0)
+    if measured >= nodes:
+        raise UsageError(
+            f"run '{run.info.id}' has {measured} nodes itself",
+            why=f"a prediction is for more nodes than that, not for {nodes}",
+            remedy=f"assay predict {_typed(run)} --nodes {2 * measured}",
+        )
     larger = on_nodes(run.plan, run.machines, nodes)
     most = max((len(base.placement.hosts) for base, _ in larger), default=0)
     if most and nodes > FARTHEST * most and not far:
         raise UsageError(
             f"{nodes} nodes are {nodes / most:.0f} times as many as the run has",
             why=f"beyond {FARTHEST:g} times it is unknown whether the laws hold",
-            remedy=f"assay predict {run.info.id} --nodes {nodes} --far",
+            remedy=f"assay predict {_typed(run)} --nodes {nodes} --far",
         )
     found = what_if.on_cases(msgspec.structs.replace(known, farthest=float("inf") if far else FARTHEST), larger)
     if not found:

@@ -1,0 +1,172 @@
+"""Judges the conclusions of a publication: by its own printed figures, and by those of a run."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from assay import references, store
+from assay.analyse import derived, taken
+from assay.analyse.derived import Figures, MissingError, Value
+from assay.analyse.evidence import CONFIDENT
+from assay.analyse.taken import NETWORK
+from assay.catalogue import benchmarks
+from assay.model.conclusion import Conclusion, Doubt, Judged, Truth
+from assay.model.derivation import Derivation
+from assay.model.families import family
+from assay.model.measurands import FACTOR_ROLES
+from assay.model.placement import parsed
+from assay.model.quantity import Quantity
+from assay.model.run import Run
+from assay.model.text import cli, listed, text
+
+#: What the user names in options.
+_NODES, _NETWORKS = "NODE1,NODE2,...", "NAME=DEVICE,NAME=DEVICE"
+#: Words for levels that differ from system to system.
+_RANKED = frozenset(("largest", "smallest"))
+#: Factors whose levels a command of the configuration sets, or that choose a toolchain.
+_SETTABLE = frozenset(("c-states", "mtu", "toolchain"))
+_TRUTHS: Mapping[bool | None, Truth] = {True: "holds", False: "does not hold", None: "cannot be told"}
+
+
+def judged(reference: Run, own: Figures | None = None) -> tuple[Judged, ...]:
+    """Judge every conclusion of a reference.
+
+    Args:
+        reference: the publication as a run.
+        own: figures of a run that repeats it; None: only the printed figures are judged.
+    """
+    if reference.imported is None:
+        return ()
+    found = []
+    published = derived.of_reference(reference)
+    others = _others(reference.imported.conclusions)
+    for each in reference.imported.conclusions:
+        printed = _printed(each, published, others)
+        if printed is None and each.value is not None:  # they print what follows, not the figures
+            printed = Quantity(each.value, each.value, each.value, basis="imported")
+        found.append(
+            _by_run(each, printed, own, f"like:{reference.info.id}") if own else _by_source(each, printed)
+        )
+    return tuple(found)
+
+
+def _others(conclusions: Iterable[Conclusion]) -> dict[str, Figures]:
+    """The figures of the other publications that conclusions compare with, by name."""
+    operands = (operand for each in conclusions for operand in each.of_source.operands)
+    names = dict.fromkeys(operand.reference for operand in operands if operand.reference)
+    return {name: derived.of_reference(store.load(references.path(name))) for name in names}
+
+
+def _printed(conclusion: Conclusion, published: Figures, others: Mapping[str, Figures]) -> Quantity | None:
+    """The quantity of the printed figures; None if one of them is not printed."""
+    try:
+        return derived.evaluate(conclusion.of_source, published, others).quantity
+    except MissingError:
+        return None
+
+
+def _by_source(conclusion: Conclusion, printed: Quantity | None) -> Judged:
+    """Without samples: what is printed is taken as it is, without an interval."""
+    holds = conclusion.region.holds(printed) if printed else None
+    return Judged(
+        conclusion=conclusion,
+        truth=_TRUTHS[holds],
+        printed=printed,
+        holds_printed=holds,
+        doubt="" if printed else "unprinted",
+    )
+
+
+def _by_run(conclusion: Conclusion, printed: Quantity | None, own: Figures, study: str) -> Judged:
+    judged = msgspec.structs.replace(_by_source(conclusion, printed), truth="cannot be told", doubt="")
+    if doubted := _of_others(judged, own, study):
+        return doubted
+    try:
+        found = derived.evaluate(conclusion.quantity, own)
+    except MissingError as missing:
+        return _unmeasured(judged, own, study, missing)
+    if _is_one_figure(conclusion.quantity, found):
+        return _doubted(judged, "unmeasured", text("the same figure is both sides of it here"))
+    blocks = len(found.launches) if conclusion.quantity.b and len(found.launches) > 1 else 0
+    judged = msgspec.structs.replace(judged, quantity=found.quantity, of=found.of, blocks=blocks)
+    truth = _TRUTHS[conclusion.region.holds(found.quantity)]
+    if not _is_sure(found, own):
+        why = text("its figures have fewer than {count} launches, so no interval", count=CONFIDENT)
+        return _doubted(judged, "launches", why, cli("run", study, "--launches", str(CONFIDENT)))
+    if truth == "cannot be told":
+        launches = 2 * max(own.run.plan.launches, CONFIDENT)
+        return _doubted(judged, "straddles", command=cli("run", study, "--launches", str(launches)))
+    return msgspec.structs.replace(judged, truth=truth)
+
+
+def _of_others(judged: Judged, own: Figures, study: str) -> Judged | None:
+    """Say which other system, or which level of a factor, a conclusion needs; None if it needs none."""
+    quantity = judged.conclusion.quantity
+    other = next((each.reference for each in quantity.operands if each.reference), "")
+    if other:
+        why = text("it compares two systems: this one and {name}", name=other)
+        return _doubted(judged, "machine", why, cli("run", f"like:{other}"))
+    for factor, wanted in _absent_levels(quantity, own):
+        ranked = _RANKED.issuperset(wanted)
+        why = (
+            text("it needs two levels of {factor}", factor=factor)
+            if ranked
+            else text("it needs {factor} {levels}", factor=factor, levels=listed(wanted))
+        )
+        levels = "" if ranked else f"={','.join(wanted)}"
+        varied = len(wanted) > 1 and factor in _SETTABLE
+        return _doubted(judged, "level", why, cli("run", study, "--vary", f"{factor}{levels}") if varied else "")
+    return None
+
+
+def _unmeasured(judged: Judged, own: Figures, study: str, missing: MissingError) -> Judged:
+    """Say what the run lacks for an operand, and the command that measures it."""
+    operands = judged.conclusion.quantity.operands
+    absent = next((each.benchmark for each in operands if each.benchmark not in benchmarks.names()), "")
+    if absent:
+        return _doubted(judged, "program", text("Assay has no program {name}", name=absent))
+    nodes = max(parsed(each.placement).nodes or 1 for each in operands)
+    if nodes > len(own.run.plan.hosts):
+        why = text("it needs {count} node|it needs {count} nodes", count=nodes)
+        return _doubted(judged, "nodes", why, cli("run", study, "--hosts", _NODES))
+    networks = len({each.factors[NETWORK] for each in operands if NETWORK in each.factors})
+    if networks and len(taken.by_rate(own.measured)) <= 1:
+        why = text("it needs a second network between the nodes")
+        return _doubted(judged, "network", why, cli("run", study, "--network", _NETWORKS))
+    again = "" if own.run.plan.study == study else cli("run", study)
+    return _doubted(judged, "unmeasured", missing.args[0], again)
+
+
+def _absent_levels(quantity: Derivation, own: Figures) -> Iterator[tuple[str, list[str]]]:
+    """Factors with levels that the quantity needs and the run lacks; networks meet by role."""
+    factors = dict.fromkeys(name for each in quantity.operands for name in each.factors if name != NETWORK)
+    for name in factors:
+        wanted = list(dict.fromkeys(each.factors[name] for each in quantity.operands if name in each.factors))
+        role = FACTOR_ROLES.get(name, "")
+        having = {
+            level.kind for each in own.measured for level in each.estimate.measurand.levels if level.role == role
+        }
+        varied = next((each.levels for each in own.run.plan.factors if each.name == name), ())
+        kinds = [family(role, level) if role else "" for level in wanted]
+        is_met = all(kinds) and len(set(kinds)) == len(kinds) and set(kinds) <= having
+        if not is_met and not set(wanted) <= set(varied) and not (_RANKED.issuperset(wanted) and len(varied) > 1):
+            yield name, wanted
+
+
+def _is_one_figure(quantity: Derivation, found: Value) -> bool:
+    """Whether both operands, which the publication tells apart, are one figure of the run."""
+    a, b = quantity.a, quantity.b
+    if b is None or (a.aspect, a.at, a.take) != (b.aspect, b.at, b.take):
+        return False
+    half = len(found.of) // 2
+    return bool(half) and found.of[:half] == found.of[half:]
+
+
+def _doubted(judged: Judged, doubt: Doubt, detail: str = "", command: str = "") -> Judged:
+    return msgspec.structs.replace(judged, doubt=doubt, detail=detail, command=command)
+
+
+def _is_sure(found: Value, own: Figures) -> bool:
+    """Whether its ends are an interval, or follow from intervals; numbers of the machine are exact."""
+    used = [each.estimate for each in own.measured if each.estimate.id in found.of]
+    return found.quantity.basis != "range" and all(each.value and each.value.has_interval for each in used)

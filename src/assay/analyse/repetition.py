@@ -1,0 +1,128 @@
+"""Puts each figure of a published study beside the figure of a run that repeats it, and judges its conclusions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from assay import references, store
+from assay.analyse import derived, imported, matching, taken
+from assay.analyse.conclusions import judged
+from assay.analyse.curves import is_headline
+from assay.analyse.estimates import Measured
+from assay.analyse.evidence import Evidence
+from assay.analyse.limits import without_refused
+from assay.model.imported import UNSTATED, Figure
+from assay.model.quantity import Quantity
+from assay.model.repetition import AS_PUBLISHED, RepeatedRow, Repetition, Standing
+from assay.model.result import Estimate
+from assay.model.run import Run
+from assay.model.text import text
+
+
+def of(evidence: Evidence) -> Repetition | None:
+    """Return the repetition of the study that a run was made for; of a publication, its conclusions; else None."""
+    run = evidence.run
+    if run.imported:
+        return _itself(run) if run.info.id in references.names() else None
+    return repeated(evidence, run.plan.reference) if run.plan.reference in references.names() else None
+
+
+def _itself(reference: Run) -> Repetition:
+    return Repetition(reference.info.id, _label(reference), conclusions=judged(reference))
+
+
+def repeated(evidence: Evidence, name: str, given: Mapping[str, str] = {}) -> Repetition:
+    """Return what a run repeats of a publication.
+
+    Args:
+        evidence: of the run.
+        name: of the reference.
+        given: network of one system -> network of the other, in lower case, as the user says.
+    """
+    reference = store.load(references.path(name))
+    own, networks = _own(evidence, reference, given)
+    return Repetition(
+        name, _label(reference), tuple(_rows(reference, own)), judged(reference, own), networks=networks
+    )
+
+
+def _label(reference: Run) -> str:
+    return (reference.imported.label if reference.imported else "") or reference.info.id
+
+
+def _own(evidence: Evidence, reference: Run, given: Mapping[str, str]) -> tuple[derived.Figures, dict[str, str]]:
+    """The figures of the run in which those of the reference are looked for, and which networks meet."""
+    run = evidence.run
+    measured = [each for each in without_refused(run, evidence.measured) if is_headline(each.estimate)]
+    printed = _printed(reference)
+    measured += matching.rates(measured, printed)
+    networks = taken.networks(printed, measured, given)
+    names = {pair.b: pair.a for pair in reversed(networks)}
+    return derived.Figures(run, measured, names), {
+        theirs: own for theirs, own in names.items() if UNSTATED not in {theirs, own}
+    }
+
+
+def _printed(reference: Run) -> list[Measured]:
+    return list(imported.measured(reference, reference.imported)) if reference.imported else []
+
+
+def _rows(reference: Run, own: derived.Figures) -> Iterator[RepeatedRow]:
+    """A row for each published figure, in the order of the publication."""
+    tables = reference.imported.tables if reference.imported else ()
+    figures = [figure for table in tables for figure in table.figures]
+    printed = list(zip(_printed(reference), figures, strict=True))
+    plain = [each for each, _ in printed if each.launches and not each.estimate.derivation]
+    met = iter(_met(taken.renamed(plain, own.measured, own.networks), own.measured))
+    following = iter(other for _, other in derived.figures_of(reference, own))
+    for each, figure in printed:
+        if each.launches:
+            yield _row(each.estimate, figure, next(following if each.estimate.derivation else met))
+
+
+def _met(printed: Sequence[Measured], measured: Sequence[Measured]) -> list[Measured | str]:
+    """The peer of each published figure, or the reason why there is none."""
+    having = [each for each in measured if each.launches]
+    peers: dict[int, int] = {}
+    for one, other in matching.pairs(printed, having):
+        peers.setdefault(one, other)
+    return [having[peers[at]] if at in peers else text("not measured") for at in range(len(printed))]
+
+
+def _row(estimate: Estimate, figure: Figure, found: Measured | str) -> RepeatedRow:
+    own = None if isinstance(found, str) else found.estimate
+    theirs = estimate.value or Quantity(0.0, 0.0, 0.0, estimate.unit, "imported")
+    ours = own.value if own else None
+    ratio = ours.over(theirs.value) if ours and theirs.value > 0 else None
+    return RepeatedRow(
+        benchmark=estimate.benchmark,
+        kernel=estimate.kernel,
+        metric=estimate.metric,
+        better=estimate.better,
+        params=estimate.params,
+        placement=estimate.placement.label,
+        memory=estimate.placement.memory,
+        factors=estimate.factors,
+        where=estimate.printed.place if estimate.printed else "",
+        printed=figure.printed,
+        unit=figure.printed_unit or "",
+        form=estimate.derivation.printed if estimate.derivation else "ratio",
+        theirs=theirs,
+        own=own.id if own and not own.derivation else "",
+        ours=ours,
+        ratio=ratio,
+        standing=_standing(ratio, estimate.better, is_exact=bool(own and own.derivation)),
+        reason=found if isinstance(found, str) else "",
+    )
+
+
+def _standing(ratio: Quantity | None, better: str, *, is_exact: bool) -> Standing:
+    """Where the interval is; a number of the machine, such as a distance, is exact and follows from no launch."""
+    if ratio is None:
+        return ""
+    if ratio.basis == "range" or (ratio.basis == "single" and not is_exact):
+        return "no interval"
+    low, high = 1 - AS_PUBLISHED, 1 + AS_PUBLISHED
+    if low <= ratio.lo and ratio.hi <= high:
+        return "as published"
+    if ratio.lo > high or ratio.hi < low:
+        return "better" if (ratio.lo > high) == (better == "higher") else "worse"
+    return "open"

@@ -1,0 +1,78 @@
+"""A published study that a run repeats: each of its figures beside the run's own, and its conclusions, judged."""
+
+from typing import Literal
+
+import msgspec
+
+from assay.model.conclusion import Judged
+from assay.model.declaration import ParamValue
+from assay.model.derivation import Printed
+from assay.model.quantity import Quantity
+
+#: How a figure compares with a published one: its whole interval is within 5 % of it, better, or worse; or it is
+#: partly within; or it has no interval; empty without a figure.
+Standing = Literal["", "as published", "better", "worse", "open", "no interval"]
+#: Our assumption: a machine of the same parts differs by a few percent. Published figures have no uncertainty.
+AS_PUBLISHED = 0.05
+
+
+class RepeatedRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A published figure, and that of the run.
+
+    Attributes:
+        benchmark: that measured it, or measures the same.
+        kernel: name.
+        metric: name.
+        better: direction.
+        params: axes of the published figure.
+        placement: portable word, as published.
+        memory: policy.
+        factors: factor -> level, as published.
+        where: table and paragraph of the publication.
+        printed: the value as printed, with its unit.
+        unit: of it, as printed.
+        form: whether a ratio is printed as it is, as a loss or as a gain.
+        theirs: the same in SI units, of a loss or gain the ratio.
+        own: id of the estimate of the run; empty if the figure follows from several, or there is none.
+        ours: the figure of the run; None without one.
+        ratio: ours / theirs.
+        standing: see Standing.
+        reason: why the run has no such figure; empty if it has one.
+    """
+
+    benchmark: str
+    kernel: str
+    metric: str
+    better: Literal["higher", "lower"]
+    params: dict[str, ParamValue]
+    placement: str
+    memory: str
+    factors: dict[str, str]
+    where: str
+    printed: str
+    unit: str = ""
+    form: Printed = "ratio"
+    theirs: Quantity
+    own: str = ""
+    ours: Quantity | None = None
+    ratio: Quantity | None = None
+    standing: Standing = ""
+    reason: str = ""
+
+
+class Repetition(msgspec.Struct, frozen=True):
+    """What a run repeats of a published study; of the study itself, its own conclusions.
+
+    Attributes:
+        reference: name of the published system.
+        label: its short name in headings.
+        rows: a row for each published figure; none for the publication itself.
+        conclusions: in the order of the publication.
+        networks: network as published -> the one of this run that is taken for it.
+    """
+
+    reference: str
+    label: str
+    rows: tuple[RepeatedRow, ...] = ()
+    conclusions: tuple[Judged, ...] = ()
+    networks: dict[str, str] = {}

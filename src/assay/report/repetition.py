@@ -1,0 +1,288 @@
+"""A repeated publication in words: its conclusions with figures and verdicts, and its figures beside the run's."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from assay import references
+from assay.catalogue import benchmarks
+from assay.model import places
+from assay.model.conclusion import Assumption, Judged, Truth
+from assay.model.derivation import Printed
+from assay.model.grouping import grouped
+from assay.model.imported import RANGE_END, UNSTATED
+from assay.model.quantity import Quantity, exact
+from assay.model.repetition import RepeatedRow, Repetition, Standing
+from assay.model.run import Run
+from assay.model.text import Text, capital, filled, joined, text
+from assay.model.units import BASE_UNITS, format_size
+from assay.report import formatting, remedies
+from assay.report.section import Table, headings, trimmed
+from assay.report.summary import Action
+from assay.report.vocabulary import known
+
+#: Marks of the verdicts.
+MARKS: dict[Truth, str] = {"holds": "✓", "does not hold": "✕", "cannot be told": "?"}
+WORDS: dict[Truth, Text] = {
+    "holds": text("holds"),
+    "does not hold": text("does not hold"),
+    "cannot be told": text("cannot be told"),
+}
+#: Conclusions that do not hold come first: they say where this machine differs.
+ORDER: tuple[Truth, ...] = ("does not hold", "cannot be told", "holds")
+STANDINGS: dict[Standing, Text | str] = {
+    "": "",
+    "as published": text("as published"),
+    "better": text("better"),
+    "worse": text("worse"),
+    "open": text("open"),
+    "no interval": text("no interval"),
+}
+#: Doubts that no command on this machine removes.
+_ELSEWHERE = frozenset(("machine", "program", "unprinted"))
+_BYTES = frozenset(("KiB", "MB"))
+#: Units as sources type them -> as they are shown.
+_SHOWN = {"us": "µs"}
+#: Larger numbers in a unit of a source have a unit of their own.
+_FAR = 1e5
+_ASSUMED: dict[Assumption, Text] = {
+    "figure": text("A figure without an uncertainty is met within 5 %."),
+    "about": text("“About” is met within 10 %."),
+    "fraction": text("A simple fraction in words, such as a third, is met within 20 %."),
+    "same": text("What hardly differs differs by 2 % at most."),
+    "rounded": text("A rounded number is met within half of its last digit."),
+    "bound": text("A bound is as printed."),
+    "order": text("Of two, the larger one exceeds the other by more than 1 %."),
+}
+
+
+def counted(found: Repetition) -> Text:
+    """How many conclusions hold: `31 conclusions of leo: 9 hold, 17 do not hold, 5 cannot be told.`."""
+    truths = [each.truth for each in found.conclusions]
+    source = found.label if found.rows else text("{source}, by its printed figures", source=found.label)
+    subject = text(
+        "{count} conclusion of {source}|{count} conclusions of {source}", count=len(truths), source=source
+    )
+    return text(
+        "{conclusions}: {holds} hold, {fails} do not hold, {open} cannot be told.",
+        conclusions=subject,
+        holds=truths.count("holds"),
+        fails=truths.count("does not hold"),
+        open=truths.count("cannot be told"),
+    )
+
+
+def of_truth(found: Repetition, truth: Truth) -> tuple[Judged, ...]:
+    """Return those with this verdict: comparisons before single figures, what a command decides before others."""
+
+    def order(each: Judged) -> tuple[bool, bool]:
+        return each.doubt in _ELSEWHERE, each.conclusion.quantity.operation == "value"
+
+    return tuple(sorted((each for each in found.conclusions if each.truth == truth), key=order))
+
+
+def sentence(judged: Judged) -> Text:
+    """The conclusion with its figure: `Large messages are about 25 times as fast: 12.3 [12.1, 12.4] here`."""
+    says, here = judged.conclusion.says, ours(judged)
+    says = f"{says[:1].upper()}{says[1:]}"
+    if not here:
+        return text("{sentence}.", sentence=says)
+    if judged.conclusion.stated:
+        return text("{sentence}: {here} here.", sentence=says, here=here)
+    return text(
+        "{sentence}: {here} here, {published} published.", sentence=says, here=here, published=theirs(judged)
+    )
+
+
+def why(judged: Judged) -> str:
+    """Why it does not hold, or cannot be told; empty if it holds."""
+    if judged.truth == "does not hold":
+        return text("It needs {region}.", region=region(judged))
+    if judged.doubt == "straddles":
+        return text("It needs {region}; the interval is partly there.", region=region(judged))
+    if judged.doubt == "unprinted":
+        return text("The source prints no figure for it.")
+    return capital(text("{reason}.", reason=judged.detail)) if judged.detail else ""
+
+
+def region(judged: Judged) -> Text:
+    """Where the quantity must lie: `25.2 to 30.8`, `28 or more`, `3 or less`."""
+    rule = judged.conclusion
+    ends = [rule.region.least, rule.region.most]
+    if rule.quantity.printed == "loss":
+        ends.reverse()
+    least, most = ("" if end is None else in_unit(exact(end), rule.unit, rule.quantity.printed) for end in ends)
+    if least and most:
+        return text("{least} to {most}", least=least, most=most)
+    return text("{least} or more", least=least) if least else text("{most} or less", most=most)
+
+
+def ours(judged: Judged) -> str:
+    """The quantity of the run, with its interval, in the unit as printed; empty without one."""
+    rule = judged.conclusion
+    return in_unit(judged.quantity, rule.unit, rule.quantity.printed) if judged.quantity else ""
+
+
+def theirs(judged: Judged) -> str:
+    """The number that the authors print; if they print none, what follows from their figures."""
+    rule = judged.conclusion
+    if rule.stated or judged.printed is None:
+        return rule.stated.replace("us", "µs") if rule.unit in _SHOWN else rule.stated
+    return in_unit(judged.printed, rule.unit, rule.quantity.printed)
+
+
+def _ratio(judged: Judged) -> str:
+    base = judged.conclusion.value or (judged.printed.value if judged.printed else 0.0)
+    return formatting.factor(judged.quantity.value / base) if judged.quantity and base > 0 else ""
+
+
+def in_unit(figure: Quantity, unit: str, form: Printed = "ratio") -> str:
+    """A figure in a unit as a source prints it, with its ends: `0.59 µs [0.58, 0.60]`; a ratio as `30.1 %`.
+
+    Figures that are far from those of the source are in a unit of their own size.
+    """
+    if unit in _BYTES:
+        size, *ends = map(format_size, figure)
+        return f"{size} [{', '.join(ends)}]" if figure.has_interval and figure.lo < figure.hi else size
+    base, factor = references.UNITS.get(unit, ("", 1.0))
+    shown = figure
+    if form == "loss":
+        shown = Quantity(1 - figure.value, 1 - figure.hi, 1 - figure.lo, "", figure.basis)
+    elif form == "gain":
+        shown = Quantity(figure.value - 1, figure.lo - 1, figure.hi - 1, "", figure.basis)
+    if base in BASE_UNITS and abs(figure.value / factor) >= _FAR:
+        return formatting.interval(msgspec.structs.replace(shown, unit=base), "").short
+    return formatting.interval(shown.over(factor, _SHOWN.get(unit, unit)), "").short
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Conclusions with one verdict, for the first page: a heading, a mark, and a line for each with what to do."""
+
+    truth: Truth
+    mark: str
+    title: Text
+    lines: tuple[Action, ...]
+
+
+class Glance(msgspec.Struct, frozen=True):
+    """The first page of a repetition: how many conclusions hold, and which do not and why."""
+
+    counted: Text
+    groups: tuple[Group, ...]
+
+
+def glance(found: Repetition | None, run: Run | None = None) -> Glance | None:
+    """Return the conclusions for the first page; None if there are none. Commands get the options of the run."""
+    if found is None or not found.conclusions:
+        return None
+    groups = (_group(truth, of_truth(found, truth), run) for truth in ORDER)
+    return Glance(counted(found), tuple(group for group in groups if group.lines))
+
+
+_TITLES: dict[Truth, Text] = {
+    "holds": text("{count} holds|{count} hold"),
+    "does not hold": text("{count} does not hold|{count} do not hold"),
+    "cannot be told": text("{count} cannot be told|{count} cannot be told"),
+}
+
+
+def _group(truth: Truth, members: Sequence[Judged], run: Run | None) -> Group:
+    known = set[str]()
+    lines = []
+    for each in members:
+        command = "" if each.command in known else decides(each, run)
+        known.add(each.command)
+        lines.append(Action(sentence(each), joined(" ", (why(each), command))))
+    return Group(truth, MARKS[truth], filled(_TITLES[truth], {"count": len(members)}), tuple(lines))
+
+
+def decides(judged: Judged, run: Run | None) -> str:
+    """Return the command that decides it, with the options of the run; empty without one."""
+    return remedies.typed(judged.command, run) if run else judged.command
+
+
+def conclusions(found: Repetition, run: Run | None = None) -> Table:
+    """Make a row for each conclusion: the authors' figure, ours, the ratio, and whether it holds."""
+    rows = tuple(
+        (
+            text("{says} ({where})", says=each.conclusion.says, where=each.conclusion.where),
+            theirs(each),
+            ours(each),
+            _ratio(each),
+            text("{mark} {verdict}", mark=MARKS[truth], verdict=WORDS[truth]),
+            joined(" ", (why(each), decides(each, run))),
+        )
+        for truth in ORDER
+        for each in of_truth(found, truth)
+    )
+    columns = headings("The authors say", "Published", "Here", "Ratio", "Verdict", "Why")
+    caption = text("Conclusions of {source}", source=found.label)
+    table = Table(caption, columns, rows, frozenset({1, 2, 3}), note=_assumed(found), recorded=True)
+    return trimmed(table, {2, 3, 5})
+
+
+def _assumed(found: Repetition) -> str:
+    """What the regions assume."""
+    used = dict.fromkeys(each.conclusion.assumes for each in found.conclusions)
+    return joined(" ", (text("Authors state no uncertainty. Assay assumes:"), *(_ASSUMED[each] for each in used)))
+
+
+def rows(found: Repetition) -> Iterator[Table]:
+    """Make tables of the published figures with ours, one for each quantity, and one of those without ours."""
+    about: dict[str, list[Judged]] = {}
+    for each in found.conclusions:
+        for name in each.of[:1]:
+            about.setdefault(name, []).append(each)
+    columns = headings("Figure", "Published", "Here", "Ratio", "Standing", "Conclusion")
+    for title, members in grouped((row for row in found.rows if row.ours), _title).items():
+        cells = tuple((_what(each), *_cells(each), _concluded(about.get(each.own, ()))) for each in members)
+        yield trimmed(Table(title, columns, cells, frozenset({1, 2, 3}), recorded=True), {5})
+    without = tuple(
+        (text("{title}, {figure}", title=_title(row), figure=_what(row)), row.printed, row.reason)
+        for row in found.rows
+        if not row.ours
+    )
+    if without:
+        caption = text("Published figures without one of this run")
+        yield Table(caption, headings("Figure", "Published", "Why"), without, frozenset({1}), recorded=True)
+
+
+def _title(row: RepeatedRow) -> str:
+    return text("{title}: {metric}", title=known(benchmarks.of(row.benchmark).title), metric=known(row.metric))
+
+
+def _what(row: RepeatedRow) -> str:
+    """The figure in words: its place, its axes, its levels."""
+    axes = [_setting(name, value) for name, value in row.params.items() if name != RANGE_END]
+    ends = [str(row.params[RANGE_END])] if RANGE_END in row.params else []
+    levels = [f"{name} {level}" for name, level in row.factors.items()]
+    place = "" if row.placement == UNSTATED else places.cores(row.placement)
+    memory = "" if row.memory == "first-touch" else row.memory
+    return joined(", ", (place, memory, *axes, *levels, *ends)) or row.kernel
+
+
+def _setting(name: str, value: float | str) -> str:
+    if name == "bytes" and isinstance(value, int):
+        return format_size(value)
+    return places.cores(value) if isinstance(value, str) else f"{name} {value}"
+
+
+def _cells(row: RepeatedRow) -> tuple[str, ...]:
+    here = in_unit(row.ours, row.unit, row.form) if row.ours else ""
+    ratio = formatting.factor(_printed_ratio(row)) if row.ours else ""
+    return row.printed, here, ratio, STANDINGS[row.standing]
+
+
+def _printed_ratio(row: RepeatedRow) -> float:
+    """Ours over theirs, as printed: of two losses their ratio, not that of what is left."""
+    ours, theirs = (
+        {"ratio": each, "loss": 1 - each, "gain": each - 1}[row.form]
+        for each in (row.ours.value if row.ours else 0.0, row.theirs.value)
+    )
+    return ours / theirs if theirs else 0.0
+
+
+def _concluded(about: Sequence[Judged]) -> str:
+    """The conclusions about a figure, each with the mark of its verdict."""
+    marked = (text("{mark} {says}", mark=MARKS[each.truth], says=each.conclusion.says) for each in about)
+    return joined("; ", marked)

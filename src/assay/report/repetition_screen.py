@@ -1,0 +1,38 @@
+"""A repeated publication in a terminal: its conclusions with their verdicts, then its figures beside the run's."""
+
+from rich.text import Text
+
+from assay.model.conclusion import Truth
+from assay.model.repetition import Repetition
+from assay.model.run import Run
+from assay.report import repetition
+from assay.report.screen import Screen
+
+_COLOURS: dict[Truth, str] = {"holds": "green", "does not hold": "red", "cannot be told": "yellow"}
+_PLAIN: dict[Truth, str] = {"holds": "+", "does not hold": "x", "cannot be told": "?"}
+#: Maximum number of rows on a screen.
+_ROWS = 24
+
+
+def render(found: Repetition, page: Screen, run: Run) -> None:
+    """Print the conclusions, and the figures if they are few; commands get the options of the run."""
+    conclusions(found, page, run)
+    for table in repetition.rows(found) if len(found.rows) <= _ROWS else ():
+        page.table(table)
+    if len(found.rows) > _ROWS:
+        page.say()
+        page.say(
+            Text(f"{len(found.rows)} published figures beside those of this run: assay report, --json", "dim")
+        )
+
+
+def conclusions(found: Repetition, page: Screen, run: Run | None = None) -> None:
+    """Print the conclusions, those first that do not hold."""
+    if found.conclusions:
+        page.heading(str(repetition.counted(found)))
+    for truth in repetition.ORDER:
+        for each in repetition.of_truth(found, truth):
+            mark = repetition.MARKS[truth] if page.unicode else _PLAIN[truth]
+            page.say(str(repetition.sentence(each)), indent=2, mark=Text(mark, _COLOURS[truth]))
+            if note := " ".join(filter(None, (repetition.why(each), repetition.decides(each, run)))):
+                page.say(Text(page.text(note), "dim"), indent=4)

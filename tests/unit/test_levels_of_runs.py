@@ -1,0 +1,189 @@
+"""Levels of whole runs: what `assay run --level` records, and how runs that alternate are compared."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+from tests.simulation import simulated_run
+from tests.unit.compare_example import STUDY
+
+from assay import store
+from assay.analyse import examine_together
+from assay.analyse.evidence import Evidence
+from assay.cli import assay
+from assay.compare.gates import gate
+from assay.compare.levels import Alternation, alternations, by_level
+from assay.compare.runs import between, borders
+from assay.model.compared import Compared
+from assay.model.errors import UsageError
+from assay.model.facts import Fact
+from assay.model.run import Run
+from assay.plan import Options, parse_levels
+from assay.simulation import Law
+
+SPEEDS: Mapping[str, float] = {"1": 1.0, "4": 1.5}
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Sequence[Run]]:
+    """Six runs of each level; with 4 memory nodes cores get half as much again."""
+    folder = tmp_path_factory.mktemp("runs")
+    return {
+        level: [
+            store.load(
+                simulated_run(
+                    folder,
+                    Law(core_traffic=12e9 * speed),
+                    study=STUDY,
+                    options=Options(levels={"nps": level}),
+                    seed=seed,
+                )
+            )
+            for seed in range(20 * len(level), 20 * len(level) + 6)
+        ]
+        for level, speed in SPEEDS.items()
+    }
+
+
+def in_time(measured: Mapping[str, Sequence[Run]], order: str) -> list[Run]:
+    """Runs of these levels, begun one after the other."""
+    left = {level: iter(of) for level, of in measured.items()}
+    return [at_second(next(left[level]), second) for second, level in enumerate(order)]
+
+
+def at_second(run: Run, second: int) -> Run:
+    info = msgspec.structs.replace(run.info, started=f"2026-11-28T10:00:{second:02}+00:00")
+    return msgspec.structs.replace(run, info=info)
+
+
+def evidence(runs: Sequence[Run]) -> Mapping[str, Evidence]:
+    return dict(zip((run.info.id for run in runs), examine_together(runs, borders(runs)), strict=True))
+
+
+def compared(runs: Sequence[Run]) -> tuple[Alternation, Compared]:
+    (found,) = alternations(runs, "nps")
+    return found, by_level(found, evidence(runs))
+
+
+def test_a_level_is_part_of_what_a_figure_is_of(measured: Mapping[str, Sequence[Run]]) -> None:
+    one, four = (evidence([measured[level][0]]) for level in ("1", "4"))
+    (of_one,), (of_four,) = one.values(), four.values()
+    keys = [{each.estimate.measurand.key for each in of.measured} for of in (of_one, of_four)]
+    assert keys[0].isdisjoint(keys[1])
+    assert {each.estimate.measurand.parts["nps"] for each in of_four.measured} == {"4"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["nps"], ["nps="], ["=4"], ["4=nps"], ["nps=1", "nps=4"], ["memory=x"], ["toolchain=gcc"], ["bytes=8"]],
+)
+def test_what_is_no_level_of_a_run_is_refused(words: list[str]) -> None:
+    with pytest.raises(UsageError, match="not a level"):
+        parse_levels(words)
+    assert parse_levels(["nps=4", "bios=a=b"]) == {"nps": "4", "bios": "a=b"}
+
+
+def test_runs_of_two_levels_are_not_compared_as_if_they_were_one(measured: Mapping[str, Sequence[Run]]) -> None:
+    run, base = measured["4"][0], measured["1"][0]
+    with pytest.raises(UsageError, match="nps"):
+        between(run, base)
+
+
+@pytest.mark.parametrize("order", ["1441", "1414", "4114"])
+def test_two_and_two_runs_show_a_range_and_say_how_many_blocks_decide(
+    measured: Mapping[str, Sequence[Run]], order: str
+) -> None:
+    found, shown = compared(in_time(measured, order))
+    assert len(found.runs) == 2
+    assert {pair.comparison.verdict for pair in shown.pairs} == {"inconclusive"}
+    assert {pair.comparison.lack.more for pair in shown.pairs if pair.comparison.lack} == {4}
+    ratio = (1 / 1.5, 1.5)[found.level == "4"]
+    assert all(pair.comparison.ratio == pytest.approx(ratio, rel=0.03) for pair in shown.pairs)
+    assert gate([shown], 0.05).is_untested
+
+
+def test_six_blocks_decide_with_the_differences_that_belong_to_the_level(
+    measured: Mapping[str, Sequence[Run]],
+) -> None:
+    runs = in_time(measured, "144114411441")
+    command = Fact("iommu=pt", "", "planted")
+    told = [
+        msgspec.structs.replace(
+            run,
+            machines={
+                host: msgspec.structs.replace(
+                    machine, facts={**machine.facts, "kernel": {"command line": command}}
+                )
+                for host, machine in run.machines.items()
+            },
+        )
+        if run.plan.levels["nps"] == "4"
+        else run
+        for run in runs
+    ]
+    found, shown = compared(told)
+    assert len(shown.blocks) == len(found.runs) == 6
+    assert {pair.comparison.verdict for pair in shown.pairs} == {"faster"}
+    assert {pair.comparison.adjusted_p for pair in shown.pairs} == {2 / 64}
+    assert {each.name for each in shown.differences} == {"nps", "kernel: command line"}
+
+
+@pytest.mark.parametrize(
+    ("order", "following"), [("1441", ("4", "1")), ("1414", ("4", "1")), ("414114", ("1", "4"))]
+)
+def test_the_next_block_has_the_order_that_fewer_blocks_had(
+    measured: Mapping[str, Sequence[Run]], order: str, following: tuple[str, str]
+) -> None:
+    (found,) = alternations(in_time(measured, order), "nps")
+    assert set(found.following) == {"1", "4"}
+    first = [run.info.started < base.info.started for run, base in found.runs]
+    fewer = found.level if 2 * sum(first) <= len(first) else found.base
+    assert found.following[0] == fewer
+
+
+@pytest.mark.parametrize(
+    ("order", "remedies"), [("1144", 1), ("1", 0), ("111", 0), ("14", 2), ("114", 2), ("11444", 1)]
+)
+def test_levels_that_do_not_alternate_are_refused_with_the_runs_that_are_missing(
+    measured: Mapping[str, Sequence[Run]], order: str, remedies: int
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        alternations(in_time(measured, order), "nps")
+    typed = refused.value.remedy.split("; then ")
+    levels = [each.rpartition("=")[2] for each in typed]
+    if remedies:
+        again = alternations(in_time(measured, order + "".join(levels)), "nps")
+        assert len(again[0].runs) == 2
+
+
+def test_runs_that_state_no_level_and_runs_of_one_level_that_differ_are_refused(
+    measured: Mapping[str, Sequence[Run]],
+) -> None:
+    runs = in_time(measured, "1441")
+    with pytest.raises(UsageError, match="does not state"):
+        alternations(runs, "bios")
+    builds = {
+        name: msgspec.structs.replace(build, sources="f" * 16) for name, build in runs[2].info.builds.items()
+    }
+    other = msgspec.structs.replace(runs[2], info=msgspec.structs.replace(runs[2].info, builds=builds))
+    with pytest.raises(UsageError, match="nobody declared"):
+        compared([*runs[:2], other, runs[3]])
+
+
+def command(*words: str) -> Result:
+    return CliRunner().invoke(assay, words)
+
+
+def test_the_command_compares_levels_and_names_the_next_runs(measured: Mapping[str, Sequence[Run]]) -> None:
+    alternating = [measured["1"][0], measured["4"][0]]
+    result = command("compare", "--factor", "nps", *(run.path for run in alternating))
+    assert isinstance(result.exception, UsageError)
+    assert "assay run test --level nps=" in result.exception.remedy
+    both = command("compare", "--factor", "nps", "--across", "nps", *(run.path for run in alternating))
+    assert isinstance(both.exception, UsageError)
+    shown = command("show", measured["4"][0].path)
+    assert "nps 4" in shown.output
+    listed = command("list", "--runs", str(Path(measured["4"][0].path).parent))
+    assert "nps=4" in listed.output
