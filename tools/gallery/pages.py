@@ -3,21 +3,22 @@
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from click.testing import CliRunner
 from tools.gallery.table import GALLERY, Entry, entries
 
-from assay import references, store
+from assay import store
 from assay.analyse import analyse
 from assay.cli import assay
-from assay.compare.runs import against
-from assay.model.compared import Compared
+from assay.model.conclusion import Truth
+from assay.model.repetition import Repetition
 from assay.model.result import Analysis
 from assay.model.run import Run
+from assay.report import repetition
 
 INDEX = GALLERY / "index.md"
 #: `<!-- made: plan -->` ... `<!-- end -->`; the second word may be followed by the arguments of a command.
@@ -36,7 +37,7 @@ _STATUS = {
     "not ended": "it did not end.",
 }
 _SHORT = {"lab": "lab", "here": "one machine", "simulated": "**simulated**"}
-_VERDICTS = ("holds", "does not hold", "cannot be told")
+_VERDICTS: tuple[Truth, ...] = ("holds", "does not hold", "cannot be told")
 
 
 def printed(command: str) -> str:
@@ -86,22 +87,21 @@ def read(entry: Entry) -> tuple[Run, Analysis]:
     return _read(entry.packed)
 
 
-@cache
-def _against(reference: str, packed: Path) -> Compared:
-    (found,) = against([_read(packed)[0]], store.load(store.find(reference)))
+def repeated(entry: Entry) -> Repetition:
+    """What the run repeats of its reference: each figure beside its own, and the conclusions, judged.
+
+    Raises:
+        ValueError: it repeats none.
+    """
+    if (found := read(entry)[1].repetition) is None:
+        raise ValueError(f"{entry.packed.name} repeats no reference")
     return found
 
 
 def compared(entry: Entry) -> tuple[int, int]:
-    """How many figures of the reference the run is compared with, and how many it has."""
-    found = _against(entry.reference, entry.packed)
-    figures = sum(len(table.figures) for table in references.get(entry.reference).tables)
-    return len({pair.a.id for pair in found.pairs}), figures
-
-
-def conclusions(entry: Entry) -> list[Any]:
-    """The conclusions of the reference, judged on the run."""
-    return [*getattr(read(entry)[1], "conclusions", ())]
+    """How many figures of the reference the run has, and how many there are."""
+    rows = repeated(entry).rows
+    return sum(each.ours is not None for each in rows), len(rows)
 
 
 def _command(entry: Entry, _: str) -> Iterator[str]:
@@ -122,18 +122,31 @@ def _run(entry: Entry, argument: str) -> Iterator[str]:
     yield f"{len(run.launches)} launches; {_STATUS[status]}"
     yield from ("", f"    {entry.command}", "")
     if entry.reference:
-        met, of = compared(entry)
-        yield f"It is compared with {met} of the {of} figures of `{entry.reference}`:"
-        yield from ("", f"    assay compare {entry.reference} docs/gallery/{entry.packed.name}")
-    else:
-        yield from ("Read it:", "", f"    assay show docs/gallery/{entry.packed.name}")
+        yield from _rows(entry)
+    yield from ("Read it:", "", f"    assay show docs/gallery/{entry.packed.name}")
     yield f"    assay report docs/gallery/{entry.packed.name} -o {entry.name}.html"
 
 
+def _rows(entry: Entry) -> Iterator[str]:
+    """How many figures are compared, and why others are not."""
+    met, of = compared(entry)
+    yield f"It has {met} of the {of} figures of `{entry.reference}`{'.' if met == of else '; of the others:'}"
+    yield ""
+    reasons = Counter(each.reason for each in repeated(entry).rows if each.ours is None)
+    yield from (f"- {count}: {reason}." for reason, count in reasons.most_common())
+    if reasons:
+        yield ""
+
+
 def _conclusions(entry: Entry, _: str) -> Iterator[str]:
-    yield from ("| the authors say | theirs | here | verdict |", "|---|---|---|---|")
-    for each in conclusions(entry):
-        yield f"| {each.conclusion.says} | | | {each.truth} |"
+    found = repeated(entry)
+    table = repetition.conclusions(found)
+    yield from (str(repetition.counted(found)), "")
+    for row in (tuple(table.columns), *table.rows):
+        yield "| " + " | ".join(str(cell).replace("|", r"\|") for cell in row) + " |"
+        if row == tuple(table.columns):
+            yield "|---" * len(row) + "|"
+    yield from ("", str(table.note))
 
 
 def _table() -> Iterator[str]:
@@ -141,7 +154,7 @@ def _table() -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for each in entries():
         met = "{} of {}".format(*compared(each)) if each.reference else ""
-        told = [judged.truth for judged in conclusions(each)]
+        told = [judged.truth for judged in repeated(each).conclusions] if each.reference else []
         counts = ", ".join(str(told.count(verdict)) for verdict in _VERDICTS) if told else ""
         study = f"{each.source}: [{each.study}]({each.page.name})"
         run = f"[{each.packed.name}]({each.packed.name}): {_SHORT[each.where]}"
