@@ -3,6 +3,7 @@
 import dataclasses
 import statistics
 from itertools import pairwise
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -220,7 +221,9 @@ def test_a_network_that_was_asked_for_has_a_law_and_counters_of_its_own() -> Non
 
 
 @pytest.mark.parametrize(("near", "far"), [("numa", {6: 0, 4: 2, 0: 2}), ("package", {6: 0, 4: 0, 0: 2})])
-def test_a_card_is_near_its_memory_node_or_its_whole_socket(near: str, far: dict[int, int]) -> None:
+def test_a_card_is_near_its_memory_node_or_its_whole_socket(
+    near: Literal["numa", "package"], far: dict[int, int]
+) -> None:
     law = dataclasses.replace(QUIET, cards={"ib": 6}, far_card=(1e-6, 0.5), card_near=near)
     machine = on(EPYC_7601, law, ("n1", "n2"))
     for node, ends in far.items():

@@ -13,11 +13,13 @@ import msgspec
 from tests.simulation import Recorder, builds_for, described, starter_for
 from tools.gallery.table import ROOT, Entry, law
 
-from assay import store
-from assay.cli.support import plan_page
+from assay import plan as planning
+from assay import store, studies
+from assay.cli.support import prepare
 from assay.cli.support.options import RunOptions, packed
 from assay.model.facts import Fact
 from assay.model.machine import Machine
+from assay.model.plan import Plan
 from assay.run import execute
 from assay.simulation import SimulatedMachine
 
@@ -25,6 +27,7 @@ LAB = Path("/run/assay-lab-gallery")
 #: All nodes of the lab see this folder; they do not share /tmp.
 RUNS = ROOT / "build" / "gallery"
 _FIRST = "node01"
+_UNSIMULATED = "no program of third parties is simulated"
 _ASSAY = Path(sys.executable).with_name("assay")
 _TOOL = ROOT / "tools" / "lab" / "lab"
 
@@ -68,9 +71,9 @@ def _in_lab(*words: str) -> list[str]:
 
 def simulated(entry: Entry, folder: Path) -> Path:
     """The plan of the command for the machine of the source, executed on a simulated machine of its shape."""
-    study, options = _options(entry.words)
+    name, options = _options(entry.words)
     machine = _model(described(entry.machine), entry)
-    made, _ = plan_page.planned(study, machine, options)
+    made = _planned(name, machine, options)
     machines = {host: msgspec.structs.replace(machine, host=host) for host in made.hosts}
     command = ("assay", "run", *entry.words)
     known = {host: (each, "") for host, each in machines.items()}
@@ -79,6 +82,18 @@ def simulated(entry: Entry, folder: Path) -> Path:
     with directory:
         execute(made, directory, starter_for(made), there, builds_for(made), Recorder())
     return directory.path
+
+
+def _planned(name: str, machine: Machine, options: RunOptions) -> Plan:
+    """The plan of `assay plan --synthetic`, without programs of third parties: they are not simulated."""
+    study = studies.get(name, options.sweeps)
+    chosen = msgspec.structs.replace(
+        prepare.options_of(options, options.nodes),
+        factors=planning.parse(options.vary, study, {}),
+        libraries={role: role for role in planning.needed_libraries(study)},
+        absent={each.name: _UNSIMULATED for each in planning.applications(study)},
+    )
+    return planning.make(name, study, machine, chosen)
 
 
 def _model(machine: Machine, entry: Entry) -> Machine:
