@@ -177,5 +177,5 @@ def test_file_systems_and_models_of_devices_are_parts() -> None:
 def test_two_sockets_that_share_a_memory_are_two_sockets() -> None:
     shared = described("numa:1(memory=1GB) pack:2 l2:1(size=512kB) l1:1(size=8kB) core:2 pu:1")
     assert measurands._relation(((0,), (2,)), shared) == "other socket"
-    assert measurands._relation(((0,), (1,)), shared) == "same NUMA node"
+    assert measurands._relation(((0,), (1,)), shared) == "same L3"  # none is known: they count as one
     assert measurands._relation((), shared) == UNSTATED
