@@ -1,13 +1,14 @@
-"""JUnit XML, which CI systems show: a test case for each case of the plan, each figure and each finding."""
+"""JUnit XML, which CI systems show: a test case for each case of the plan, figure, comparison and finding."""
 
 import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 from assay.model.answers import Export
-from assay.model.result import Analysis, Estimate, Finding, Outcome
+from assay.model.result import Analysis, Comparison, Estimate, Finding, Outcome
 from assay.model.run import Run
 from assay.model.units import count_of
+from assay.report import verdicts
 
 #: What XML 1.0 cannot hold.
 _NO_CHARACTER = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -19,8 +20,11 @@ def figures(run: Run, analysis: Analysis) -> Iterator[str]:
     for name, cases in (
         ("cases", [_case(each) for each in analysis.outcomes]),
         ("figures", [_figure(each) for each in analysis.estimates if each.value]),
+        ("comparisons", [_comparison(each) for each in analysis.comparisons if each.varied]),
         ("findings", [_finding(each) for each in analysis.findings]),
     ):
+        if name == "comparisons" and not cases:  # nothing was varied
+            continue
         suite = ET.SubElement(suites, "testsuite", name=f"{run.info.study}: {name}", tests=str(len(cases)))
         suite.set("errors", "0")
         for verdict in ("failure", "skipped"):
@@ -50,6 +54,18 @@ def _figure(e: Estimate) -> ET.Element:
         _verdict(test, "failure", "exceeds", f"{e.median!r} {e.unit} exceeds {e.exceeds.value!r}: {e.exceeds.of}")
     limit = f"\nlimit: {e.limit.value!r} {e.unit} ({e.limit.of})" if e.limit else ""
     output = f"{e.median!r} {e.unit}{ends}, {count_of(e.launches, 'launch')}{limit}"
+    ET.SubElement(test, "system-out").text = _whole(output)
+    return test
+
+
+def _comparison(each: Comparison) -> ET.Element:
+    """A difference is no failure, because each level may be the better one; one that is not decided is skipped."""
+    test = _test(f"comparisons.{each.differ}", each.id)
+    if each.lack:
+        _verdict(test, "skipped", each.verdict, verdicts.missing(each))
+    p = "" if each.adjusted_p is None else f", p {each.adjusted_p!r} among {each.among}"
+    ends = f"({each.lo!r} to {each.hi!r}, {each.value.basis})"
+    output = f"{each.level} / {each.base}: {each.ratio!r} {ends}, {each.verdict}{p}"
     ET.SubElement(test, "system-out").text = _whole(output)
     return test
 
