@@ -2,8 +2,8 @@
 
 They are runs that the gallery had, and a node study on the simulated machine, all of the version before schema 2
 of `assay show --json`. `expected.json.xz` is what that version made of them: ids of estimates, comparisons, models,
-points and predictions with [value, lower, upper]. Since then the kernel's command line was cut to the words that later versions record,
-and the others were packed with `--share`: its host `vm` is `node01` there, and so in the ids.
+points and predictions with [value, lower, upper]. Since then the kernel's command line was cut to the words that
+later versions record, and the others were packed with `--share`: their host is `node01`, and so in the ids.
 """
 
 import json
