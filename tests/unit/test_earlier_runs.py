@@ -1,9 +1,9 @@
 """Runs that earlier versions packed: they load, and say the same figures as when they were measured, to the digit.
 
 They are runs that the gallery had, and a node study on the simulated machine, all of the version before schema 2
-of `assay show --json`. `expected.json.xz` is what that version made of them: ids of estimates, comparisons, models,
-points and predictions with [value, lower, upper]. Since then the kernel's command line was cut to the words that
-later versions record, and the others were packed with `--share`: their host is `node01`, and so in the ids.
+of `assay show --json`. `expected.json.xz` is what that version made of them: ids of estimates, comparisons,
+models, points and predictions with [value, lower, upper]. Since then the kernel's command line was cut to the
+words that later versions record, and the others were packed with `--share`: their host is `node01`, also in ids.
 """
 
 import json
