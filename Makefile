@@ -112,6 +112,7 @@ bench: .venv/.test ## measure Assay and similar tools, and print the ratios
 	$(BIN)/python bench/engine_overhead.py
 	$(BIN)/python bench/budget_speed.py
 	$(BIN)/python bench/false_alarms.py 100
+	$(BIN)/python bench/equal_runs.py 50
 	$(BIN)/python bench/false_alarms.py 100 --scaling
 	$(BIN)/python bench/predictions.py 3
 	$(BIN)/python bench/between_runs.py

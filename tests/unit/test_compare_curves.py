@@ -17,7 +17,7 @@ from assay.compare.records import PLACE, RUN, CurvePair
 from assay.compare.runs import between
 from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
-from assay.model.errors import UsageError
+from assay.model.errors import PartialRunError, UsageError
 from assay.model.plan import Measure, Study
 from assay.model.quantity import Quantity, exact
 from assay.plan import Options
@@ -263,7 +263,7 @@ def test_systems_without_a_common_curve_cannot_be_compared_and_no_threshold_is_p
     error = invoke("compare", "hpcdiy-numa", "hpcdiy-gbe").exception
     assert isinstance(error, UsageError)
     simulated(home / "assay-runs", NARROW, 1)
-    assert isinstance(invoke("compare", "hpcdiy-numa", "last", "--fail-below", "5%").exception, UsageError)
+    assert isinstance(invoke("compare", "hpcdiy-numa", "last", "--fail-below", "5%").exception, PartialRunError)
     assert invoke("compare", "hpcdiy-gbe", "last").exit_code == 0
 
 

@@ -95,13 +95,13 @@ def of_rule(path: Path, rule: str) -> list[Finding]:
 def test_idle_states_that_cost_latency_are_confirmed_and_chance_is_refuted(
     tmp_path: Path, later: Law, status: str
 ) -> None:
-    cstates = Factor("cstates", ("off", "on"), "commands", commands={"on": SLEEP, "off": WAKE})
+    cstates = Factor("c-states", ("off", "on"), "commands", commands={"on": SLEEP, "off": WAKE})
     path = simulated_run(tmp_path, ASLEEP, study=LATENCIES, options=Options(factors=(cstates,), launches=3))
     before = of_rule(path, "c_states")
     assert {each.status for each in before} == {"candidate"}
     confirm(path, later)
     (trial,) = store.load(path).plan.trials
-    assert {case.factors.get("cstates") for case in trial.cases if case.role == "measure"} == {"off", "on"}
+    assert {case.factors.get("c-states") for case in trial.cases if case.role == "measure"} == {"off", "on"}
     after = of_rule(path, "c_states")
     assert [each.status for each in after] == [status] * len(before)
     assert {each.severity for each in after} == {"advice" if status == "confirmed" else "fact"}

@@ -37,7 +37,7 @@ def rule_of(
     folder: Path, law: Law, levels: tuple[str, ...] = ("on", "off"), launches: int | None = None, seed: int = 1
 ) -> list[Finding]:
     """What the rule says of a run that varies idle states."""
-    cstates = Factor("cstates", levels, "commands", commands={"on": SLEEP, "off": WAKE})
+    cstates = Factor("c-states", levels, "commands", commands={"on": SLEEP, "off": WAKE})
     options = Options(factors=(cstates,), launches=launches)
     run = store.load(simulated_run(folder, law, study=STUDY, options=options, seed=seed))
     return [each for each in analyse(run).findings if each.rule == "c_states"]
@@ -51,7 +51,7 @@ def test_idle_states_that_cost_latency_are_heard_whichever_level_is_the_base(
     assert set(found) == {"core_to_core", "latency"}
     for each in found.values():
         assert re.search(
-            r"takes 1\.40 \[1\.[34]\d*, 1\.4\d*\] times as long with cstates=on as with cstates=off", each.claim
+            r"takes 1\.40 \[1\.[34]\d*, 1\.4\d*\] times as long with c-states=on as with c-states=off", each.claim
         )
         assert (each.severity, each.status) == ("advice", "observed")
         assert each.numbers["statistic"].has_interval

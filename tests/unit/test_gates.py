@@ -1,6 +1,7 @@
 """The gate of comparisons: what fails, is open or passes; and fleets in which a node lost half its memory rate."""
 
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
@@ -12,7 +13,7 @@ from assay.cli import assay
 from assay.compare.gates import Decision, Gate, further_launches, gate
 from assay.compare.runs import between
 from assay.model.compared import Compared
-from assay.model.errors import PartialRunError, ThresholdError
+from assay.model.errors import PartialRunError, ThresholdError, UsageError
 from assay.model.plan import Measure, Study
 from assay.model.quantity import Quantity
 from assay.model.result import Lack
@@ -128,3 +129,17 @@ def test_effects_without_an_interval_are_exit_5_with_what_decides(tmp_path: Path
     assert isinstance(compare(run.path, base.path, "--fail-below", "5%"), PartialRunError)  # nothing was testable
     published = compare("hpcdiy-gbe", "hpcdiy-qdr", "--fail-below", "5%")
     assert isinstance(published, PartialRunError)
+
+
+def test_the_decisions_are_written_as_test_cases(tmp_path: Path) -> None:
+    run, base = pair(tmp_path, -0.4)
+    file = tmp_path / "gate.xml"
+    error = compare(base.path, run.path, "--fail-below", "20%", "--junit", str(file))
+    assert isinstance(error, ThresholdError)
+    cases = list(ET.parse(file).iter("testcase"))  # noqa: S314 (our own)
+    failed = [case for case in cases if case.find("failure") is not None]
+    assert len(failed) == len(cases) == 4
+    assert isinstance(compare(base.path, run.path, "--junit", str(file)), UsageError)
+    few, other = pair(tmp_path / "few", -0.3, launches=3)
+    compare(other.path, few.path, "--fail-below", "5%", "--junit", str(file))
+    assert all(case.find("skipped") is not None for case in ET.parse(file).iter("testcase"))  # noqa: S314

@@ -130,11 +130,9 @@ def test_six_blocks_decide_with_the_differences_that_belong_to_the_level(
     assert {each.name for each in shown.differences} == {"nps", "kernel: command line"}
 
 
-@pytest.mark.parametrize(
-    ("order", "following"), [("1441", ("4", "1")), ("1414", ("4", "1")), ("414114", ("1", "4"))]
-)
+@pytest.mark.parametrize("order", ["1441", "1414", "414114"])
 def test_the_next_block_has_the_order_that_fewer_blocks_had(
-    measured: Mapping[str, Sequence[Run]], order: str, following: tuple[str, str]
+    measured: Mapping[str, Sequence[Run]], order: str
 ) -> None:
     (found,) = alternations(in_time(measured, order), "nps")
     assert set(found.following) == {"1", "4"}

@@ -31,7 +31,7 @@ def _declared() -> frozenset[str]:
 #: Units, as the script writes them where the language has letters of its own.
 UNITS = frozenset({"ns", "ms", "flop", "Hz"})
 #: Words of placements, memory policies and factors, as the command line takes them.
-PLACES = frozenset({"all", "half", "pair", "interleave", "spread", "compact", "default", "cstates", "memory"})
+PLACES = frozenset({"all", "half", "pair", "interleave", "spread", "compact", "default", "c-states", "memory"})
 #: Programs, MPIs, networks of the examples and products by their names.
 NAMES = frozenset({"Assay", "Ethernet", "mpi", "openmpi", "mpich", "network", "gbe", "ib", "simulated"})
 #: Commands that stand alone.

@@ -1,13 +1,13 @@
 """The analysis of a run, as pure functions. Nothing here measures, reads a file or prints."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 
 from assay.analyse import imported, repetition, states, strata
 from assay.analyse.comparisons import pairs
 from assay.analyse.curves import RunEstimates
 from assay.analyse.effort import effort
-from assay.analyse.estimates import measure
+from assay.analyse.estimates import Measured, measure
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import findings, tested
 from assay.analyse.launches import CaseAttempt, yields
@@ -84,7 +84,12 @@ def _evidence(
         noise=noise(run, attempts, border, measured),
         trials=trials(run),
         effort=None if run.imported else effort(run, attempts),
+        members=() if run.imported else tuple(_members(run, measured)),
     )
+
+
+def _members(run: Run, measured: Sequence[Measured]) -> Iterator[tuple[str, Measured]]:
+    return chain.from_iterable(each.members(run, measured) for each in topics.modules("members").values())
 
 
 def conclude(evidence: Evidence) -> Analysis:
@@ -97,6 +102,7 @@ def conclude(evidence: Evidence) -> Analysis:
         study=run.plan.study,
         status=run.ending.status if run.ending else "incomplete",
         estimates=tuple(each.estimate for each in evidence.measured),
+        members=tuple(each.estimate for _, each in evidence.members),
         models=evidence.models,
         comparisons=tuple(pair.comparison for pair in evidence.pairs),
         findings=found,

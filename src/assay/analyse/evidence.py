@@ -8,6 +8,7 @@ import msgspec
 
 from assay.analyse.bounds import Bounds
 from assay.analyse.curves import RunEstimates
+from assay.analyse.estimates import Measured
 from assay.analyse.trials import Trial
 from assay.model import roles
 from assay.model.compared import ComparedPair
@@ -29,7 +30,10 @@ Concern = Literal["figures", "noise", "paths", "missing"]
 
 
 class Evidence(RunEstimates, frozen=True, kw_only=True):
-    """All that is known of a run before rules are applied."""
+    """All that is known of a run before rules are applied.
+
+    `members`: figures of single members of a group, as pairs of nodes, with the id of the estimate of the group.
+    """
 
     pairs: tuple[ComparedPair, ...]
     predictions: tuple[Prediction, ...]
@@ -37,6 +41,16 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
     noise: Noise
     trials: tuple[Trial, ...] = ()
     effort: Effort | None = None
+    members: tuple[tuple[str, Measured], ...] = ()
+
+    @property
+    def singly(self) -> list[Measured]:
+        """Its figures; those of groups one by one: what becomes slower is often not what is slowest."""
+        groups = {name for name, _ in self.members}
+        return [
+            *(each for each in self.measured if each.estimate.id not in groups),
+            *(of for _, of in self.members),
+        ]
 
     def having(self, *wanted: Role) -> list[Estimate]:
         """Return estimates of these roles with a figure, of any benchmark."""

@@ -22,6 +22,7 @@ Kind = Literal[
     "models",
     "rules",
     "limits",
+    "members",
     "predictions",
     "profiles",
     "cards",

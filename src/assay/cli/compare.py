@@ -1,5 +1,7 @@
 """`assay compare`: levels of one run, or any number of runs with the first one; their curves in sentences."""
 
+from pathlib import Path
+
 import click
 
 from assay.cli.support import opened, output
@@ -28,7 +30,19 @@ from assay.cli.support import opened, output
     help="Accept this difference: machine, topology, toolchain, sources, schema.",
 )
 @opened.names_option
+@click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="RUN=PRICE",
+    help="Price of a node of a RUN, for speed per price: leo='2000 EUR'.  [default: price.node of its [given]]",
+)
 @click.option("--all", "everything", is_flag=True, help="Show all comparisons, not only the significant ones.")
+@click.option(
+    "--junit",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the decisions of --fail-below into this file, for CI.",
+)
 @click.option("--fail-below", metavar="SHARE", help="Exit 3 when a figure is slower by more than this: 5%.")
 def command(  # noqa: PLR0913 (one parameter an option)
     runs: tuple[str, ...],
@@ -38,6 +52,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
     allowed: tuple[str, ...],
     names: tuple[str, ...],
     fail_below: str | None,
+    prices: tuple[str, ...],
+    junit: Path | None,
     everything: bool,
     as_json: bool,
 ) -> None:
@@ -55,16 +71,17 @@ def command(  # noqa: PLR0913 (one parameter an option)
     values where they cross. Imports and references (assay list references) have no samples, so none of their
     differences is called significant.
 
-    Exit codes with --fail-below: 3 a figure is slower; 5 no figure is slower, but a figure of the base could not
-    be compared.
+    Exit codes with --fail-below: 3 a figure is certainly slower by more; 5 none is, but some may be: their
+    intervals reach beyond, they could not be compared, or nothing has an interval.
 
     RUN is an id, a unique prefix of one, a path, or `last`.
     """
     from assay.cli.support import comparing
     from assay.compare.meeting import Declared
 
-    declared = Declared(across, allowed, opened.given_names(names))
+    declared = Declared(across, allowed, opened.given_names(names), prices=prices)
+    wanted = comparing.Wanted(everything, as_json, fail_below, junit)
     if factor:
-        comparing.compare_levels(runs, factor, declared, fail_below, everything=everything, as_json=as_json)
+        comparing.compare_levels(runs, factor, declared, wanted)
         return
-    comparing.compare(runs, declared, fail_below, everything=everything, as_json=as_json)
+    comparing.compare(runs, declared, wanted)

@@ -1,16 +1,20 @@
 """The gate: whether any figure became slower by more than a border, and which figures cannot tell."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from assay.analyse.statistics import NORMAL
 from assay.compare.runs import unjudged
+from assay.model.answers import Decided
 from assay.model.compared import Compared, ComparedPair
 from assay.report import verdicts
 
 #: `failed`: certainly slower by more than the border; `open`: it may be; `missing`: not compared; else `passed`.
 Decision = Literal["failed", "open", "missing", "passed"]
+_VERDICTS: Mapping[Decision, Literal["", "failure", "skipped"]] = {
+    "failed": "failure", "open": "skipped", "missing": "skipped", "passed": "",
+}  # fmt: skip
 #: No more further launches are proposed.
 _MOST = 60
 
@@ -40,6 +44,16 @@ class Judged(NamedTuple):
         each = verdicts.speeds(self.pair.comparison, self.pair.a.better)
         return (each.ratio, each.lo, each.hi) if each.confidence else (each.ratio,) * 3
 
+    @property
+    def words(self) -> str:
+        """The ratio with its interval, and what is missing for a decision; of a missing figure the reason."""
+        if self.pair is None:
+            return self.why
+        ratio, lo, hi = self.speed_up
+        ends = f" [{lo:.3g}, {hi:.3g}]" if self.pair.comparison.confidence else ""
+        lacks = verdicts.missing(self.pair.comparison) if self.decision == "open" else ""
+        return "; ".join(filter(None, (f"{ratio:.3g}{ends} times as fast as the base", lacks)))
+
 
 class Gate(NamedTuple):
     """The decisions on all figures.
@@ -56,6 +70,10 @@ class Gate(NamedTuple):
         """Return the figures with these decisions, the slowest first."""
         found = (each for each in self.figures if each.decision in decisions)
         return tuple(sorted(found, key=lambda each: (each.pair is None, each.speed_up[0])))
+
+    def decided(self) -> list[Decided]:
+        """Return the decisions, for an export."""
+        return [Decided(each.run, each.name, _VERDICTS[each.decision], each.words) for each in self.figures]
 
     @property
     def is_untested(self) -> bool:

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.analyse import imported, matching, taken
+from assay.analyse import imported, matching, operands, taken
 from assay.analyse.comparisons.judging import Pair
 from assay.analyse.comparisons.pairing import MEMORY
 from assay.analyse.curves import is_headline
@@ -38,12 +38,14 @@ class Declared(NamedTuple):
         allowed: guarded kinds of differences that are accepted, but not intended.
         names: network of one system -> network of the other that is taken for it, in lower case.
         several: whether more than two systems are compared: two of them may lack these networks.
+        prices: of a node of runs, as typed: `RUN=12000 EUR`.
     """
 
     across: str = ""
     allowed: tuple[str, ...] = ()
     names: Mapping[str, str] = {}
     several: bool = False
+    prices: tuple[str, ...] = ()
 
 
 #: Nothing was said.
@@ -105,7 +107,7 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
     Raises:
         UsageError: a guarded kind differs and was not declared; `across` names nothing.
     """
-    across, allowed, names, several = declared
+    across, allowed, names, several, _ = declared
     found = differences(run.run, base.run)
     meeting = Meeting(run, base, declared, found, (_headlines(run), _headlines(base)), (), ())
     if not meeting.is_foreign:
@@ -139,7 +141,7 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
 def _headlines(evidence: Evidence) -> list[Measured]:
     """The headline figures of a run; printed ones under the names of their benchmarks."""
     run = evidence.run
-    found: Sequence[Measured] = evidence.measured
+    found: Sequence[Measured] = evidence.singly
     if run.imported:
         found = [each for each in imported.measured(run, run.imported) if not each.estimate.derivation]
     return [each for each in without_refused(run, found) if is_headline(each.estimate)]
@@ -160,7 +162,7 @@ def compared(meeting: Meeting, judged: Mapping[tuple[str, str], Comparison | Non
     uncompared, new = _uncompared(meeting, {each.id for pair in pairs for each in (pair.a, pair.b)})
     one_machine = not meeting.is_foreign and is_one_machine(meeting.differences)
     runs = (meeting.run.run, meeting.base.run)
-    ratios = () if one_machine else yardsticks(runs, meeting.yardsticks, judged)
+    ratios = yardsticks(runs, meeting.yardsticks, judged, one_machine=one_machine)
     return Compared(
         RESULT_SCHEMA,
         *meeting.ids,
@@ -237,7 +239,8 @@ def _uncompared(meeting: Meeting, compared: Container[str]) -> tuple[dict[str, s
     }
     with_peers = {pair.b.estimate.id for pair in meeting.met}
     only_base = {
-        each.estimate.id: text("only in {run}", run=base.info.id)
+        each.estimate.id: (base.imported and operands.why_without(each.estimate, meeting.run.run))
+        or text("only in {run}", run=base.info.id)
         for each in meeting.figures[1]
         if each.estimate.id not in with_peers
     }

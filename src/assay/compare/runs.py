@@ -187,7 +187,7 @@ def history_of(run: Run, earlier: Iterable[Run]) -> History:
 def run_logs(run: Run) -> RunLogs:
     """Return the headline figures of the launches of a run, as logarithms."""
     (evidence,) = examine_together([run], [states.border(run)])
-    found = [each for each in evidence.measured if is_headline(each.estimate)]
+    found = [each for each in evidence.singly if is_headline(each.estimate)]
     return RunLogs(
         run.info.id,
         day_of(run),

@@ -9,7 +9,7 @@ from assay.compare.curves import chosen
 from assay.compare.phrases import axis_title, figure, near, number, value
 from assay.compare.records import RUN, Curve, CurvePair, MessageCurve, SharedLawFigure
 from assay.compare.sides import Sides
-from assay.compare.yardsticks import CLOCK, MEMORY, PEAK
+from assay.compare.yardsticks import CLOCK, MEMORY, PEAK, PRICE
 from assay.model.compared import Yardstick
 from assay.model.imported import UNSTATED
 from assay.model.quantity import Quantity
@@ -27,7 +27,12 @@ _SIZES = frozenset(
     {0, 1, 8, 64, 256, *(2**power for power in (10, 11, 12, 13, 14, 16, 18, 20, 22, 24, 26, 28, 30))}
 )
 _VALUES = 12
-_YARDSTICKS = {CLOCK: text("clock"), PEAK: text("FMA peak"), MEMORY: text("memory rate")}
+_YARDSTICKS = {
+    CLOCK: text("clock"),
+    PEAK: text("FMA peak"),
+    MEMORY: text("memory rate"),
+    PRICE: text("node price"),
+}
 
 
 def groups(sides: Sides) -> dict[str, tuple[Curve, ...]]:

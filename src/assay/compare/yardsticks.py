@@ -8,6 +8,7 @@ from assay.analyse.statistics import MARGIN
 from assay.model import roles
 from assay.model.compared import ComparedPair, Growth, Yardstick
 from assay.model.errors import UsageError
+from assay.model.prices import price
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Comparison, Estimate
 from assay.model.run import Run
@@ -15,7 +16,7 @@ from assay.model.text import joined, text
 from assay.model.units import parse_quantity
 from assay.report.statements import NO_SPEED
 
-CLOCK, PEAK, MEMORY = "clock", "FMA peak", "memory rate"
+CLOCK, PEAK, MEMORY, PRICE = "clock", "FMA peak", "memory rate", "node price"
 #: Whole machines before single cores.
 _PLACES = ("all", "one-core")
 _DOUBLE = "fp64"
@@ -44,6 +45,8 @@ def yardsticks(
     runs: tuple[Run, Run],
     found: Iterable[Figures],
     judged: Mapping[tuple[str, str], Comparison | None],
+    *,
+    one_machine: bool = False,
 ) -> tuple[Yardstick, ...]:
     """Return the ratios of two machines, as far as both were measured at the same place or sources state them.
 
@@ -51,12 +54,24 @@ def yardsticks(
         runs: the judged one, and the base.
         found: the figures of both.
         judged: the comparison of two figures, by the ids of their estimates.
+        one_machine: whether both are of one kind of machine: only their prices may differ.
     """
     ratios = {each.name: _measured(each, comparison) for each in found if (comparison := judged.get(_key(each)))}
     stated = _stated(runs)
-    if stated:
+    if stated and not one_machine:
         ratios.setdefault(CLOCK, stated)
-    return tuple(ratios[name] for name in (CLOCK, PEAK, MEMORY) if name in ratios)
+    if (cost := _prices(runs)) is not None:
+        ratios[PRICE] = cost
+    return tuple(ratios[name] for name in (CLOCK, PEAK, MEMORY, PRICE) if name in ratios)
+
+
+def _prices(runs: tuple[Run, Run]) -> Yardstick | None:
+    """The prices of a node, if both are stated in one currency."""
+    a, b = map(price, runs)
+    if a is None or b is None or a.currency != b.currency:
+        return None
+    ratio = exact(a.amount / b.amount, "")
+    return Yardstick(PRICE, a.amount, b.amount, a.currency, ratio, stated=True, of=text("an assumption, stated"))
 
 
 def _key(each: Figures) -> tuple[str, str]:

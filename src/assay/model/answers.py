@@ -8,7 +8,7 @@ place, and imported when they are called or explained: what is slow to load is i
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,6 +51,22 @@ class Site(NamedTuple):
     """
 
     limits: Callable[[], Mapping[str, float]]
+
+
+class Decided(NamedTuple):
+    """A decision on a figure, for an export that CI reads.
+
+    Attributes:
+        group: the run that is judged.
+        name: of the figure.
+        verdict: `failure`, `skipped` if it is not decided, or empty if it passed.
+        words: with its numbers.
+    """
+
+    group: str
+    name: str
+    verdict: Literal["", "failure", "skipped"]
+    words: str
 
 
 #: Text, or bytes of a binary form.

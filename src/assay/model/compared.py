@@ -64,12 +64,12 @@ class Yardstick(msgspec.Struct, frozen=True):
     """A ratio of two machines to which the speed-ups of figures are compared.
 
     Attributes:
-        name: `clock`, `FMA peak`, `memory rate`.
+        name: `clock`, `FMA peak`, `memory rate`, `node price`.
         a: value of the run that is judged, in `unit`.
         b: value of the base.
         unit: unit of both.
         ratio: a / b.
-        stated: whether a source states them; else they were measured.
+        stated: whether a source, or the user, states them; else they were measured.
         of: the figure it was measured by, `loaded clock, all`; `nominal` if it is stated.
     """
 

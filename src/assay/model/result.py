@@ -435,6 +435,7 @@ class Analysis(msgspec.Struct, frozen=True):
         models: fitted laws, each with its own type.
         comparisons: comparisons of figures from the same blocks.
         findings: claims with their evidence.
+        members: figures of single members of a group, as pairs of nodes, of which an estimate is the slowest.
         tested: names of the rules that had the figures they need, whether they found something or not.
         outcomes: how each case of the plan ended.
         noise: what disturbed the machine.
@@ -458,4 +459,5 @@ class Analysis(msgspec.Struct, frozen=True):
     profiles: tuple[Profile, ...] = ()
     effort: Effort | None = None
     tested: tuple[str, ...] = ()
+    members: tuple[Estimate, ...] = ()
     repetition: Repetition | None = None

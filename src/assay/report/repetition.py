@@ -35,7 +35,7 @@ STANDINGS: dict[Standing, Text | str] = {
     "as published": text("as published"),
     "better": text("better"),
     "worse": text("worse"),
-    "open": text("open"),
+    "open": text("cannot be told"),
     "no interval": text("no interval"),
 }
 #: Doubts that no command on this machine removes.
@@ -102,6 +102,8 @@ def why(judged: Judged) -> str:
         return text("It needs {region}; the interval is partly there.", region=region(judged))
     if judged.doubt == "unprinted":
         return text("The source prints no figure for it.")
+    if judged.is_stated and judged.quantity is None and not judged.doubt:
+        return text("The source prints this number alone, not the figures from which it follows.")
     return capital(text("{reason}.", reason=judged.detail)) if judged.detail else ""
 
 
@@ -217,14 +219,20 @@ def conclusions(found: Repetition, run: Run | None = None) -> Table:
     )
     columns = headings("The authors say", "Published", "Here", "Ratio", "Verdict", "Why")
     caption = text("Conclusions of {source}", source=found.label)
-    table = Table(caption, columns, rows, frozenset({1, 2, 3}), note=_assumed(found), recorded=True)
+    table = Table(caption, columns, rows, frozenset({1, 2, 3}), note=_assumed(found), recorded=True, first=True)
     return trimmed(table, {2, 3, 5})
 
 
 def _assumed(found: Repetition) -> str:
     """What the regions assume."""
     used = dict.fromkeys(each.conclusion.assumes for each in found.conclusions)
-    return joined(" ", (text("Authors state no uncertainty. Assay assumes:"), *(_ASSUMED[each] for each in used)))
+    return joined(
+        " ",
+        (
+            text("Authors state no uncertainty. These are assumptions of Assay."),
+            *(_ASSUMED[each] for each in used),
+        ),
+    )
 
 
 def rows(found: Repetition) -> Iterator[Table]:

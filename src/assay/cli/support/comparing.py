@@ -9,6 +9,7 @@ import msgspec
 from assay import store
 from assay.analyse import examine_together
 from assay.analyse.history import FEWEST_RUNS
+from assay.catalogue import topics
 from assay.cli.support import opened, output
 from assay.compare import figure_rows, levels, terminal
 from assay.compare.environment import GUARDED
@@ -21,11 +22,12 @@ from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
 from assay.model.compared import Compared
 from assay.model.errors import PartialRunError, ThresholdError, UsageError
+from assay.model.prices import with_prices
 from assay.model.repetition import Repetition
 from assay.model.result import RESULT_SCHEMA
 from assay.model.run import Run
 from assay.model.units import parse_share
-from assay.report import repetition_screen, verdicts
+from assay.report import repetition_screen
 from assay.report.screen import Screen
 
 #: Number of earlier runs, the latest ones, that are read for the variance between runs.
@@ -46,63 +48,73 @@ class _Found(NamedTuple):
     repeated: tuple[Repetition, ...] = ()
 
 
-def compare(
-    runs: Sequence[str], declared: Declared, fail_below: str | None, *, everything: bool, as_json: bool
-) -> None:
+class Wanted(NamedTuple):
+    """What the command prints and judges.
+
+    Attributes:
+        everything: print all comparisons, not only the significant ones.
+        as_json: print JSON.
+        fail_below: share by which a figure may be slower, as typed; None for any.
+        junit: file for the decisions of the gate; None for none.
+    """
+
+    everything: bool = False
+    as_json: bool = False
+    fail_below: str | None = None
+    junit: Path | None = None
+
+    @property
+    def border(self) -> float | None:
+        """The share; UsageError if it is none, or if a file has no gate to tell of."""
+        if self.junit and self.fail_below is None:
+            why = "the file says which figures are slower by more than a border"
+            raise UsageError("--junit goes with --fail-below", why=why, remedy="--fail-below 5% --junit FILE")
+        return None if self.fail_below is None else parse_share(self.fail_below)
+
+
+def compare(runs: Sequence[str], declared: Declared, wanted: Wanted) -> None:
     """Compare the levels of one run, or several runs with the first one, and print the result.
 
     Args:
         runs: names of runs, the base first.
-        declared: differences that are intended or accepted, and names of networks.
-        fail_below: share by which a figure may be slower; None for any.
-        everything: print all comparisons, not only the significant ones.
-        as_json: print JSON.
+        declared: differences that are intended or accepted, names of networks, prices.
+        wanted: what is printed and judged.
     """
     opened.without_collector()
-    threshold = None if fail_below is None else parse_share(fail_below)
+    threshold = wanted.border
     found = _one(runs[0], declared) if len(runs) == 1 else _several(runs, declared, threshold)
-    if as_json:
+    if wanted.as_json:
         output.print_json(_document(found))
     else:
-        _print(found, everything=everything)
+        _print(found, everything=wanted.everything)
     unfinished = [run for run in found.runs if run.ending is None or run.ending.status != "complete"]
     for run in unfinished:
         status = run.ending.status if run.ending else "not ended"
         output.say(f"run {run.info.id} is {status}: cases that it did not measure are not compared")
     if threshold is not None:
-        _judge(gate(found.compared, threshold), unfinished)
+        _judge(gate(found.compared, threshold), unfinished, wanted.junit)
 
 
-def compare_levels(  # noqa: PLR0913 (the options of the command)
-    names: Sequence[str],
-    factor: str,
-    declared: Declared,
-    fail_below: str | None,
-    *,
-    everything: bool,
-    as_json: bool,
-) -> None:
+def compare_levels(names: Sequence[str], factor: str, declared: Declared, wanted: Wanted) -> None:
     """Compare levels of whole runs, and print what was seen and which runs come next.
 
     Args:
         names: of runs.
         factor: whose levels the runs state.
-        declared: must be empty.
-        fail_below: share by which a figure may be slower; None for any.
-        everything: print all comparisons, not only the significant ones.
-        as_json: print JSON.
+        declared: prices, and nothing else.
+        wanted: what is printed and judged.
     """
     opened.without_collector()
-    border = None if fail_below is None else parse_share(fail_below)
-    if any(declared):
+    border = wanted.border
+    if any(declared._replace(prices=())):
         why = "whatever differs between the levels belongs to them, and is shown"
         again = f"assay compare --factor {factor} {' '.join(names)}"
         raise UsageError("--across, --allow and --as do not go with --factor", why=why, remedy=again)
-    runs = [store.load(store.find(name)) for name in names]
+    runs = with_prices([(name, store.load(store.find(name))) for name in names], declared.prices)
     alternating = levels.alternations(runs, factor)
     evidence = dict(zip((run.info.id for run in runs), examine_together(runs, borders(runs)), strict=True))
     found = [levels.by_level(each, evidence) for each in alternating]
-    if as_json:
+    if wanted.as_json:
         documents = [ComparedRuns(**msgspec.structs.asdict(each)) for each in found]
         ids = tuple(run.info.id for run in runs)
         output.print_json(
@@ -110,13 +122,13 @@ def compare_levels(  # noqa: PLR0913 (the options of the command)
         )
     else:
         for each in found:
-            figure_rows.render(each, output.console(), everything=everything)
+            figure_rows.render(each, output.console(), everything=wanted.everything)
     for blocks, each in zip(alternating, found, strict=True):
         for run in blocks.alone:
             output.say(f"run {run.info.id} has no neighbour in time of the other level: it is left out")
         _print_next(blocks, each)
     if border is not None:
-        _judge(gate(found, border), [])
+        _judge(gate(found, border), [], wanted.junit)
 
 
 def _print_next(found: levels.Alternation, compared: Compared) -> None:
@@ -175,7 +187,7 @@ def _one(reference: str, declared: Declared) -> _Found:
     """Compare the levels of one run."""
     if any(declared):
         raise UsageError(
-            "--across, --allow and --as are for two runs or more",
+            "--across, --allow, --as and --price are for two runs or more",
             why="only one is given",
             remedy=f"assay compare {reference}",
         )
@@ -199,7 +211,8 @@ def _several(runs: Sequence[str], declared: Declared, threshold: float | None) -
     for name in declared.allowed:
         if name not in GUARDED:
             raise UsageError(f"'{name}' need not be allowed", why=f"known: {', '.join(GUARDED)}")
-    base, *others = found = [store.load(store.find(reference)) for reference in runs]
+    loaded = [(reference, store.load(store.find(reference))) for reference in runs]
+    base, *others = found = with_prices(loaded, declared.prices)
     if {run.info.id for run in found} == {base.info.id}:  # a run with itself has no curves beside each other
         compared = against(others, base, declared, earlier_than(found))
         return _Found(found, compared, sides([base]))
@@ -229,7 +242,7 @@ def earlier_than(runs: Sequence[Run]) -> list[Run]:
     return [store.load(path) for _, path in sorted(others, reverse=True)[:_MOST_EARLIER]]
 
 
-def _judge(found: Gate, unfinished: Sequence[Run]) -> None:
+def _judge(found: Gate, unfinished: Sequence[Run], junit: Path | None) -> None:
     """Raise the error for the exit code of a gate; name on stderr what failed and what is not decided.
 
     Raises:
@@ -237,9 +250,12 @@ def _judge(found: Gate, unfinished: Sequence[Run]) -> None:
         PartialRunError: none is, but figures are not decided or could not be compared.
     """
     border, of = f"{100 * found.border:g} %", len(found.figures)
+    if junit:
+        written = topics.modules("exports")["junit"].judged(f"slower by more than {border}", found.decided())
+        output.write(junit, written)
     failed, undecided = found.of("failed"), found.of("open", "missing")
     for each in (failed or undecided)[:_NAMED]:
-        output.say(f"{'slower' if failed else 'undecided'}: {each.run}: {each.name}: {_why(each)}")
+        output.say(f"{'slower' if failed else 'undecided'}: {each.run}: {each.name}: {each.words}")
     if failed:
         raise ThresholdError(
             f"{len(failed)} of {of} figures are slower by more than {border}",
@@ -250,7 +266,7 @@ def _judge(found: Gate, unfinished: Sequence[Run]) -> None:
         run = unfinished[0].info.id if unfinished else ""
         raise PartialRunError(
             f"no figure is certainly slower by more than {border}, but {len(undecided)} of {of} are not decided",
-            why=f"{undecided[0].name}: {_why(undecided[0])}",
+            why=f"{undecided[0].name}: {undecided[0].words}",
             remedy=f"assay run --resume {run}" if run else _deciding(found, undecided),
         )
     if found.is_untested:
@@ -259,16 +275,6 @@ def _judge(found: Gate, unfinished: Sequence[Run]) -> None:
             f"nothing could be decided at {border}", why=why, remedy="assay run STUDY --launches 6"
         )
     output.say(f"no figure of {of} is slower by more than {border}")
-
-
-def _why(each: Judged) -> str:
-    """Why a figure failed or is not decided."""
-    if each.pair is None:
-        return each.why
-    ratio, lo, hi = each.speed_up
-    ends = f" [{lo:.3g}, {hi:.3g}]" if each.pair.comparison.confidence else ""
-    lacks = "" if each.decision == "failed" else verdicts.missing(each.pair.comparison)
-    return "; ".join(filter(None, (f"{ratio:.3g}{ends} times as fast as the base", lacks)))
 
 
 def _deciding(found: Gate, undecided: Sequence[Judged]) -> str:

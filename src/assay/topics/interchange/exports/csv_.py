@@ -45,7 +45,7 @@ def figures(_run: Run, analysis: Analysis) -> Iterator[str]:
     writer = csv.writer(lines)
     writer.writerow(COLUMNS)
     values = [_VALUES.get(name, attrgetter(name)) for name in COLUMNS]
-    writer.writerows([value(each) for value in values] for each in analysis.estimates)
+    writer.writerows([value(each) for value in values] for each in (*analysis.estimates, *analysis.members))
     yield lines.getvalue()
 
 

@@ -1,10 +1,10 @@
 """JUnit XML, which CI systems show: a test case for each case of the plan, figure, comparison and finding."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
-from assay.model.answers import Export
+from assay.model.answers import Decided, Export
 from assay.model.result import Analysis, Comparison, Estimate, Finding, Outcome
 from assay.model.run import Run
 from assay.model.units import count_of
@@ -16,26 +16,42 @@ _NO_CHARACTER = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 
 def figures(run: Run, analysis: Analysis) -> Iterator[str]:
     """Write test cases; failed cases, figures above their limit, and observed or confirmed problems fail."""
-    suites = ET.Element("testsuites")
-    for name, cases in (
+    suites = (
         ("cases", [_case(each) for each in analysis.outcomes]),
-        ("figures", [_figure(each) for each in analysis.estimates if each.value]),
+        ("figures", [_figure(each) for each in (*analysis.estimates, *analysis.members) if each.value]),
         ("comparisons", [_comparison(each) for each in analysis.comparisons if each.varied]),
         ("findings", [_finding(each) for each in analysis.findings]),
-    ):
-        if name == "comparisons" and not cases:  # nothing was varied
-            continue
-        suite = ET.SubElement(suites, "testsuite", name=f"{run.info.study}: {name}", tests=str(len(cases)))
+    )
+    named = [(f"{run.info.study}: {name}", cases) for name, cases in suites if cases or name != "comparisons"]
+    yield _written(named, run.info.started)
+
+
+def judged(name: str, figures: Iterable[Decided]) -> str:
+    """Return a document with a test case for each figure."""
+    return _written([(name, [_judged(each) for each in figures])])
+
+
+def _written(suites: Sequence[tuple[str, Sequence[ET.Element]]], started: str = "") -> str:
+    found = ET.Element("testsuites")
+    for name, cases in suites:
+        suite = ET.SubElement(found, "testsuite", name=name, tests=str(len(cases)))
         suite.set("errors", "0")
         for verdict in ("failure", "skipped"):
             count = sum(case.find(verdict) is not None for case in cases)
             suite.set("failures" if verdict == "failure" else verdict, str(count))
-        if run.info.started:
-            suite.set("timestamp", run.info.started[:19])
+        if started:
+            suite.set("timestamp", started[:19])
         suite.extend(cases)
-    ET.indent(suites)
-    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield ET.tostring(suites, encoding="unicode") + "\n"
+    ET.indent(found)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(found, encoding="unicode")}\n'
+
+
+def _judged(each: Decided) -> ET.Element:
+    test = _test(f"comparisons.{each.group}", each.name)
+    if each.verdict:
+        _verdict(test, each.verdict, "slower" if each.verdict == "failure" else "undecided", each.words)
+    ET.SubElement(test, "system-out").text = _whole(each.words)
+    return test
 
 
 def _case(outcome: Outcome) -> ET.Element:

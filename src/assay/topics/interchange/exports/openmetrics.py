@@ -26,7 +26,11 @@ def figures(run: Run, analysis: Analysis) -> Iterator[str]:
     about = {"id": run.info.id, "study": run.info.study, "started": run.info.started, "version": run.info.assay}
     yield f"assay_run_info{_labels(about)} 1\n"
     for family, words, value in _FAMILIES:
-        found = [(estimate, number) for estimate in analysis.estimates if (number := value(estimate)) is not None]
+        found = [
+            (estimate, number)
+            for estimate in (*analysis.estimates, *analysis.members)
+            if (number := value(estimate)) is not None
+        ]
         yield f"# TYPE {family} gauge\n# HELP {family} {words}\n" if found else ""
         yield from (f"{family}{_labels(_about(run, estimate))} {number!r}\n" for estimate, number in found)
     yield "# TYPE assay_findings gauge\n# HELP assay_findings Findings by severity and status.\n"

@@ -53,7 +53,7 @@ def figures(run: Run, analysis: Analysis) -> Iterator[bytes]:
     """Write a row for each estimate, in SI base units; absent values are null."""
     arrow, parquet = _libraries()
     types = {**_columns(arrow), "texts": arrow.list_(arrow.string())}
-    rows = analysis.estimates
+    rows = (*analysis.estimates, *analysis.members)
     made = {"run": arrow.array([run.info.id] * len(rows)), "started": _started(arrow, run.info.started, len(rows))}
     for name, (kind, value) in _FIGURES.items():
         made[name] = arrow.array([value(each) for each in rows], types[kind])

@@ -17,7 +17,7 @@ from assay.model.units import format_ratio_with_ends
 _LEAST = 1.02
 #: From this factor on the finding is advice, not a fact (docs/findings.md).
 _FACTOR = 1.2
-_FACTOR_NAME, _GAP = "cstates", USUAL_AXES["idle-gap"]
+_FACTOR_NAME, _GAP = "c-states", USUAL_AXES["idle-gap"]
 _ASKS = text("Do idle states of the cores slow down messages?")
 _MISSING = text(
     "No message was measured after a pause, nor at two levels of a factor '{factor}'", factor=_FACTOR_NAME

@@ -16,6 +16,7 @@ from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
 from assay.report.ledger import Ledger
 from assay.report.section import Figure, headings
+from assay.topics.scaling.costs import cost_table
 from assay.topics.scaling.headlines import headlines
 from assay.topics.scaling.loss_table import loss_table
 from assay.topics.scaling.models.scaling import Scaling
@@ -366,6 +367,7 @@ declared = Declared(
             {2, 3, 4, 5},
             optional={4, 5},
         ),
+        cost_table(_name),
         loss_table(_name),
         _LEDGER.table(),
     ),

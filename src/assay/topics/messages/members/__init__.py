@@ -1,0 +1,1 @@
+"""Figures of the members of a group that one estimate sums up."""
