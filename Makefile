@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long coverage mutants collected lint format texts native docs bench lab lab-down clean
+.PHONY: help run test test-long coverage mutants collected lint format texts native docs bench lab lab-down gallery clean
 
 BIN := .venv/bin
 # Most tests wait longer than they work: for networks, launchers, a time limit.
@@ -137,6 +137,9 @@ lab: ## as root: make a cluster of two nodes on this machine, for tests and demo
 
 lab-down: ## as root: remove this cluster
 	@tools/lab/lab down
+
+gallery: .venv/.test ## as root: make all packed runs of docs/gallery again, and the output on its pages (25 minutes)
+	$(BIN)/python -m tools.gallery
 
 clean: ## remove everything that was built here
 	rm -rf .venv .bootstrap build docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
