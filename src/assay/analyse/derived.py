@@ -163,7 +163,10 @@ def _block(launch: LaunchMedian) -> int:
 
 def _along(derivation: Derivation, operand: Operand, figures: Figures) -> dict[float, Measured]:
     """Value of the axis -> the figure there, one of several as the operand says, in ascending order."""
-    found = grouped(select(figures, operand), lambda each: aspects.coordinate(each.estimate, derivation.along))
+    every = select(figures, operand)
+    if figures.exact and not all(derivation.along in each.estimate.params for each in every):
+        raise MissingError(text("its source states no values of {axis}", axis=derivation.along))
+    found = grouped(every, lambda each: aspects.coordinate(each.estimate, derivation.along))
     return {at: _taken(operand, found[at]) for at in sorted(found)}
 
 

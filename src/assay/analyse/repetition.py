@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from assay import references, store
 from assay.analyse import derived, imported, matching, operands, taken
-from assay.analyse.conclusions import judged
+from assay.analyse.conclusions import conclusions
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
@@ -26,7 +26,7 @@ def of(evidence: Evidence) -> Repetition | None:
 
 
 def _itself(reference: Run) -> Repetition:
-    return Repetition(reference.info.id, _label(reference), conclusions=judged(reference))
+    return Repetition(reference.info.id, _label(reference), conclusions=conclusions(reference))
 
 
 def repeated(evidence: Evidence, name: str, given: Mapping[str, str] = {}) -> Repetition:
@@ -40,7 +40,7 @@ def repeated(evidence: Evidence, name: str, given: Mapping[str, str] = {}) -> Re
     reference = store.load(references.path(name))
     own, networks = _own(evidence, reference, given)
     return Repetition(
-        name, _label(reference), tuple(_rows(reference, own)), judged(reference, own), networks=networks
+        name, _label(reference), tuple(_rows(reference, own)), conclusions(reference, own), networks=networks
     )
 
 

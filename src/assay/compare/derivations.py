@@ -20,6 +20,8 @@ def meet(
     """
     met: list[tuple[Measured, Measured]] = []
     missing: dict[str, str] = {}
+    if all(run.imported for run in runs):  # figures of one publication are of other systems than those of another
+        return met, missing
     base_is_source = runs[1].imported is not None
     source, own = (1, 0) if base_is_source else (0, 1)
     pairs = [(each.b, each.a) if base_is_source else (each.a, each.b) for each in reversed(networks)]
