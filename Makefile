@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long coverage mutants collected lint format texts native docs bench lab lab-down clean
+.PHONY: help run test test-long coverage mutants collected lint format texts native docs bench lab lab-down gallery clean
 
 BIN := .venv/bin
 # Most tests wait longer than they work: for networks, launchers, a time limit.
@@ -112,6 +112,7 @@ bench: .venv/.test ## measure Assay and similar tools, and print the ratios
 	$(BIN)/python bench/engine_overhead.py
 	$(BIN)/python bench/budget_speed.py
 	$(BIN)/python bench/false_alarms.py 100
+	$(BIN)/python bench/equal_runs.py 50
 	$(BIN)/python bench/false_alarms.py 100 --scaling
 	$(BIN)/python bench/predictions.py 3
 	$(BIN)/python bench/between_runs.py
@@ -136,6 +137,9 @@ lab: ## as root: make a cluster of two nodes on this machine, for tests and demo
 
 lab-down: ## as root: remove this cluster
 	@tools/lab/lab down
+
+gallery: .venv/.test ## as root: make all packed runs of docs/gallery again, and the output on its pages (25 minutes)
+	$(BIN)/python -m tools.gallery
 
 clean: ## remove everything that was built here
 	rm -rf .venv .bootstrap build docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -24,7 +24,7 @@ import numpy as np
 from assay import store
 from assay.analyse import states
 from assay.analyse.comparisons.ranks import shift
-from assay.analyse.history import FEWEST_RUNS, History, RunLogs, widened
+from assay.analyse.history import FEWEST_RUNS, History, RunLogs, of_difference, widened
 from assay.analyse.statistics import NORMAL, median_interval
 from assay.compare.runs import is_like, run_logs
 from assay.model.quantity import Quantity
@@ -99,8 +99,8 @@ def _held(one: RunLogs, other: RunLogs, known: History) -> Iterator[Held]:
         alone = median_interval(one.values[figure])
         if components is None or not alone.has_interval or not other.values[figure]:
             continue
-        effect, _ = shift(one.values[figure], other.values[figure])
-        wide = widened(effect, (components, components), same_day=one.day == other.day)
+        effect = shift(one.values[figure], other.values[figure])
+        wide = widened(effect, of_difference((components, components), same_day=one.day == other.day).half)
         inside = alone.lo <= float(np.median(other.values[figure])) <= alone.hi
         ratio = _width(wide) / _width(effect) if _width(effect) else math.inf
         yield Held(figure, inside, wide.lo <= 0 <= wide.hi, ratio)

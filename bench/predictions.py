@@ -1,12 +1,14 @@
 """Accuracy of predictions that are written before their launches: on simulated clusters, and in a user's runs.
 
-Run as `python bench/predictions.py [RUNS]` from the root of the tree. `--here` measures on this machine, which must
-be quiet: `scale:NAME` from one to two ranks, each of the programs as often as RUNS says (3), in about 11 minutes; it
+Run as `python bench/predictions.py [RUNS]` from the root of the tree. `--here` measures on this machine, which
+must be quiet: `scale:NAME` from one to two ranks, each program as often as RUNS says (2), in about 12 minutes. It
 exits 1 unless 85 % of the intervals of each program held, the median error is at most 5 %, and the median width at
-most 15 % to each side. Otherwise each simulated cluster has eight nodes of
-two cores with different speeds (`--spread`, sigma of a lognormal law). `scale:NAME` predicts 2, 4 and 8 nodes in
-turn; `assay predict` predicts, from a quick network alone, the same cases over a slow network, which are then
-measured. `--stored` scores the predictions of all runs in the folder of runs instead, like `assay show ledger`.
+most 15 % to each side.
+
+Otherwise each simulated cluster has eight nodes of two cores with different speeds (`--spread`, sigma of a
+lognormal law). `scale:NAME` predicts 2, 4 and 8 nodes in turn; `assay predict` predicts, from a quick network
+alone, the same cases over a slow network, which are then measured. `--stored` scores the predictions of all runs
+in the folder of runs instead, like `assay show ledger`.
 """
 
 import argparse
@@ -46,14 +48,14 @@ _HELD, _ERROR, _WIDTH = 0.85, 0.05, 0.15
 def main() -> None:
     """Print, for each benchmark, the errors and how often the intervals held."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", type=int, nargs="?", help="simulated clusters (10), or runs of each program (3)")
+    parser.add_argument("runs", type=int, nargs="?", help="simulated clusters (10), or runs of each program (2)")
     parser.add_argument("--here", action="store_true", help="measure on this machine, from one to two ranks")
-    parser.add_argument("--budget", type=float, default=75, help="seconds of each run, with --here (75)")
+    parser.add_argument("--budget", type=float, default=115, help="seconds of each run, with --here (115)")
     parser.add_argument("--spread", type=float, default=0.02, help="of the speeds of nodes (0.02)")
     parser.add_argument("--stored", action="store_true", help="score the runs in the folder of runs")
     chosen = parser.parse_args()
     if chosen.here:
-        sys.exit(_here(chosen.runs or 3, chosen.budget))
+        sys.exit(_here(chosen.runs or 2, chosen.budget))
     chosen.runs = chosen.runs or 10
     if chosen.stored:
         runs = [store.load(path) for path in store.predicting(store.runs_folder())]

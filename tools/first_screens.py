@@ -62,7 +62,7 @@ def pages(folder: Path) -> dict[str, Callable[[], str]]:
     """Name of each page -> function that makes its HTML."""
     return {
         "node": lambda: _of(ROOT / "tests" / "runs" / "node.tar.xz"),
-        "network": lambda: _of(ROOT / "docs" / "gallery" / "network.tar.xz"),
+        "network": lambda: _of(ROOT / "tests" / "runs" / "network-epyc.tar.xz"),
         "hpl": lambda: _of(simulated_run(folder / "hpl", study="hpl", options=WITH_BLAS)),
         "scaling": lambda: _of(simulated_run(folder / "scaling", SHARED, study=study(), options=HOSTS)),
         "import": lambda: _of(store.find("epyc-7601")),

@@ -31,7 +31,7 @@ def test_a_planted_effect_of_5_percent_is_found_under_drift(tmp_path: Path) -> N
                 "on",
                 "off",
                 True,
-                9,
+                8,
                 0.95,
             )
             assert each.ratio == pytest.approx(1.05, abs=0.01)

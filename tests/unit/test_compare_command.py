@@ -102,8 +102,8 @@ def test_a_figure_that_a_cut_run_lacks_has_not_passed_a_threshold(home: Path) ->
     assert error.exit_code == 5
     assert "4 of 8 are not decided" in error.what
     assert error.remedy == f"assay run --resume {run.info.id}"
-    alone = invoke(run.info.id, base.info.id, "--fail-below", "20%").exception
-    assert isinstance(alone, PartialRunError)  # it has too few launches for an interval
+    reverse = invoke(run.info.id, base.info.id, "--fail-below", "20%").exception
+    assert isinstance(reverse, PartialRunError)  # it has too few launches for an interval
 
 
 def test_a_regression_of_a_cut_run_is_a_regression_all_the_same(home: Path) -> None:

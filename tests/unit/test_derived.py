@@ -8,9 +8,9 @@ from tests.simulation import simulated_run
 from tests.unit.test_like import given
 
 from assay import references, store
-from assay.analyse import derived, examine
+from assay.analyse import derived, examine, operands
 from assay.analyse.curves import is_headline
-from assay.analyse.derived import Figures, MissingError
+from assay.analyse.operands import Figures, MissingError
 from assay.model.derivation import Derivation, Operand
 from assay.model.imported import Figure
 from assay.model.run import Run
@@ -51,7 +51,7 @@ ROUNDED = {("vtpcc", "gain over MPI")}
 @pytest.mark.parametrize("name", references.names())
 def test_what_a_source_derives_follows_from_its_own_figures(name: str) -> None:
     """Where it prints all operands; within the rounding of its numbers, most of which are `about`."""
-    of = derived.of_reference(reference(name))
+    of = operands.of_reference(reference(name))
     for figure in stated(name):
         assert figure.derivation
         try:
@@ -81,7 +81,7 @@ def test_the_peak_is_that_of_the_cores_at_their_nominal_clock(epyc: Figures) -> 
 
 def test_memory_is_as_far_as_the_operand_says(epyc: Figures) -> None:
     near, far = (
-        derived.select(epyc, Operand("stream", placement="all:numa:0", memory="bind:*", where=where))
+        operands.select(epyc, Operand("stream", placement="all:numa:0", memory="bind:*", where=where))
         for where in ("same socket", "other socket")
     )
     assert {each.estimate.placement.memory for each in near} == {f"bind:{node}" for node in (1, 2, 3)}

@@ -1,10 +1,9 @@
 """Runs that earlier versions packed: they load, and say the same figures as when they were measured, to the digit.
 
-They are the runs of the gallery, and in `tests/runs` a node study on the simulated machine, all of the version
-before schema 2 of `assay show --json`. A run of the gallery that is made anew leaves its old form in `tests/runs`.
-`expected.json.xz` is what that version made of them: ids of estimates, comparisons, models, points and predictions
-with [value, lower, upper]. Since then the kernel's command line was cut to the words that later versions record,
-and the runs of the gallery were packed with `--share`: its host `vm` is `node01` there, and so in the ids.
+They are runs that the gallery had, and a node study on the simulated machine, all of the version before schema 2
+of `assay show --json`. `expected.json.xz` is what that version made of them: ids of estimates, comparisons,
+models, points and predictions with [value, lower, upper]. Since then the kernel's command line was cut to the
+words that later versions record, and the others were packed with `--share`: their host is `node01`, also in ids.
 """
 
 import json
@@ -26,7 +25,6 @@ from assay.model.text import encoded
 from assay.report import html
 
 RUNS = Path(__file__).parents[1] / "runs"
-GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 PUBLISHED = Path(__file__).parents[2] / "schema" / "analysis.schema.json"
 EXPECTED: dict[str, dict[str, Any]] = json.loads(lzma.decompress((RUNS / "expected.json.xz").read_bytes()))
 #: Logarithms and fits may differ in the last digits from processor to processor.
@@ -37,7 +35,7 @@ Triple = list[float | None]
 
 def packed(name: str) -> Path:
     """The archive of a run."""
-    return next(path for folder in (RUNS, GALLERY) if (path := folder / f"{name}.tar.xz").is_file())
+    return RUNS / f"{name}.tar.xz"
 
 
 @cache

@@ -89,6 +89,7 @@ READERS = {
     "run/merging.py": "lines of a program's output",
     "run/process.py": "/proc/stat",
     "run/records.py": "lines of a program's output",
+    "store/chain.py": "lines of a file, and the field of a line that states its hash",
     "store/directory.py": "lines of a file, names of variables, the letters of a file's name",
     "store/earlier.py": "what earlier versions stored in sentences and ids",
     "store/folder.py": "the beginning of a run's id, as a user types it",

@@ -1,92 +1,131 @@
-"""The gallery's pages show what Assay prints, and its packed runs can be read as the pages say."""
+"""The gallery: what its pages show is what Assay prints of its packed runs, and none tells what is not so."""
 
 import re
-import shlex
 import tarfile
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from tools.gallery import pages
+from tools.gallery.runs import simulated
+from tools.gallery.table import GALLERY, Entry, entries, law
 
-from assay import store
-from assay.cli import assay
+from assay import references, store
 from assay.model.private import COMMAND_LINE
 from assay.model.units import parse_duration
+from assay.report import html
+from assay.report.summary import verdict
 from assay.store.files import COLUMNS
 
-GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
-PAGES = sorted(GALLERY.glob("*.md"))
-PACKED = sorted(GALLERY.glob("*.tar.xz"))
-PLAN = re.compile(r"^    assay (plan .*)\n\n```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
-READING = re.compile(r"^    assay ((?:show|report|compare) .*docs/gallery/.*)$", re.MULTILINE)
-LARGEST, ALL_TOGETHER = 800_000, 1_500_000
+ENTRIES = {each.name: each for each in entries()}
+LIKE = {name: each for name, each in ENTRIES.items() if each.reference}
+#: Twelve runs; the two of many nodes and the one of many programs have half of the bytes.
+LARGEST, ALL_TOGETHER = 900_000, 3_000_000
+NAMED = pytest.mark.parametrize("name", ENTRIES)
+PACKED = pytest.mark.parametrize("path", sorted(GALLERY.glob("*.tar.xz")), ids=lambda path: path.name)
 
 
-def printed(command: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("COLUMNS", "100")
-    done = CliRunner().invoke(assay, shlex.split(command))
-    assert done.exit_code == 0, done.output
-    return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
+def text_of(entry: Entry) -> str:
+    return entry.page.read_text("utf-8")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "index.md"], ids=lambda page: page.stem)
-def test_the_plan_of_each_study_is_the_one_that_its_command_prints(
-    page: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plans = PLAN.findall(page.read_text("utf-8"))
-    assert plans
-    for command, shown in plans:
-        assert shown == printed(command, monkeypatch)
+def test_every_reference_has_a_run_and_every_file_its_entry() -> None:
+    assert {each.reference for each in LIKE.values()} == set(references.names())
+    files = {path.name for path in GALLERY.iterdir()} - {"index.md", "gallery.toml"}
+    assert files == {path.name for each in ENTRIES.values() for path in (each.page, each.packed)}
+    linked = (GALLERY.parent / "index.md").read_text("utf-8")
+    assert re.findall(r"^gallery/(.+)$", linked, re.MULTILINE) == ["index", *ENTRIES]
 
 
-def test_the_packed_runs_are_small_and_each_is_told_of() -> None:
-    assert PACKED
-    assert all(file.stat().st_size <= LARGEST for file in PACKED)
-    assert sum(file.stat().st_size for file in PACKED) <= ALL_TOGETHER
-    index = (GALLERY / "index.md").read_text("utf-8")
-    for file in PACKED:
-        run = store.load(file)
-        assert not run.damage
-        assert len(run.machines) == (2 if file.name.startswith("lab-") else 1)
-        (row,) = (line for line in index.splitlines() if line.startswith(f"| [{file.name}]"))
-        assert "one machine" in row
-        told = shlex.split(re.findall(r"`(assay run [^`]*)`", row)[0])
-        begun = list(run.info.command)
-        at = begun.index("--budget") + 1
-        assert told[:at] + told[at + 1 :] == begun[:at] + begun[at + 1 :]
-        assert parse_duration(told[at]) == run.plan.budget_s, "a run that was resumed has its last budget"
+def test_the_index_is_what_the_packed_runs_say() -> None:
+    index = pages.INDEX.read_text("utf-8")
+    assert pages.remade(index, None) == index
 
 
-def test_the_packed_runs_were_shared_and_tell_nothing_of_their_machine() -> None:
+@NAMED
+def test_the_output_on_each_page_is_what_assay_prints(name: str) -> None:
+    text = text_of(ENTRIES[name])
+    assert pages.remade(text, ENTRIES[name]) == text
+    assert set(re.findall(r"<!-- made: (\w+)", text)) == {"command", "plan", "run"} | (
+        {"conclusions"} if name in LIKE else set()
+    )
+
+
+@pytest.mark.parametrize("name", LIKE)
+def test_each_run_of_a_reference_has_its_figures_and_judges_its_conclusions(name: str) -> None:
+    found = pages.repeated(LIKE[name])
+    assert found.reference == LIKE[name].reference
+    assert any(row.ratio for row in found.rows)
+    assert all(bool(row.reason) == (row.ours is None) for row in found.rows)
+    assert {each.truth for each in found.conclusions} & {"holds", "does not hold"}
+    assert all(each.detail or each.doubt == "straddles" for each in found.conclusions if each.doubt)
+
+
+@NAMED
+def test_each_run_was_made_by_the_command_that_is_told(name: str) -> None:
+    entry = ENTRIES[name]
+    run, _ = pages.read(entry)
+    assert not run.damage
+    assert list(run.info.command) == ["assay", "run", *entry.words] or entry.words[0].endswith(".toml")
+    if "--budget" in entry.words:
+        told = parse_duration(entry.words[entry.words.index("--budget") + 1])
+        assert told == run.plan.budget_s
+    assert len(run.machines) == {"lab": 2, "here": 1}.get(entry.where, len(run.plan.hosts))
+
+
+@NAMED
+def test_a_simulated_run_says_so_everywhere_and_no_other_does(name: str) -> None:
+    entry = ENTRIES[name]
+    run, analysis = pages.read(entry)
+    is_simulated = entry.where == "simulated"
+    assert run.simulated == is_simulated
+    (row,) = (line for line in pages.INDEX.read_text("utf-8").splitlines() if f"]({entry.page.name})" in line)
+    assert ("**simulated**" in row) == is_simulated
+    assert ("**Simulated** on " in text_of(entry)) == is_simulated
+    assert ("simulated" in str(verdict(run, analysis).sentence)) == is_simulated
+    models = {str(machine.fact("processor", "model").value) for machine in run.machines.values()}
+    assert all(("simulated" in each) == is_simulated for each in models)
+
+
+@PACKED
+def test_the_packed_runs_are_small(path: Path) -> None:
+    assert path.stat().st_size <= LARGEST
+    assert sum(file.stat().st_size for file in GALLERY.glob("*.tar.xz")) <= ALL_TOGETHER
+
+
+@PACKED
+def test_the_packed_runs_were_shared_and_tell_nothing_of_their_machine(path: Path) -> None:
     anywhere = (
         rb"/assay-ssh|\b10\.\d+\.\d+\.\d+"
         rb"|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-|\b(?!02:00:00)[0-9a-f]{2}(?::[0-9a-f]{2}){5}\b"
     )
-    any_path = rb"(?<![\w.}>)%*<-])/(?!(?:tmp|sys|home|usr|proc|etc|entry\d+)\b)[A-Za-z_]"
+    any_path = rb"(?<![\w.}>)%*<-])/(?!(?:tmp|sys|home|usr|proc|etc|work|simulated|entry\d+)\b)[A-Za-z_]"
     long_path = rb"/[A-Za-z]{3,}/[A-Za-z]"  # what bytes of numbers are not by chance
     of_numbers = re.compile(long_path + rb"|" + anywhere)
     of_text = re.compile(any_path + rb"|\bvm\b(?!/)|" + anywhere)
-    for file in PACKED:
-        with tarfile.open(file) as opened:
-            for member in opened:
-                private = of_numbers if Path(member.name).name == COLUMNS else of_text
-                content = opened.extractfile(member)
-                found = private.findall(content.read()) if content else []
-                assert not found, f"{file.name}, {member.name}: {found[:5]}"
-        for machine in store.load(file).machines.values():
-            line = machine.fact("system", COMMAND_LINE).value
-            assert set(str(line).split()) <= {"none", "mitigations=auto,no_guest_host,no_guest_guest"}
+    with tarfile.open(path) as opened:
+        for member in opened:
+            private = of_numbers if Path(member.name).name == COLUMNS else of_text
+            content = opened.extractfile(member)
+            found = private.findall(content.read()) if content else []
+            assert not found, f"{member.name}: {found[:5]}"
+    for machine in store.load(path).machines.values():
+        line = machine.fact("system", COMMAND_LINE).value
+        assert set(str(line).split()) <= {"none", "None", "mitigations=auto,no_guest_host,no_guest_guest"}
 
 
 @pytest.mark.usefixtures("undrawn_here")
-def test_every_packed_run_is_read_as_the_pages_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    commands = sorted({line for page in PAGES for line in READING.findall(page.read_text("utf-8"))})
-    assert {file.name for file in PACKED} == {Path(word).name for line in commands for word in line.split()} & {
-        file.name for file in PACKED
-    }
-    for line in commands:
-        words = [str(GALLERY / Path(word).name) if "docs/gallery/" in word else word for word in line.split()]
-        monkeypatch.chdir(tmp_path)
-        assert printed(shlex.join(words), monkeypatch)
-        page = words[words.index("-o") + 1] if "-o" in words else ""
-        assert not page or (tmp_path / page).read_text("utf-8").startswith("<!doctype html>")
+@NAMED
+def test_each_packed_run_has_a_report(name: str) -> None:
+    run, analysis = pages.read(ENTRIES[name])
+    assert html.render(run, analysis).startswith("<!doctype html>")
+
+
+def test_a_simulated_run_comes_from_the_command_by_way_of_a_plan_and_a_run_directory(tmp_path: Path) -> None:
+    entry = ENTRIES["like-hpcdiy-numa"]
+    run = store.load(simulated(entry, tmp_path))
+    assert law(entry).nanoseconds
+    assert run.simulated
+    assert run.ending is not None
+    assert run.ending.status == "complete"
+    assert run.info.command == ("assay", "run", *entry.words)
+    assert {case.benchmark for case in run.plan.studied} == {"himeno"}

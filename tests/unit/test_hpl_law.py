@@ -278,7 +278,7 @@ def test_the_shares_of_a_step_are_those_of_the_same_solution(run: Run) -> None:
 @pytest.mark.parametrize("spread", [0.0, 0.02])
 @pytest.mark.parametrize("nodes", [4, 8])
 def test_small_systems_on_many_nodes_are_predicted_without_bias(nodes: int, spread: float) -> None:
-    """A law that sums the longest part of each step was up to 12 % too slow here."""
+    """A law that sums the longest part of each step was up to 10 % too slow here."""
     speeds = np.random.default_rng(nodes).lognormal(0.0, spread, 8)
     grids = {1: (1, 2), 2: (2, 2), 4: (2, 4), 8: (4, 4)}
     channel = Channel(1.6e-6, 12e9)

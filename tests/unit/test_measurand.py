@@ -4,9 +4,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.simulation import described
 
 from assay import store
 from assay.analyse import analyse
+from assay.model import measurands
 from assay.model.imported import UNSTATED
 from assay.model.measurand import AxisValue, Layout, Level, Match, Measurand, Part, Places, matches
 
@@ -170,3 +172,10 @@ def test_file_systems_and_models_of_devices_are_parts() -> None:
     for name in ("folder", "device"):
         one, other = (_replace(TRIAD, places=_replace(TRIAD.places, **{name: value})) for value in ("a", "b"))
         assert matches(one, other) == Match("comparable", (Part(name, "a", "b"),))
+
+
+def test_two_sockets_that_share_a_memory_are_two_sockets() -> None:
+    shared = described("numa:1(memory=1GB) pack:2 l2:1(size=512kB) l1:1(size=8kB) core:2 pu:1")
+    assert measurands._relation(((0,), (2,)), shared) == "other socket"
+    assert measurands._relation(((0,), (1,)), shared) == "same L3"  # none is known: they count as one
+    assert measurands._relation((), shared) == UNSTATED

@@ -129,15 +129,16 @@ def test_levels_of_one_run_are_called_alike_on_page_terminal_and_json(home: Path
             value, p, verdict = expected[each["id"]]
             assert (each["value"]["value"], each["value"]["lo"], each["value"]["hi"]) == value.parts
             assert (each["adjusted_p"], each["verdict"]) == (p, verdict)
+    written = invoke("export", name, "--format", "junit").output
+    for value, p, verdict in expected.values():
+        assert f"{value.value!r} ({value.lo!r} to {value.hi!r}, interval), {verdict}, p {p!r} among 4" in written
     rows = Counter(
         words(pair["comparison"], pair["a"]["better"]) for pair in of_compare if pair["comparison"]["varied"]
     )
     assert of_terminal(invoke("compare", name, "--all").output) == rows
     page = Path(invoke("report", name, "-o", "page.html").stdout.strip()).read_text("utf-8")
-    for ratio, ends, p, _ in rows:
-        assert ratio in page
-        assert ends in page
-        assert p in page
+    for row in rows:
+        assert all(cell in page for cell in row[:3])
 
 
 @pytest.mark.usefixtures("home")
@@ -174,3 +175,14 @@ def test_what_a_comparison_lacks_is_told_as_numbers(home: Path) -> None:
     assert all(verdicts.missing(each) for each in few)
     more = [each for each in analyse(boosted(home, 0.5, 1, launches=6)).comparisons if each.varied]
     assert {(each.verdict, each.lack) for each in more} == {("faster", None)}
+
+
+def test_the_assumed_variance_between_runs_is_named_as_an_assumption_and_a_known_one_is_not(home: Path) -> None:
+    base, run, *_ = machines(home, (6, 6))
+    text = " ".join(invoke("compare", base, run).output.split())
+    assert "Assay assumes that a figure varies by 2.0 % from run to run" in text
+    assert "earlier runs of this machine: figures vary" not in text
+    names = machines(home, (6, 6, 6, 6))
+    text = " ".join(invoke("compare", names[2], names[3]).output.split())
+    assert "from 4 earlier runs of this machine: figures vary" in text
+    assert "assumes" not in text

@@ -39,7 +39,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def packed(run: Path, tmp_path: Path) -> Path:
     done = CliRunner().invoke(assay, ["pack", str(run), "-o", str(tmp_path / "sent.tar.xz")])
     assert done.exit_code == 0, done.output
-    assert done.output.strip() == str(tmp_path / "sent.tar.xz")
+    assert done.stdout.strip() == str(tmp_path / "sent.tar.xz")
     return tmp_path / "sent.tar.xz"
 
 

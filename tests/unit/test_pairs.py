@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.simulation import described
 
 from assay.model.errors import UsageError
 from assay.model.machine import Machine, Topology, allowed_cores
@@ -44,6 +45,12 @@ def test_the_firmwares_distances_say_which_pair_is_nearest(make_machine: MakeMac
     distances = ((10, 16, 32, 22), (16, 10, 32, 32), (32, 32, 10, 16), (22, 32, 16, 10))
     topology = msgspec.structs.replace(make_machine(2, 2, 1, 2).topology, distances=distances)
     assert places("pair:other-socket", topology)[0].cpus == (0, 6)
+
+
+def test_two_sockets_that_share_a_memory_have_a_pair() -> None:
+    topology = described("numa:1(memory=1GB) pack:2 l2:1(size=512kB) l1:1(size=8kB) core:2 pu:1").topology
+    assert {core.numa for core in topology.cores} == {0}
+    assert places("pair:other-socket", topology)[0].cpus == (0, 2)
 
 
 @pytest.mark.parametrize(

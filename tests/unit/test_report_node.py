@@ -20,7 +20,7 @@ from assay.model.result import Lack
 from assay.plan import Options
 from assay.report import html, terminal, vega, verdicts
 from assay.report.charts.heatmap import Cell, heatmap
-from assay.report.formatting import interval
+from assay.report.formatting import interval, percent
 from assay.report.section import Figure, Section, Table
 from assay.report.sections import sections
 from assay.topics.comparisons.sections import varied as varied_section
@@ -264,9 +264,12 @@ def test_the_ledger_shows_band_measurement_and_error(here: Example, written: dic
     table = _table(section, "Predictions")
     row = dict(zip(table.columns, table.rows[0], strict=True))
     assert row["Gap"] == "-25.0 %"
+    assert row["Width"] == percent(2 * wrong.half_width)
+    assert wrong.score is not None
+    assert row["Score"] == percent(wrong.score)
     assert row["From the middle"] == f"{100 * wrong.deviation:+.1f} %"
     assert row["Predicted"] == interval(wrong.predicted, "").short
-    assert len(row) == 5
+    assert len(row) == 7
     stated = msgspec.structs.replace(wrong, states=("near", "far"))
     analysis = msgspec.structs.replace(here.analysis, predictions=(stated,))
     (section,) = (each for each in sections(here.run, analysis) if each.id == "himeno")

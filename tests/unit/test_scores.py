@@ -3,7 +3,9 @@
 import io
 import math
 import shutil
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -14,12 +16,14 @@ from tests.simulation import begin, carry_on, described, plan_for
 from tests.unit.test_predictions import SMALL, expected
 
 from assay import store
-from assay.analyse import analyse
+from assay.analyse import analyse, examine
+from assay.analyse.predictions import expectations
 from assay.cli import assay
 from assay.model.errors import UsageError
 from assay.model.law import WIDEST, interval_score, is_too_wide
 from assay.model.quantity import Quantity
 from assay.model.record import encode_record
+from assay.model.result import Limit
 from assay.simulation import SimulatedMachine
 from assay.store.chain import reseal
 from assay.topics.scaling import scores_table
@@ -170,3 +174,18 @@ def test_a_wrong_use_of_predict_is_refused_in_words(predicted: Path, words: tupl
         assert "assay " in done.exception.remedy
     else:
         assert done.exit_code == 2
+
+
+@pytest.mark.parametrize(("peak", "parts"), [(2.5e10, (2e10, 1e10, 2.5e10)), (1.5e10, (1.5e10, 1e10, 1.5e10))])
+def test_no_end_is_above_the_limit_of_the_figure(
+    predicted: Path, monkeypatch: pytest.MonkeyPatch, peak: float, parts: tuple[float, float, float]
+) -> None:
+    known = examine(store.load(predicted))
+    case = known.run.plan.studied[0]
+    law = sys.modules["assay.analyse.predictions"]
+    monkeypatch.setattr(law, "limit", lambda *_: Limit(peak, "measured", "a peak", "memory-rate", "cores"))
+    monkeypatch.setattr(
+        law.topics, "modules", lambda _: {"law": SimpleNamespace(expect=lambda *_: (expected(case.id),))}
+    )
+    (found,) = expectations(known, [case])
+    assert found.parts == parts

@@ -3,6 +3,7 @@
 import dataclasses
 import statistics
 from itertools import pairwise
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -217,6 +218,17 @@ def test_a_network_that_was_asked_for_has_a_law_and_counters_of_its_own() -> Non
     assert [host.host for host in traffic.hosts] == ["n1", "n2"]
     sent = {name: sum(host.interfaces[name].sent for host in traffic.hosts) for name in ("eth0", "eth1", "lo")}
     assert sent == {"eth0": 0, "eth1": pytest.approx(1.04 * traffic.payload, abs=1), "lo": 0}
+
+
+@pytest.mark.parametrize(("near", "far"), [("numa", {6: 0, 4: 2, 0: 2}), ("package", {6: 0, 4: 0, 0: 2})])
+def test_a_card_is_near_its_memory_node_or_its_whole_socket(
+    near: Literal["numa", "package"], far: dict[int, int]
+) -> None:
+    law = dataclasses.replace(QUIET, cards={"ib": 6}, far_card=(1e-6, 0.5), card_near=near)
+    machine = on(EPYC_7601, law, ("n1", "n2"))
+    for node, ends in far.items():
+        line = f"pt2pt --expect-ranks 2 --cpus {8 * node} --network ib --case c --pattern latency --bytes 0"
+        assert one_way(machine, line) == pytest.approx(law.links["host"].latency_s + ends * 1e-6), node
 
 
 def test_a_message_beyond_the_eager_limit_is_announced_first() -> None:

@@ -7,8 +7,8 @@ import pytest
 from tests.simulation import simulated_run
 
 from assay import store
-from assay.analyse import analyse
-from assay.compare import runs
+from assay.analyse import analyse, examine
+from assay.compare import meeting
 from assay.compare.runs import against
 from assay.model.measurand import Part
 from assay.model.run import Run
@@ -63,5 +63,6 @@ def test_another_file_system_or_device_is_named_as_a_difference(run: Run) -> Non
     (compared,) = against([declaring(run, "B/s")], run)
     parts = (Part("folder", "tmpfs", "ext4"), Part("card", "near", "far"))
     pair = msgspec.structs.replace(compared.pairs[0], parts=parts)
-    found = list(runs._differences([pair], foreign=False))
+    both = meeting.meet(examine(run), examine(run), meeting.NOTHING)
+    found = list(meeting._differences([pair], both))
     assert [(each.name, each.a, each.b) for each in found] == [("folder", "tmpfs", "ext4")]

@@ -6,8 +6,9 @@ import msgspec
 
 from assay import references, store
 from assay.analyse import derived, taken
-from assay.analyse.derived import Figures, MissingError, Value
+from assay.analyse.derived import Value
 from assay.analyse.evidence import CONFIDENT
+from assay.analyse.operands import Figures, MissingError, of_reference
 from assay.analyse.taken import NETWORK
 from assay.catalogue import benchmarks
 from assay.model.conclusion import Conclusion, Doubt, Judged, Truth
@@ -28,7 +29,7 @@ _SETTABLE = frozenset(("c-states", "mtu", "toolchain"))
 _TRUTHS: Mapping[bool | None, Truth] = {True: "holds", False: "does not hold", None: "cannot be told"}
 
 
-def judged(reference: Run, own: Figures | None = None) -> tuple[Judged, ...]:
+def conclusions(reference: Run, own: Figures | None = None) -> tuple[Judged, ...]:
     """Judge every conclusion of a reference.
 
     Args:
@@ -38,15 +39,15 @@ def judged(reference: Run, own: Figures | None = None) -> tuple[Judged, ...]:
     if reference.imported is None:
         return ()
     found = []
-    published = derived.of_reference(reference)
+    published = of_reference(reference)
     others = _others(reference.imported.conclusions)
     for each in reference.imported.conclusions:
         printed = _printed(each, published, others)
-        if printed is None and each.value is not None:  # they print what follows, not the figures
+        is_stated = printed is None and each.value is not None
+        if is_stated and each.value is not None:
             printed = Quantity(each.value, each.value, each.value, basis="imported")
-        found.append(
-            _by_run(each, printed, own, f"like:{reference.info.id}") if own else _by_source(each, printed)
-        )
+        judged = _by_run(each, printed, own, f"like:{reference.info.id}") if own else _by_source(each, printed)
+        found.append(msgspec.structs.replace(judged, is_stated=is_stated))
     return tuple(found)
 
 
@@ -54,7 +55,7 @@ def _others(conclusions: Iterable[Conclusion]) -> dict[str, Figures]:
     """The figures of the other publications that conclusions compare with, by name."""
     operands = (operand for each in conclusions for operand in each.of_source.operands)
     names = dict.fromkeys(operand.reference for operand in operands if operand.reference)
-    return {name: derived.of_reference(store.load(references.path(name))) for name in names}
+    return {name: of_reference(store.load(references.path(name))) for name in names}
 
 
 def _printed(conclusion: Conclusion, published: Figures, others: Mapping[str, Figures]) -> Quantity | None:
@@ -91,12 +92,24 @@ def _by_run(conclusion: Conclusion, printed: Quantity | None, own: Figures, stud
     judged = msgspec.structs.replace(judged, quantity=found.quantity, of=found.of, blocks=blocks)
     truth = _TRUTHS[conclusion.region.holds(found.quantity)]
     if not _is_sure(found, own):
-        why = text("its figures have fewer than {count} launches, so no interval", count=CONFIDENT)
-        return _doubted(judged, "launches", why, cli("run", study, "--launches", str(CONFIDENT)))
+        return _few(judged, own, study)
     if truth == "cannot be told":
         launches = 2 * max(own.run.plan.launches, CONFIDENT)
         return _doubted(judged, "straddles", command=cli("run", study, "--launches", str(launches)))
     return msgspec.structs.replace(judged, truth=truth)
+
+
+def _few(judged: Judged, own: Figures, study: str) -> Judged:
+    """Say that a figure has too few launches; solutions that take long have fewer than the study."""
+    cases = {case.id: case for case in own.run.plan.cases}
+    used = (each.estimate for each in own.measured if each.estimate.id in judged.of)
+    long = next((each.benchmark for each in used if each.case in cases and cases[each.case].launches), "")
+    why = (
+        text("a solution of {benchmark} takes so long that it was measured in too few launches", benchmark=long)
+        if long
+        else text("its figures have fewer than {count} launches, so no interval", count=CONFIDENT)
+    )
+    return _doubted(judged, "launches", why, cli("run", long or study, "--launches", str(CONFIDENT)))
 
 
 def _of_others(judged: Judged, own: Figures, study: str) -> Judged | None:

@@ -14,6 +14,7 @@ from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.measurand import COUNTS, PLACES, SHARE, AxisValue, Measurand, Part, matches
+from assay.model.measurands import SHARES
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 
@@ -135,7 +136,7 @@ def _price(part: Part, seeking: Estimate, peer: Estimate, *, same_share: bool) -
     allowed = (
         (name in _SYSTEM, _KIND if same_kind else _OTHER),
         (name in COUNTS and same_share, _OTHER),
-        (name == SHARE, _KIND),
+        (name == SHARE and SHARES["half"] not in {a, b}, _KIND),
         (name == "relation" and {a, b} <= _IN_SOCKET, _KIND),
         (_is_pattern(name, seeking, peer), _OTHER),
     )

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from assay import references, store
-from assay.analyse import derived, imported, matching, taken
-from assay.analyse.conclusions import judged
+from assay.analyse import derived, imported, matching, operands, taken
+from assay.analyse.conclusions import conclusions
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
@@ -26,7 +26,7 @@ def of(evidence: Evidence) -> Repetition | None:
 
 
 def _itself(reference: Run) -> Repetition:
-    return Repetition(reference.info.id, _label(reference), conclusions=judged(reference))
+    return Repetition(reference.info.id, _label(reference), conclusions=conclusions(reference))
 
 
 def repeated(evidence: Evidence, name: str, given: Mapping[str, str] = {}) -> Repetition:
@@ -40,7 +40,7 @@ def repeated(evidence: Evidence, name: str, given: Mapping[str, str] = {}) -> Re
     reference = store.load(references.path(name))
     own, networks = _own(evidence, reference, given)
     return Repetition(
-        name, _label(reference), tuple(_rows(reference, own)), judged(reference, own), networks=networks
+        name, _label(reference), tuple(_rows(reference, own)), conclusions(reference, own), networks=networks
     )
 
 
@@ -48,7 +48,7 @@ def _label(reference: Run) -> str:
     return (reference.imported.label if reference.imported else "") or reference.info.id
 
 
-def _own(evidence: Evidence, reference: Run, given: Mapping[str, str]) -> tuple[derived.Figures, dict[str, str]]:
+def _own(evidence: Evidence, reference: Run, given: Mapping[str, str]) -> tuple[operands.Figures, dict[str, str]]:
     """The figures of the run in which those of the reference are looked for, and which networks meet."""
     run = evidence.run
     measured = [each for each in without_refused(run, evidence.measured) if is_headline(each.estimate)]
@@ -56,7 +56,7 @@ def _own(evidence: Evidence, reference: Run, given: Mapping[str, str]) -> tuple[
     measured += matching.rates(measured, printed)
     networks = taken.networks(printed, measured, given)
     names = {pair.b: pair.a for pair in reversed(networks)}
-    return derived.Figures(run, measured, names), {
+    return operands.Figures(run, measured, names), {
         theirs: own for theirs, own in names.items() if UNSTATED not in {theirs, own}
     }
 
@@ -65,7 +65,7 @@ def _printed(reference: Run) -> list[Measured]:
     return list(imported.measured(reference, reference.imported)) if reference.imported else []
 
 
-def _rows(reference: Run, own: derived.Figures) -> Iterator[RepeatedRow]:
+def _rows(reference: Run, own: operands.Figures) -> Iterator[RepeatedRow]:
     """A row for each published figure, in the order of the publication."""
     tables = reference.imported.tables if reference.imported else ()
     figures = [figure for table in tables for figure in table.figures]

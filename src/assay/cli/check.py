@@ -117,7 +117,7 @@ def _check_run(path: Path, last: str, *, as_json: bool) -> None:
         output.print_json({"schema": 1, "run": run.info.id, "chain": run.chain, "damage": run.damage})
     else:
         output.echo(f"{run.info.id}: {chained(run)}")
-        for sentence in run.damage:
+        for sentence in run.damage[:-1]:  # the last one is in the error
             output.echo(sentence)
     again = f"restore the run from a copy, then: assay check {store.typed(path)}"
     if last and not run.chain.broken and last != run.chain.last:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.analyse import derived
+from assay.analyse import derived, operands
 from assay.analyse.estimates import Measured
 from assay.model.compared import Taken
 from assay.model.run import Run
@@ -20,10 +20,12 @@ def meet(
     """
     met: list[tuple[Measured, Measured]] = []
     missing: dict[str, str] = {}
+    if all(run.imported for run in runs):  # figures of one publication are of other systems than those of another
+        return met, missing
     base_is_source = runs[1].imported is not None
     source, own = (1, 0) if base_is_source else (0, 1)
     pairs = [(each.b, each.a) if base_is_source else (each.a, each.b) for each in reversed(networks)]
-    for printed, other in derived.figures_of(runs[source], derived.Figures(runs[own], sides[own], dict(pairs))):
+    for printed, other in derived.figures_of(runs[source], operands.Figures(runs[own], sides[own], dict(pairs))):
         if isinstance(other, str):
             missing[printed.estimate.id] = other
         else:

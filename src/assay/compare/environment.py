@@ -94,7 +94,8 @@ def _differing(kind: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterato
 
 def _stated(run: Run) -> dict[str, str]:
     """Facts of a run and of its machine, whoever measured it."""
-    found = {"figures": "measured by Assay", "machine": run.plan.machine}
+    how = "simulated" if run.simulated else "measured"
+    found = {"figures": f"{how} by Assay", "machine": run.plan.machine}
     facts: Mapping[str, Mapping[str, Fact]] = _machine(run).facts if run.machines else {}
     if run.imported:
         facts = run.imported.facts

@@ -11,6 +11,7 @@ from assay.compare.environment import is_declared
 from assay.compare.records import RUN
 from assay.compare.yardsticks import speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick
+from assay.model.imported import UNSTATED
 from assay.model.text import joined, text
 from assay.model.units import count_of
 from assay.report import formatting, selection, verdicts
@@ -262,7 +263,9 @@ def _extent(ratios: Sequence[float]) -> str:
 def _what(pair: ComparedPair, names: Sequence[str]) -> str:
     kernel = pair.a.kernel if pair.a.kernel == pair.a.benchmark else f"{pair.a.benchmark} {pair.a.kernel}"
     state = f"{pair.comparison.state} cores" if pair.comparison.state else ""
-    place = formatting.placed(pair.b)
+    if pair.b.derivation:
+        kernel = f"{kernel}: {pair.b.metric}"
+    place = "" if pair.b.placement.label == UNSTATED else formatting.placed(pair.b)
     size = pair.a.declared.swept
     alone = selection.levels(pair.a, [size]) if size not in pair.b.params else ""
     own = [name for name in pair.a.factors if name not in {*pair.b.factors, pair.comparison.differ}]

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.analyse import imported, matching, taken
+from assay.analyse import imported, matching, operands, taken
 from assay.analyse.comparisons.judging import Pair
 from assay.analyse.comparisons.pairing import MEMORY
 from assay.analyse.curves import is_headline
@@ -239,7 +239,8 @@ def _uncompared(meeting: Meeting, compared: Container[str]) -> tuple[dict[str, s
     }
     with_peers = {pair.b.estimate.id for pair in meeting.met}
     only_base = {
-        each.estimate.id: text("only in {run}", run=base.info.id)
+        each.estimate.id: (base.imported and operands.why_without(each.estimate, meeting.run.run))
+        or text("only in {run}", run=base.info.id)
         for each in meeting.figures[1]
         if each.estimate.id not in with_peers
     }

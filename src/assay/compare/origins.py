@@ -41,6 +41,8 @@ def machine(run: Run) -> str:
 
 
 def _kind(run: Run) -> str:
+    if run.simulated:
+        return text("simulated by Assay on {date}, with samples", date=run.info.started[:10])
     if run.imported is None:
         return text("measured by Assay on {date}, with samples", date=run.info.started[:10])
     return text("published, without samples") if is_reference(run) else text("imported, without samples")

@@ -84,6 +84,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
         of: ids of the estimates of its operands.
         printed: the quantity of the printed figures; None if the source does not print them.
         holds_printed: whether that lies in the region.
+        is_stated: whether the source prints the quantity itself, without the figures from which it follows.
         blocks: blocks that both operands share, of which the ratio is paired; 0 if it is not.
         doubt: why it cannot be told.
         detail: what is missing, as text.
@@ -96,6 +97,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     of: tuple[str, ...] = ()
     printed: Quantity | None = None
     holds_printed: bool | None = None
+    is_stated: bool = False
     blocks: int = 0
     doubt: Doubt = ""
     detail: str = ""

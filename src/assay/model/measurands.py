@@ -197,13 +197,14 @@ def _relation(ranks: tuple[tuple[int, ...], ...], machine: Machine | None) -> st
     if machine is None or not cpus:
         return UNSTATED
     cores = [core for core in machine.topology.cores if cpus & set(core.cpus)]
+    if len({core.package for core in cores}) > 1:  # they may share a memory node
+        return "other socket"
     steps = (
         ("same core", {core.index for core in cores}),
         ("same L3", {core.l3 for core in cores}),
         ("same NUMA node", {core.numa for core in cores}),
-        ("same socket", {core.package for core in cores}),
     )
-    return next((name for name, groups in steps if len(groups) == 1), "other socket" if cores else UNSTATED)
+    return next((name for name, groups in steps if len(groups) == 1), "same socket" if cores else UNSTATED)
 
 
 def _card(plan: Plan, word: Word, declared: Declaration) -> str:

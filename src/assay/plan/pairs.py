@@ -81,7 +81,10 @@ def _sampled_groups(kind: str, cores: tuple[Core, ...], topology: Topology) -> l
     of_nodes = sorted(grouped(cores, "numa").items(), key=lambda each: each[1][0].l3)
     if kind == "other-l3":
         return [tuple(group[0] for group in grouped(node, "l3").values())[:2] for _, node in of_nodes]
-    return [tuple(node[0] for index, node in of_nodes if index in nodes.sample(topology))]
+    sampled = [node for index, node in of_nodes if index in nodes.sample(topology)]
+    if kind == "other-numa":
+        return [tuple(node[0] for node in sampled)]
+    return [tuple(part[0] for node in sampled for part in grouped(node, "socket").values())]  # they may share it
 
 
 def _pairs_of(group: tuple[Core, ...], members: int) -> Iterator[Pair]:

@@ -48,6 +48,7 @@ class Table(msgspec.Struct, frozen=True):
         note: how to read it; empty if that is clear.
         short: the caption if it is folded; empty if the caption is short.
         recorded: cells that are not texts stay as their author wrote them.
+        first: whether it is what its section is for: it is never folded.
     """
 
     caption: str
@@ -57,6 +58,7 @@ class Table(msgspec.Struct, frozen=True):
     note: str = ""
     short: str = ""
     recorded: bool = False
+    first: bool = False
 
 
 def trimmed(table: Table, optional: Collection[int]) -> Table:

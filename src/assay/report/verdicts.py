@@ -198,11 +198,19 @@ def resolution(comparisons: Iterable[Comparison]) -> str:
 
 
 def between_runs(comparisons: Iterable[Comparison]) -> str:
-    """Return how the variance between runs widens the intervals; empty if it does not."""
-    known = [each for each in comparisons if each.between_runs is not None]
-    if not known:
+    """Return how the variance between runs widens the intervals, measured or assumed; empty if not."""
+    widened = [each for each in comparisons if each.between_runs is not None]
+    if not widened:
         return ""
-    found = sorted(each.between_runs or 0.0 for each in known)
+    known = [each for each in widened if not each.is_assumed]
+    found = sorted(each.between_runs or 0.0 for each in known or widened)
+    if not known:
+        return text(
+            "Too few earlier runs of this machine show how its runs vary. Assay assumes that a figure varies by "
+            "{least} from run to run, and more where its launches vary much: {most} at most (standard deviation).",
+            least=formatting.percent(found[0]),
+            most=formatting.percent(found[-1]),
+        )
     return text(
         "Intervals include the variance between runs, from {runs} earlier runs of this machine: figures vary by "
         "{middle} from run to run in the median case, {least} to {most} (standard deviation).",

@@ -125,8 +125,9 @@ class Law:
         links: what two ranks do not share (`core`, `l3`, `numa`, `package`, `host`), or the device of a requested
             network -> the link of their messages.
         cards: device of a network -> NUMA node of its card on every host; empty where all cores are equally near.
-        far_card: additional seconds of a message for each end that is on another node than the card, and the share
-            of the link rate that is left if one end is.
+        card_near: what cores share with a card that are near it: its NUMA node, or its package.
+        far_card: additional seconds of a message for each end that is not near its card, and the share of the link
+            rate that is left if one end is not.
         wake: after this number of seconds asleep a message takes this much longer, in seconds.
         slow_paths: pair of hosts, in the order of the launch -> factor on the time of messages between them.
         fabric: bytes per second of all links between nodes together, in one direction.
@@ -191,6 +192,7 @@ class Law:
     links: Mapping[str, Link] = field(default_factory=lambda: dict(_LINKS))
     eager_variable: str = ""
     cards: Mapping[str, int] = field(default_factory=dict)
+    card_near: Literal["numa", "package"] = "numa"
     far_card: tuple[float, float] = (0.0, 1.0)
     wake: tuple[float, float] = (math.inf, 0.0)
     slow_paths: Mapping[tuple[str, str], float] = field(default_factory=dict)

@@ -51,9 +51,13 @@ def link_between(setting: Setting, first: int, second: int) -> Link:
 
 
 def _from_afar(setting: Setting, link: Link, ranks: tuple[int, int]) -> Link:
-    """Return the link between two ranks, which may be on other NUMA nodes than the card."""
+    """Return the link between two ranks, which may be farther from the card than others."""
     node = setting.law.cards.get(setting.request.network)
-    near = {cpu for core in setting.topology.cores if core.numa == node for cpu in core.cpus}
+    cores = setting.topology.cores
+    beside = [core for core in cores if core.numa == node]
+    if setting.law.card_near == "package":
+        beside = [core for core in cores if core.package in {each.package for each in beside}]
+    near = {cpu for core in beside for cpu in core.cpus}
     far = 0 if node is None else sum(setting.request.every[rank][1][0] not in near for rank in ranks)
     later_s, share = setting.law.far_card
     left = share if far else 1.0

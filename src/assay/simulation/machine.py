@@ -275,10 +275,11 @@ class _Launch:
                 "flop/s",
                 load.figure / seconds,
                 seconds,
-                {name: seconds * part / whole for name, part in rest if part},
+                {name: float(sampler.read(np.array(seconds * part / whole))) for name, part in rest if part},
                 warmup=not number and len(solved) > 1,
                 steps={
-                    name: tuple(seconds * each / whole for each in parts) for name, parts in load.steps.items()
+                    name: tuple(map(float, sampler.read(seconds * np.array(parts) / whole)))
+                    for name, parts in load.steps.items()
                 },
             )
             for number, seconds in enumerate(map(float, solved))

@@ -101,10 +101,10 @@ class Sampler:
         begun = clock_s + _start_times(quiet / speed(self.law, begun))
         lasting = quiet / speed(self.law, begun)
         begun = clock_s - self.launched_s + _start_times(lasting)
-        return Phase(iterations, "", self._read(begun), self._read(lasting))
+        return Phase(iterations, "", self.read(begun), self.read(lasting))
 
-    def _read(self, times: _Samples) -> _Samples:
-        """Read times on the clock."""
+    def read(self, times: _Samples) -> _Samples:
+        """Return times as the clock counts them."""
         return np.rint(times * _NANO) / _NANO if self.law.nanoseconds else times
 
     def _stop(self, taken: Phase, seconds: float, least_s: float) -> tuple[int, str]:

@@ -24,8 +24,8 @@ class Listed(msgspec.Struct, frozen=True):
         title: title of the study.
         machine: machine that was measured.
         started: ISO time, UTC.
-        status: `complete`, `cut`, `interrupted`; `damaged` if launches cannot be read any more, or records are not
-            as they were written; `unfinished` while it runs or if it was killed; else the error.
+        status: `complete`, `cut`, `interrupted`; `damaged` if launches cannot be read any more; `unfinished` while
+            it runs or if it was killed; else the error.
         launches: launches that were made, without repeats.
         planned: launches of the plan.
         levels: of the whole run; see Plan.
@@ -90,8 +90,7 @@ def _read(path: Path) -> Listed:
     made = {launch.launch.id for launch in run.launches}
     plan = run.plan
     status: str = run.ending.status if run.ending else "unfinished"
-    lost = len(made) < len(plan.order) and (status == "complete" or (run.damage and run.ending))
-    if lost or run.chain.broken:
+    if len(made) < len(plan.order) and (status == "complete" or (run.damage and run.ending)):
         status = "damaged"
     counts = len(made), len(plan.order)
     return Listed(

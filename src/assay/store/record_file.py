@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from assay.model.record import REFUSALS, Launch, Prediction
 from assay.model.run import Chain, LaunchRecords, Refused
-from assay.model.units import count_of
 from assay.store.chain import Link
 
 
@@ -56,8 +55,9 @@ class Records:
         at = commits.get(line)
         what = f"the launch {at.id}" if isinstance(at, Launch) else f"a prediction of {at.of}" if at else "the end"
         since = max((number for number in commits if number < line), default=0) + 1
+        counted = f"; predictions that cannot count any more: {len(lost)}" if lost else ""
+        of = f"of lines {since} to {line}, one or more" if since < line else "it"
         self.damage.append(
-            f"the chain of records is broken at line {line}, {what}: lines {since} to {line} are not as they were "
-            f"written, or lines before them are missing; {count_of(len(lost), 'prediction')} from there on, or of "
-            f"figures measured from there on, do not count"
+            f"the chain of records is broken at line {line}, {what}: {of} is not as it was written, or lines "
+            f"before are missing{counted}"
         )

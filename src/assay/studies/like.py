@@ -14,13 +14,11 @@ from assay.model.declaration import Axis, Params, ParamValue
 from assay.model.derivation import OF_MACHINE
 from assay.model.errors import UsageError
 from assay.model.imported import RANGE_END, UNSTATED, Figure, Imported, Table
-from assay.model.law import SPEED_UP
+from assay.model.measurands import FACTOR_ROLES
 from assay.model.placement import Memory, parsed
 from assay.model.plan import LARGEST, Measure, Study
 from assay.model.units import format_size
 
-#: One core, the base of published speed-ups.
-_BASE = "one-core"
 _WEIGHT = 0.3
 #: Sizes of messages for a bandwidth without one: authors print the best of large ones; for a latency the curve.
 _LARGE = (2**18, 2**20, 2**22)
@@ -57,10 +55,8 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         )
     found, curves = references.get(name), references.measures(name)
     rows: dict[_Row, None] = {}
-    without: dict[str, str] = {}
+    without = dict(_other_levels(found))
     for table in found.tables:
-        for factor, level in table.factors.items():
-            without.setdefault(f"{factor}={level}", "it was the source's; what is here takes its place")
         for figure in table.figures:
             request = f"{table.tool}: {table.where}"
             try:
@@ -90,6 +86,19 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
     )
 
 
+def _other_levels(found: Imported) -> Iterator[tuple[str, str]]:
+    """Levels of factors that the source names -> what takes their place, or how they are varied."""
+    levels: dict[str, dict[str, None]] = {}
+    for factor, level in (item for table in found.tables for item in table.factors.items()):
+        levels.setdefault(factor, {})[level] = None
+    for factor, of in levels.items():
+        named = ", ".join(level for level in of if level != UNSTATED)
+        why = "what is here takes its place"
+        if factor not in FACTOR_ROLES:
+            why = f"to compare them, name such levels in assay.toml, [factor.{factor}], and add --vary {factor}"
+        yield f"{factor} of the source: {named}", why
+
+
 def _of_conclusions(found: Imported, curves: Sequence[Measure]) -> Iterator[_Row]:
     """Rows that the conclusions need; what cannot be measured for one is said beside it."""
     known = {table.benchmark for table in found.tables}
@@ -112,7 +121,11 @@ def _measured(table: Table, figure: Figure) -> Iterator[tuple[Table, Figure]]:
     if figure.derivation is None:
         yield table, figure
         return
-    for operand in figure.derivation.operands:
+    operands = figure.derivation.operands
+    others = (each.reference for each in operands if each.reference)
+    if absent := next((name for name in others if name not in references.names()), ""):
+        raise _AbsentError(f"it needs figures of another system: {absent}")
+    for operand in operands:
         if operand.reference or operand.aspect in OF_MACHINE:
             continue
         _refuse_unknown(operand.benchmark)
@@ -136,13 +149,6 @@ def _rows(table: Table, figure: Figure, curves: Sequence[Measure]) -> Iterator[_
     _refuse_unknown(table.benchmark)
     benchmark = benchmarks.get(table.benchmark)
     params = {name: value for name, value in (table.params | figure.params).items() if name != RANGE_END}
-    if figure.metric == SPEED_UP:
-        cores, nodes = int(params.pop("cores", 0)), int(params.pop("nodes", 1))
-        if not cores:
-            raise _AbsentError("the source does not say on how many cores")
-        yield _row(benchmark, _BASE, table.memory, params)
-        yield _row(benchmark, f"{cores // nodes}x1@{nodes}", table.memory, params)
-        return
     if all(figure.metric != metric.name for metric in benchmark.metrics):
         raise _AbsentError(f"'{figure.metric}' follows from other figures")
     if table.placement == UNSTATED:

@@ -81,14 +81,13 @@ def in_blocks(pairs: Sequence[Pair]) -> list[Comparison | None]:
     """
     found: dict[int, Comparison] = {}
     for places in grouped(range(len(pairs)), lambda at: pairs[at][2:6]).values():
-        by_block = {at: differences(pairs[at].a, pairs[at].b) for at in places}
-        effects = {at: hodges_lehmann(list(of.values())) for at, of in by_block.items() if of}
+        by_block = {at: of for at in places if (of := differences(pairs[at].a, pairs[at].b))}
+        effects = {at: hodges_lehmann(list(of.values())) for at, of in by_block.items()}
         testable = [at for at, effect in effects.items() if effect.confidence]
-        tested = families.of_blocks(_table([by_block[at] for at in testable])) if testable else None
+        p = _p(testable, families.of_blocks(_table([by_block[at] for at in testable])) if testable else None)
         for at, effect in effects.items():
             values = list(by_block[at].values())
-            p = _of_figure(tested, testable.index(at)) if tested and effect.confidence else None
-            seen = _Effect(pairs[at], effect, (len(values),) * 2, _deviation(values), len(values), p)
+            seen = _Effect(pairs[at], effect, (len(values),) * 2, _deviation(values), len(values), p.get(at))
             found[at] = _comparison(seen, len(testable))
     return [found.get(at) for at in range(len(pairs))]
 
@@ -103,40 +102,45 @@ def between_runs(
         known: the variance of figures of these machines from run to run; None if it is unknown.
         runs: ids of both runs.
     """
-    launches = {at: of_launches(pair.a, pair.b) for at, pair in enumerate(pairs)}
-    effects = {at: shift(*of) for at, of in launches.items() if all(of)}
+    launches = {at: of for at, pair in enumerate(pairs) if all(of := of_launches(pair.a, pair.b))}
+    effects = {at: shift(*of) for at, of in launches.items()}
     testable = [at for at, effect in effects.items() if effect.confidence]
-    variances = [_of_difference(pairs[at], known) for at in testable]
+    variances = {at: _of_difference(pairs[at], known) for at in testable}
     tested = None
     if testable:
-        freedom = np.array([each.freedom for each in variances])
         tested = families.of_runs(
             _rows([launches[at][0] for at in testable]),
             _rows([launches[at][1] for at in testable]),
-            RunEffects(
-                variance=np.array([each.variance for each in variances]),
-                freedom=freedom,
-                relative=np.where(np.isinf(freedom), [_ratio(pairs[at]) ** 2 for at in testable], 0.0),
-                common=_together(known, [pairs[at] for at in testable]),
-            ),
+            _effects([pairs[at] for at in testable], list(variances.values()), known),
         )
-    found: list[Comparison | None] = []
-    for at in range(len(pairs)):
-        if at not in effects:
-            found.append(None)
-            continue
-        a, b = launches[at]
-        seen = _Effect(pairs[at], effects[at], (len(a), len(b)), _deviation(a, b), 0)
-        if tested and at in testable:
-            place = testable.index(at)
-            runs_ = variances[place]._replace(variance=float(tested.between[place]))
-            wide = widened(seen.value, runs_.half)
-            seen = seen._replace(value=wide, tested=_of_figure(tested, place), runs=runs_)
+        for at, variance in zip(testable, tested.between.tolist(), strict=True):
+            variances[at] = variances[at]._replace(variance=variance)
+    p, found = _p(testable, tested), dict[int, Comparison]()
+    for at, (a, b) in launches.items():
+        of_runs = variances.get(at)
+        wide = widened(effects[at], of_runs.half) if of_runs else effects[at]
+        seen = _Effect(pairs[at], wide, (len(a), len(b)), _deviation(a, b), 0, p.get(at), of_runs)
         comparison = _comparison(seen, len(testable))
-        found.append(
-            msgspec.structs.replace(comparison, id=f"{runs[0]} {comparison.a} : {runs[1]} {comparison.b}")
-        )
-    return found
+        name = f"{runs[0]} {comparison.a} : {runs[1]} {comparison.b}"
+        found[at] = msgspec.structs.replace(comparison, id=name)
+    return [found.get(at) for at in range(len(pairs))]
+
+
+def _p(testable: Sequence[int], tested: Tested | None) -> dict[int, tuple[float, float]]:
+    """Place of a pair -> its p alone and in the family."""
+    both = zip(tested.single.tolist(), tested.adjusted.tolist(), strict=True) if tested else ()
+    return dict(zip(testable, both, strict=True))
+
+
+def _effects(pairs: Sequence[Pair], variances: Sequence[OfDifference], known: BetweenRuns | None) -> RunEffects:
+    """What runs add to the figures of a family."""
+    freedom = np.array([each.freedom for each in variances])
+    return RunEffects(
+        variance=np.array([each.variance for each in variances]),
+        freedom=freedom,
+        relative=np.where(np.isinf(freedom), [_ratio(pair) ** 2 for pair in pairs], 0.0),
+        common=_together(known, pairs),
+    )
 
 
 def _of_difference(pair: Pair, known: BetweenRuns | None) -> OfDifference:
@@ -178,10 +182,6 @@ def _deviation(*groups: Sequence[float]) -> float:
     free = sum(len(each) - 1 for each in groups)
     squares = sum(float(np.var(each)) * len(each) for each in groups)
     return math.sqrt(squares / free) if free else 0.0
-
-
-def _of_figure(tested: Tested, place: int) -> tuple[float, float]:
-    return float(tested.single[place]), float(tested.adjusted[place])
 
 
 def _comparison(effect: _Effect, among: int) -> Comparison:

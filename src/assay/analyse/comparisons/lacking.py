@@ -1,6 +1,7 @@
 """What a comparison lacks for a claim: the obstacle, and how many more blocks or launches decide."""
 
 import math
+from functools import cache
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -60,11 +61,18 @@ def _deciding(found: Comparison, seen: Seen) -> int | None:
     effect, margin = abs(math.log(found.ratio)), math.log1p(found.margin)
     fewest, groups = (FEWEST_BLOCKS, 1) if found.blocks else (FEWEST_LAUNCHES, 2)
     tail = _TAIL / found.among
-    of_runs = seen.of_runs * NormalDist().inv_cdf(1 - tail) / NORMAL
-    for count in range(fewest, _MOST + 1):
+    of_runs = seen.of_runs * _normal(tail) / NORMAL
+
+    def decides(count: int) -> bool:
         error, free = seen.deviation * math.sqrt(groups / count), groups * (count - 1)
         interval = math.hypot(student(free) * error, seen.of_runs)
         critical = math.hypot(student(free + PRIOR_FREEDOM, tail) * error, of_runs)
-        if effect > interval + margin and effect >= critical:
-            return count
-    return None
+        return effect > interval + margin and effect >= critical
+
+    return next(filter(decides, range(fewest, _MOST)), _MOST) if decides(_MOST) else None
+
+
+@cache
+def _normal(tail: float) -> float:
+    """The quantile of the normal distribution with this tail."""
+    return NormalDist().inv_cdf(1 - tail)

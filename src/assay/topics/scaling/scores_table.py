@@ -15,7 +15,7 @@ _COLUMNS = (
     ("run", "left"),
     ("case", "left"),
     ("predicted", "right"),
-    ("width", "right"),
+    ("its width", "right"),
     ("measured", "right"),
     ("error", "right"),
     ("score", "right"),

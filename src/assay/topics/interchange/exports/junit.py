@@ -1,13 +1,14 @@
-"""JUnit XML, which CI systems show: a test case for each case of the plan, each figure and each finding."""
+"""JUnit XML, which CI systems show: a test case for each case of the plan, figure, comparison and finding."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from assay.model.answers import Decided, Export
-from assay.model.result import Analysis, Estimate, Finding, Outcome
+from assay.model.result import Analysis, Comparison, Estimate, Finding, Outcome
 from assay.model.run import Run
 from assay.model.units import count_of
+from assay.report import verdicts
 
 #: What XML 1.0 cannot hold.
 _NO_CHARACTER = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -18,9 +19,11 @@ def figures(run: Run, analysis: Analysis) -> Iterator[str]:
     suites = (
         ("cases", [_case(each) for each in analysis.outcomes]),
         ("figures", [_figure(each) for each in (*analysis.estimates, *analysis.members) if each.value]),
+        ("comparisons", [_comparison(each) for each in analysis.comparisons if each.varied]),
         ("findings", [_finding(each) for each in analysis.findings]),
     )
-    yield _written([(f"{run.info.study}: {name}", cases) for name, cases in suites], run.info.started)
+    named = [(f"{run.info.study}: {name}", cases) for name, cases in suites if cases or name != "comparisons"]
+    yield _written(named, run.info.started)
 
 
 def judged(name: str, figures: Iterable[Decided]) -> str:
@@ -67,6 +70,18 @@ def _figure(e: Estimate) -> ET.Element:
         _verdict(test, "failure", "exceeds", f"{e.median!r} {e.unit} exceeds {e.exceeds.value!r}: {e.exceeds.of}")
     limit = f"\nlimit: {e.limit.value!r} {e.unit} ({e.limit.of})" if e.limit else ""
     output = f"{e.median!r} {e.unit}{ends}, {count_of(e.launches, 'launch')}{limit}"
+    ET.SubElement(test, "system-out").text = _whole(output)
+    return test
+
+
+def _comparison(each: Comparison) -> ET.Element:
+    """A difference is no failure, because each level may be the better one; one that is not decided is skipped."""
+    test = _test(f"comparisons.{each.differ}", each.id)
+    if each.lack:
+        _verdict(test, "skipped", each.verdict, verdicts.missing(each))
+    p = "" if each.adjusted_p is None else f", p {each.adjusted_p!r} among {each.among}"
+    ends = f"({each.lo!r} to {each.hi!r}, {each.value.basis})"
+    output = f"{each.level} / {each.base}: {each.ratio!r} {ends}, {each.verdict}{p}"
     ET.SubElement(test, "system-out").text = _whole(output)
     return test
 

@@ -1,0 +1,265 @@
+"""Which figures of a run, or of a reference, an operand describes: as two figures of two systems meet."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from assay.analyse import aspects, imported, matching, taken
+from assay.analyse.curves import headline
+from assay.analyse.estimates import Measured
+from assay.catalogue import benchmarks
+from assay.model.derivation import Operand
+from assay.model.imported import UNSTATED, Figure, Table
+from assay.model.left_out import Folded, LeftOut
+from assay.model.measurands import FACTOR_ROLES
+from assay.model.placement import parsed, starred_memory
+from assay.model.result import Estimate
+from assay.model.run import Run
+from assay.model.text import text
+
+_TWO = 2
+_TWO_NETWORKS = text("it needs two networks: --vary network=NAME,NAME")
+#: Word for a level of a factor whose levels differ from system to system -> the level among those of a run.
+_OF_VARIED: Mapping[str, Callable[[Sequence[str]], str]] = {
+    "any": lambda _levels: "",
+    "largest": lambda levels: max(levels, key=_number),
+    "smallest": lambda levels: min(levels, key=_number),
+}
+
+
+def _number(level: str) -> float:
+    return float(level) if level.replace(".", "", 1).isdigit() else 0.0
+
+
+class MissingError(Exception):
+    """A derived figure that a system does not have; the message is the reason."""
+
+
+class Figures(NamedTuple):
+    """The figures of a run or of a reference, in which operands are looked for.
+
+    Attributes:
+        run: that has them.
+        measured: headline figures.
+        networks: network as a reference names it -> the one of this run that is taken for it.
+        exact: whether operands are found by the words that the source has, not by what these mean.
+    """
+
+    run: Run
+    measured: Sequence[Measured]
+    networks: Mapping[str, str] = {}
+    exact: bool = False
+
+
+def of_reference(run: Run) -> Figures:
+    """Return the figures that a reference or an import states itself."""
+    if run.imported is None:
+        return Figures(run, ())
+    return Figures(run, imported.measured(run, run.imported), exact=True)
+
+
+def select(figures: Figures, operand: Operand) -> list[Measured]:
+    """Return the figures that an operand describes, the best first; of those that fit only in part the nearest.
+
+    Raises:
+        MissingError: there is none.
+    """
+    if figures.exact:
+        stated = [each for each in figures.measured if each.launches and _is_stated(operand, each.estimate)]
+        if not stated:
+            raise MissingError(_why(operand, figures.run))
+        return sorted(stated, key=lambda each: -each.estimate.merit)
+    words = parsed(operand.placement).each_over
+    if len(words) > 1:
+        found = [each for word in words for each in _some(figures, operand, word)]
+        if not found:
+            raise MissingError(_why(operand, figures.run))
+        return found
+    seeking = _described(operand, figures)
+    fitting = [
+        (price, each)
+        for each in figures.measured
+        if each.launches
+        and _quantity(each.estimate) == _quantity(seeking)
+        and _has_levels(operand, each.estimate, figures.run)
+        and aspects.is_where(operand, each.estimate, figures.run)
+        and _is_part(operand, each.estimate)
+        and _is_layout(operand, each.estimate, figures.run)
+        and (price := matching.cost(seeking, each.estimate)) is not None
+    ]
+    if not fitting:
+        raise MissingError(_why(operand, figures.run))
+    least = min(price for price, _ in fitting)
+    nearest = [each for price, each in fitting if price == least]
+    return sorted(nearest, key=lambda each: -each.estimate.merit)
+
+
+def _is_stated(operand: Operand, estimate: Estimate) -> bool:
+    """Whether a printed figure has the words of an operand; derived ones by their metric."""
+    words = (
+        (operand.kernel or estimate.kernel, estimate.kernel),
+        (operand.metric or headline(estimate), estimate.metric),
+        (operand.placement or estimate.placement.label, estimate.placement.label),
+        (operand.memory or estimate.placement.memory, estimate.placement.memory),
+    )
+    return (
+        operand.benchmark == estimate.benchmark
+        and all(wanted == found for wanted, found in words)
+        and operand.params.items() <= estimate.params.items()
+        and operand.factors.items() <= estimate.factors.items()
+    )
+
+
+def _some(figures: Figures, operand: Operand, word: str) -> list[Measured]:
+    """The same at one of several numbers of nodes; none where there is none."""
+    try:
+        return select(figures, msgspec.structs.replace(operand, placement=word))
+    except MissingError:
+        return []
+
+
+def _quantity(estimate: Estimate) -> tuple[str, str, str]:
+    return estimate.measurand.program, estimate.measurand.kernel, estimate.measurand.metric
+
+
+def _described(operand: Operand, figures: Figures) -> Estimate:
+    """An estimate without a value, of what an operand describes, as if a source had stated it."""
+    declared = figures.run.plan.declared(operand.benchmark)
+    if not declared.is_known:
+        raise MissingError(_why(operand, figures.run))
+    kernel = operand.kernel or declared.main_kernel
+    metric = operand.metric or declared.headline_name(kernel, operand.params, "")
+    unit = next((each.unit for each in declared.metrics if each.name == metric), "")
+    figure = Figure(kernel, metric, unit, 1.0, "1")
+    any_memory = operand.memory.endswith("*")
+    table = Table(
+        source="",
+        where="",
+        tool="",
+        benchmark=operand.benchmark,
+        figures=(figure,),
+        params=operand.params,
+        factors=_levels(operand, figures),
+        placement=operand.placement or UNSTATED,
+        memory="first-touch" if any_memory else operand.memory or "first-touch",
+    )
+    (found,) = imported.estimates_of(table, declared)
+    if any_memory:
+        places = msgspec.structs.replace(found.measurand.places, memory=UNSTATED)
+        found = msgspec.structs.replace(found, measurand=msgspec.structs.replace(found.measurand, places=places))
+    return found
+
+
+def _levels(operand: Operand, figures: Figures) -> dict[str, str]:
+    """Levels of factors, with the names of this system's networks."""
+    name = operand.factors.get(taken.NETWORK, "")
+    chosen = {each: level for each, level in operand.factors.items() if each != taken.NETWORK}
+    others = {each: level for each, varied in chosen.items() if (level := _level(each, varied, figures.run))}
+    if name in {"fastest", "slowest"}:
+        networks = taken.by_rate(figures.measured)
+        if len(networks) <= 1 and figures.run.imported:
+            return others
+        if len(networks) <= 1:
+            raise MissingError(_TWO_NETWORKS)
+        return {**others, taken.NETWORK: networks[0 if name == "fastest" else -1]}
+    own = figures.networks.get(name, name)
+    return others | ({taken.NETWORK: own} if own and own != UNSTATED else {})
+
+
+def _level(factor: str, wanted: str, run: Run) -> str:
+    """The level of a factor: `largest` and `smallest` of those that were varied; empty for `any` of them."""
+    if wanted not in _OF_VARIED:
+        return wanted
+    levels = next((each.levels for each in run.plan.factors if each.name == factor), ())
+    if len(levels) < _TWO:
+        raise MissingError(text("{factor} was not varied: --vary {factor}", factor=factor))
+    return _OF_VARIED[wanted](levels)
+
+
+def _has_levels(operand: Operand, estimate: Estimate, run: Run) -> bool:
+    """Whether a figure is at the levels that an operand names; parts of the system meet by role elsewhere."""
+    if run.imported:
+        return True
+    others = {name: level for name, level in operand.factors.items() if name not in FACTOR_ROLES}
+    wanted = {name: own for name, level in others.items() if (own := _level(name, level, run))}
+    return wanted.items() <= estimate.factors.items()
+
+
+def _is_part(operand: Operand, estimate: Estimate) -> bool:
+    """Whether a figure is of a part of the kind that the word names, if it names no certain one."""
+    word = parsed(operand.placement)
+    if word.form != "group" or word.index is not None:
+        return True
+    return estimate.measurand.places.part.startswith(word.group)
+
+
+def _is_layout(operand: Operand, estimate: Estimate, run: Run) -> bool:
+    """Whether a printed figure is of the ranks that an operand counts, if it counts them."""
+    return (
+        not run.imported
+        or parsed(operand.placement).form != "ranks"
+        or estimate.placement.label == operand.placement
+    )
+
+
+def _why(operand: Operand, run: Run) -> str:
+    """The reason why a run has no figure of an operand: that of its plan, if it has one."""
+    if planned := _planned(operand, run):
+        return planned
+    varied = {each.name for each in run.plan.factors}
+    missing = next((name for name in operand.factors if name not in varied), "")
+    if missing and not run.imported:
+        return text(
+            "{factor} was not varied: name its levels in assay.toml, [factor.{factor}], and add --vary {factor}",
+            factor=missing,
+        )
+    return text("it has no figure of {benchmark} at {place}", benchmark=operand.benchmark, place=operand.placement)
+
+
+def _planned(operand: Operand, run: Run) -> str:
+    """Why the plan of a run left out what an operand describes; empty if it did not."""
+    left = next((each for each in run.plan.left_out if _is_of(each, operand)), None)
+    if left:
+        return left.reason
+    folded = next((each for each in run.plan.folded if _is_folded(each, operand)), None)
+    if folded:
+        return text(
+            "{request} equals {other} here: {reason}",
+            request=folded.request,
+            other=folded.into,
+            reason=folded.reason,
+        )
+    return ""
+
+
+def _is_of(left: LeftOut, operand: Operand) -> bool:
+    """Whether a plan left out what an operand describes, or its whole benchmark."""
+    place = f"{operand.benchmark} at {operand.placement}"
+    family = (operand.benchmark, parsed(operand.placement).starred, starred_memory(_memory(operand)))
+    named = left.family[: len(family)]
+    return left.request in {operand.benchmark, place} or (len(named) > 1 and named == family[: len(named)])
+
+
+def _is_folded(folded: Folded, operand: Operand) -> bool:
+    memory = "" if _memory(operand) == "first-touch" else f", {_memory(operand)}"
+    return folded.request == f"{operand.placement}{memory}"
+
+
+def _memory(operand: Operand) -> str:
+    """The memory word of a study for an operand: `interleave` deals pages to all nodes."""
+    word = operand.memory or "first-touch"
+    return word if word.startswith("bind") else word.partition(":")[0]
+
+
+def why_without(printed: Estimate, run: Run) -> str:
+    """Return why a run has no figure that a source states; empty if its plan does not say it."""
+    if not run.plan.declared(printed.benchmark).is_known and printed.benchmark not in benchmarks.names():
+        return text("Assay has no benchmark '{name}'", name=printed.benchmark)
+    where = printed.placement
+    operand = Operand(printed.benchmark, placement=where.label, memory=where.memory)
+    if planned := _planned(operand, run):
+        return planned
+    if taken.NETWORK in printed.factors and taken.NETWORK not in {each.name for each in run.plan.factors}:
+        return _TWO_NETWORKS
+    return ""
