@@ -18,7 +18,6 @@ from assay.model.text import Text, capital, filled, joined, text
 from assay.model.units import BASE_UNITS, format_size
 from assay.report import formatting, remedies
 from assay.report.section import Table, headings, trimmed
-from assay.report.summary import Action
 from assay.report.vocabulary import known
 
 #: Marks of the verdicts.
@@ -81,17 +80,20 @@ def of_truth(found: Repetition, truth: Truth) -> tuple[Judged, ...]:
     return tuple(sorted((each for each in found.conclusions if each.truth == truth), key=order))
 
 
-def sentence(judged: Judged) -> Text:
-    """The conclusion with its figure: `Large messages are about 25 times as fast: 12.3 [12.1, 12.4] here`."""
-    says, here = judged.conclusion.says, ours(judged)
-    says = f"{says[:1].upper()}{says[1:]}"
+def says(judged: Judged) -> str:
+    """The sentence of the authors; it is a quotation and stays as it was recorded."""
+    sentence = judged.conclusion.says
+    return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def figures(judged: Judged) -> str:
+    """The quantity of the run beside what is published: `12.3 [12.1, 12.4] here`; empty without one."""
+    here = ours(judged)
     if not here:
-        return text("{sentence}.", sentence=says)
+        return ""
     if judged.conclusion.stated:
-        return text("{sentence}: {here} here.", sentence=says, here=here)
-    return text(
-        "{sentence}: {here} here, {published} published.", sentence=says, here=here, published=theirs(judged)
-    )
+        return text("{here} here", here=here)
+    return text("{here} here, {published} published", here=here, published=theirs(judged))
 
 
 def why(judged: Judged) -> str:
@@ -158,12 +160,12 @@ def in_unit(figure: Quantity, unit: str, form: Printed = "ratio") -> str:
 
 
 class Group(msgspec.Struct, frozen=True):
-    """Conclusions with one verdict, for the first page: a heading, a mark, and a line for each with what to do."""
+    """Conclusions with one verdict, for the first page; `lines`: sentence, figures and reason of each."""
 
     truth: Truth
     mark: str
     title: Text
-    lines: tuple[Action, ...]
+    lines: tuple[tuple[str, str, str], ...]
 
 
 class Glance(msgspec.Struct, frozen=True):
@@ -194,7 +196,7 @@ def _group(truth: Truth, members: Sequence[Judged], run: Run | None) -> Group:
     for each in members:
         command = "" if each.command in known else decides(each, run)
         known.add(each.command)
-        lines.append(Action(sentence(each), joined(" ", (why(each), command))))
+        lines.append((says(each), figures(each), joined(" ", (why(each), command))))
     return Group(truth, MARKS[truth], filled(_TITLES[truth], {"count": len(members)}), tuple(lines))
 
 
@@ -207,7 +209,7 @@ def conclusions(found: Repetition, run: Run | None = None) -> Table:
     """Make a row for each conclusion: the authors' figure, ours, the ratio, and whether it holds."""
     rows = tuple(
         (
-            text("{says} ({where})", says=each.conclusion.says, where=each.conclusion.where),
+            f"{each.conclusion.says} ({each.conclusion.where})",
             theirs(each),
             ours(each),
             _ratio(each),
@@ -292,5 +294,4 @@ def _printed_ratio(row: RepeatedRow) -> float:
 
 def _concluded(about: Sequence[Judged]) -> str:
     """The conclusions about a figure, each with the mark of its verdict."""
-    marked = (text("{mark} {says}", mark=MARKS[each.truth], says=each.conclusion.says) for each in about)
-    return joined("; ", marked)
+    return "; ".join(f"{MARKS[each.truth]} {each.conclusion.says}" for each in about)

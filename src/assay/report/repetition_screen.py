@@ -33,6 +33,7 @@ def conclusions(found: Repetition, page: Screen, run: Run | None = None) -> None
     for truth in repetition.ORDER:
         for each in repetition.of_truth(found, truth):
             mark = repetition.MARKS[truth] if page.unicode else _PLAIN[truth]
-            page.say(str(repetition.sentence(each)), indent=2, mark=Text(mark, _COLOURS[truth]))
+            line = ": ".join(filter(None, (repetition.says(each), repetition.figures(each))))
+            page.say(f"{line}.", indent=2, mark=Text(mark, _COLOURS[truth]))
             if note := " ".join(filter(None, (repetition.why(each), repetition.decides(each, run)))):
                 page.say(Text(page.text(note), "dim"), indent=4)
