@@ -18,7 +18,8 @@ from assay.analyse import examine
 from assay.analyse.comparisons.judging import Pair, between_runs, in_blocks
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.history import BetweenRuns, History, RunLogs
-from assay.model.result import Comparison, Estimate
+from assay.model.comparison import Comparison
+from assay.model.result import Estimate
 
 Samples = np.ndarray
 _MOST_FIGURES = 268
