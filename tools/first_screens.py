@@ -3,7 +3,8 @@
 tools/first_screens.py [FOLDER [NAME]...]    writes NAME-wide.png (1280 x 900) and NAME-phone.png (390 x 844)
 
 The node, the networks and the published systems are real: packed runs and references of this repository. The runs
-of HPL and of the study of scaling are of the simulated machine. Needs Chromium, and the packages of the tests.
+of HPL, of the study of scaling and of a repeated study are of the simulated machine. Needs Chromium, and the
+packages of the tests.
 """
 
 import base64
@@ -63,6 +64,7 @@ def pages(folder: Path) -> dict[str, Callable[[], str]]:
     return {
         "node": lambda: _of(ROOT / "tests" / "runs" / "node.tar.xz"),
         "network": lambda: _of(ROOT / "tests" / "runs" / "network-epyc.tar.xz"),
+        "like": lambda: _of(ROOT / "docs" / "gallery" / "like-hpcdiy-qdr-simulated.tar.xz"),
         "hpl": lambda: _of(simulated_run(folder / "hpl", study="hpl", options=WITH_BLAS)),
         "scaling": lambda: _of(simulated_run(folder / "scaling", SHARED, study=study(), options=HOSTS)),
         "import": lambda: _of(store.find("epyc-7601")),

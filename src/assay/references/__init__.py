@@ -171,7 +171,7 @@ def _figure(part: _Part, row: tuple[ParamValue, ...]) -> Figure:
     value = float(f"{float(str(printed)) * factor:.15g}")
     if derivation and derivation.printed != "ratio":
         value = 1 - value if derivation.printed == "loss" else 1 + value
-        unit = ""
+        unit = "share" if derivation.printed == "loss" else ""
     return Figure(
         kernel=part.kernel,
         metric=part.metric,
