@@ -12,8 +12,8 @@ from assay.compare.sides import Sides
 from assay.compare.statements import Crossing, Jump, Saturated, Statement, statements
 from assay.compare.widest import Widest, differences
 from assay.model.compared import ComparedPair
+from assay.model.comparison import Comparison
 from assay.model.quantity import Quantity
-from assay.model.result import Comparison
 from assay.report import verdicts
 from assay.report.statements import Difference, Named, difference, relation
 

@@ -7,7 +7,7 @@ import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -18,7 +18,10 @@ from assay.analyse import examine
 from assay.analyse.comparisons.judging import Pair, between_runs, in_blocks
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.history import BetweenRuns, History, RunLogs
-from assay.model.result import Comparison, Estimate
+from assay.model.comparison import Comparison
+
+if TYPE_CHECKING:
+    from assay.model.result import Estimate
 
 Samples = np.ndarray
 _MOST_FIGURES = 268

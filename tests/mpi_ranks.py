@@ -10,8 +10,9 @@ from tests.native_programs import ProgramOutput, start
 from assay import toolchain
 from assay.catalogue import benchmarks
 from assay.model.errors import UnfitEnvironmentError, UsageError
-from assay.model.record import End, Traffic
+from assay.model.record import End
 from assay.model.toolchain import Build, Mpi
+from assay.model.traffic import Traffic
 
 Axes = Mapping[str, str | int]
 

@@ -19,17 +19,9 @@ from assay.launch.command import Outcome
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case
 from assay.model.rank import Rank
-from assay.model.record import (
-    End,
-    FigureOfMerit,
-    Header,
-    HostTraffic,
-    Output,
-    Traffic,
-    Verdict,
-    decode_program_record,
-)
+from assay.model.record import End, FigureOfMerit, Header, Output, Verdict, decode_program_record
 from assay.model.toolchain import Build
+from assay.model.traffic import HostTraffic, Traffic
 from assay.run.foreign import with_figures
 
 pytestmark = pytest.mark.native

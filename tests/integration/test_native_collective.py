@@ -10,7 +10,8 @@ from tests.native_programs import ProgramOutput
 from tests.planted_programs import compiled, copied
 
 from assay.catalogue import benchmarks
-from assay.model.record import Series, Traffic, Verdict
+from assay.model.record import Series, Verdict
+from assay.model.traffic import Traffic
 
 pytestmark = pytest.mark.native
 

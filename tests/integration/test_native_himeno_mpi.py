@@ -8,8 +8,9 @@ from tests import mpi_ranks
 from tests.native_programs import ProgramOutput, start
 from tests.planted_programs import planted
 
-from assay.model.record import End, Series, Traffic, Verdict
+from assay.model.record import End, Series, Verdict
 from assay.model.toolchain import Build
+from assay.model.traffic import Traffic
 
 pytestmark = pytest.mark.native
 

@@ -12,8 +12,9 @@ from tests.native_programs import ProgramOutput, start
 from assay import toolchain
 from assay.catalogue import benchmarks
 from assay.model.placement import Memory, Placement
-from assay.model.record import End, FigureOfMerit, Traffic, Verdict
+from assay.model.record import End, FigureOfMerit, Verdict
 from assay.model.toolchain import Build
+from assay.model.traffic import Traffic
 
 pytestmark = pytest.mark.native
 

@@ -11,8 +11,9 @@ from tests.mpi_ranks import KINDS, OF_MPICH, build_with, command, cpus, environm
 from tests.native_programs import LIMIT_S, start, valid_records
 
 from assay.catalogue import benchmarks
-from assay.model.record import End, Header, Traffic
+from assay.model.record import End, Header
 from assay.model.toolchain import Build
+from assay.model.traffic import Traffic
 
 pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", KINDS, indirect=True)]
 

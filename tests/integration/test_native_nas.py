@@ -6,8 +6,9 @@ import pytest
 from tests import mpi_ranks
 from tests.native_programs import ProgramOutput, start
 
-from assay.model.record import FigureOfMerit, Header, Traffic, Verdict
+from assay.model.record import FigureOfMerit, Header, Verdict
 from assay.model.toolchain import Build
+from assay.model.traffic import Traffic
 from assay.topics.kernels.sizes import PROBLEMS, demand, passed
 
 pytestmark = pytest.mark.native

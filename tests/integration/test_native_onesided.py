@@ -8,7 +8,8 @@ from tests.mpi_ranks import KINDS, QUICK, Axes, build_with, cases, complete, run
 from tests.native_programs import ProgramOutput
 
 from assay.catalogue import benchmarks
-from assay.model.record import Header, Traffic
+from assay.model.record import Header
+from assay.model.traffic import Traffic
 
 pytestmark = [pytest.mark.native, pytest.mark.parametrize("kind", KINDS)]
 

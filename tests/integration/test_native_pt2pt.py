@@ -23,8 +23,9 @@ from tests.mpi_ranks import (
 )
 from tests.native_programs import start
 
-from assay.model.record import Header, Traffic
+from assay.model.record import Header
 from assay.model.toolchain import Build
+from assay.model.traffic import Traffic
 
 pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", KINDS, indirect=True)]
 

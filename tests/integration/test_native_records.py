@@ -7,8 +7,9 @@ import pytest
 from tests.native_programs import ProgramOutput, start
 
 from assay.catalogue import benchmarks
-from assay.model.record import End, Header, Series, Traffic, Verdict
+from assay.model.record import End, Header, Series, Verdict
 from assay.model.toolchain import Build
+from assay.model.traffic import Traffic
 
 pytestmark = pytest.mark.native
 

@@ -10,8 +10,9 @@ from tests.planted_programs import planted
 
 from assay.model.placement import Memory, Placement
 from assay.model.rank import MpiCall
-from assay.model.record import End, FigureOfMerit, Traffic, Verdict
+from assay.model.record import End, FigureOfMerit, Verdict
 from assay.model.toolchain import Build
+from assay.model.traffic import Traffic
 from assay.topics.stencil.benchmarks.weather import (
     EXCHANGES,
     ROW_BYTES,

@@ -6,8 +6,8 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
+from assay.model.comparison import Comparison
 from assay.model.plan import Factor, Measure, Study
-from assay.model.result import Comparison
 from assay.model.run import Run
 from assay.plan import Options
 from assay.simulation import Law

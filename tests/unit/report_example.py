@@ -7,6 +7,7 @@ import msgspec
 
 from assay.catalogue import benchmarks
 from assay.model.bracket import Bracket, Handover
+from assay.model.comparison import Comparison
 from assay.model.declaration import keep
 from assay.model.facts import Fact
 from assay.model.left_out import Folded, LeftOut
@@ -19,7 +20,7 @@ from assay.model.plan import Case, Plan, PlannedLaunch
 from assay.model.quantity import Quantity
 from assay.model.rank import Rank
 from assay.model.record import Clock, End, Header, Launch, Series, Verdict
-from assay.model.result import Analysis, Comparison, Estimate, Finding, Limit, Outcome
+from assay.model.result import Analysis, Estimate, Finding, Limit, Outcome
 from assay.model.run import CaseRecords, Ending, LaunchRecords, Run, RunInfo, Shortfall
 from assay.model.toolchain import Build, Toolchain
 

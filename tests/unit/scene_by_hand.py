@@ -7,9 +7,9 @@ from typing import Any, cast
 from tests.unit.law_evidence import machine
 
 from assay.analyse.estimates import Measured
+from assay.model.comparison import Comparison
 from assay.model.law import Model
 from assay.model.quantity import Quantity
-from assay.model.result import Comparison
 from assay.report.declared import Listing, Scene
 from assay.report.fitted import Fitted
 

@@ -14,9 +14,9 @@ from assay.analyse.history import ASSUMED
 from assay.compare.environment import differences
 from assay.compare.meeting import Declared
 from assay.compare.runs import against, between
+from assay.model.comparison import Comparison, Lack
 from assay.model.errors import UsageError
 from assay.model.plan import Factor, Measure, Study
-from assay.model.result import Comparison, Lack
 from assay.model.run import Run
 from assay.plan import Options
 from assay.simulation import Law, SimulatedMachine

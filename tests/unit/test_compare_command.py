@@ -18,10 +18,11 @@ from assay.cli import assay
 from assay.compare import figure_rows
 from assay.compare.runs import between, within
 from assay.model.compared import Compared, ComparedPair
+from assay.model.comparison import Lack
 from assay.model.declaration import keep
 from assay.model.errors import PartialRunError, ThresholdError, UsageError
 from assay.model.plan import Measure, Study
-from assay.model.result import RESULT_SCHEMA, Lack
+from assay.model.result import RESULT_SCHEMA
 from assay.plan import Options
 from assay.report import verdicts
 from assay.simulation import Law

@@ -23,9 +23,9 @@ from assay.compare.runs import within
 from assay.compare.sides import Sides, sides
 from assay.compare.statements import Crossing, Jump, Saturated, Statement, statements
 from assay.compare.widest import differences
+from assay.model.comparison import Lack
 from assay.model.plan import Measure, Study
 from assay.model.quantity import Quantity
-from assay.model.result import Lack
 from assay.plan import Options
 from assay.report import formatting
 from assay.report.statements import Difference

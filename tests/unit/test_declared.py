@@ -7,8 +7,9 @@ from tests.unit.report_example import Example, example
 from assay.analyse.evidence import Evidence
 from assay.analyse.paired import Claim, Direction, PairedRatio
 from assay.model.compared import ComparedPair
+from assay.model.comparison import Comparison
 from assay.model.quantity import Quantity
-from assay.model.result import Comparison, Estimate, Finding
+from assay.model.result import Estimate, Finding
 from assay.model.text import text
 from assay.report.declared import Declared, Listing
 from assay.report.section import headings

@@ -108,7 +108,6 @@ READERS = {
     "report/screen.py": "words of a cell, to break its line; the name of an encoding",
     "report/spoken.py": "marks of emphasis in a text",
     "report/vega.py": "SVG, CSS and versions of Vega",
-    "compare/origins.py": "`REFERENCE:ID` in the file of a reference",
     "compare/sides.py": "names of files that somebody imported",
     "cli/__init__.py": "the command line",
     "cli/check.py": "`--set`, as a user types it, and the first bytes of a file",

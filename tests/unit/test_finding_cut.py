@@ -9,9 +9,10 @@ from tests.simulation import simulated_run
 from assay import store
 from assay.analyse import analyse
 from assay.analyse.evidence import digits, paired
+from assay.model.comparison import Comparison
 from assay.model.plan import Measure, Study
 from assay.model.quantity import Quantity
-from assay.model.result import Analysis, Comparison
+from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.model.text import cli
 from assay.model.units import typed_duration

@@ -17,9 +17,9 @@ from assay.cli import assay
 from assay.model.facts import Fact
 from assay.model.machine import Device
 from assay.model.plan import Measure, Study
-from assay.model.record import Counter, HostTraffic, Traffic
 from assay.model.result import Finding
 from assay.model.run import CaseRecords
+from assay.model.traffic import Counter, HostTraffic, Traffic
 from assay.plan import Options
 from assay.simulation import Law
 

@@ -13,10 +13,10 @@ from assay.cli import assay
 from assay.compare.gates import Decision, Gate, further_launches, gate
 from assay.compare.runs import between
 from assay.model.compared import Compared
+from assay.model.comparison import Lack
 from assay.model.errors import PartialRunError, ThresholdError, UsageError
 from assay.model.plan import Measure, Study
 from assay.model.quantity import Quantity
-from assay.model.result import Lack
 from assay.plan import Options
 from assay.simulation import Law, SlowPart
 

@@ -220,7 +220,7 @@ def test_every_stated_reference_can_be_reported(
         "vtpcc cs-pccluster2 --across system",
         "hpcdiy-qdr",
         "hpcdiy-numa",
-        "epyc-7601",
+        "epyc-7601 --all",
         "leo",
     ],
 )
@@ -232,6 +232,16 @@ def test_what_the_page_of_references_compares_can_be_compared(
     assert "(base)" in told
     assert "against  (base)" not in told
     assert "end high against low" not in told
+
+
+def test_many_pairs_of_printed_figures_are_told_in_words_with_the_command_for_their_rows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert assay(monkeypatch, "compare", "epyc-7601") == 0
+    told = capsys.readouterr().out
+    assert "In words" in told
+    assert "(base)" not in told
+    assert told.rstrip().endswith("assay compare epyc-7601 --all")
 
 
 def test_references_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

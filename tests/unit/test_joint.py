@@ -15,9 +15,9 @@ from assay.compare.runs import between
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Study
 from assay.model.rank import Rank
-from assay.model.record import Counter, HostTraffic, Traffic
 from assay.model.result import Analysis, Estimate
 from assay.model.run import CaseRecords, Run
+from assay.model.traffic import Counter, HostTraffic, Traffic
 from assay.plan import Options
 from assay.simulation import Fault, Law, Link
 

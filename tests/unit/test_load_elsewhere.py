@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from tests.unit.test_joint import QUIET, records_of, run_of, study
 
-from assay.model.record import HostTraffic
+from assay.model.traffic import HostTraffic
 from assay.run.quiet import shares_elsewhere
 from assay.simulation import links
 from assay.store.compact import compacted

@@ -18,7 +18,8 @@ from assay.launch.starter import Starter
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Measure, Plan, Study
 from assay.model.rank import Rank
-from assay.model.record import Clock, End, FigureOfMerit, Header, HostTraffic, Output, Traffic
+from assay.model.record import Clock, End, FigureOfMerit, Header, Output
+from assay.model.traffic import HostTraffic, Traffic
 from assay.plan import Options
 from assay.run import execute
 from assay.run.foreign import with_figures

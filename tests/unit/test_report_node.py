@@ -15,8 +15,8 @@ from tests.unit.report_node import LAW, MEMORY, VARIED, node
 
 from assay import store
 from assay.analyse import analyse
+from assay.model.comparison import Lack
 from assay.model.law import Unfitted
-from assay.model.result import Lack
 from assay.plan import Options
 from assay.report import html, terminal, vega, verdicts
 from assay.report.charts.heatmap import Cell, heatmap

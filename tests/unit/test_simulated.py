@@ -12,7 +12,8 @@ import scipy
 from tests.simulation import EPYC_7601, TWO_CORES, described
 
 from assay.launch.command import Command
-from assay.model.record import End, Header, ProgramRecord, Series, Traffic, Verdict, decode_program_record
+from assay.model.record import End, Header, ProgramRecord, Series, Verdict, decode_program_record
+from assay.model.traffic import Traffic
 from assay.simulation import Burst, Fault, Law, Link, SimulatedMachine
 from assay.simulation.sampler import interval_rank
 

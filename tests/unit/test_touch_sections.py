@@ -10,10 +10,11 @@ from tests.unit.scene_by_hand import exactly, rows, scene
 
 from assay.analyse.estimates import Measured
 from assay.analyse.plateaus import Boundary
+from assay.model.comparison import Comparison
 from assay.model.law import Point
 from assay.model.placed import Proof
 from assay.model.quantity import Quantity
-from assay.model.result import Comparison, Estimate, Limit
+from assay.model.result import Estimate, Limit
 from assay.report import figures as drawings
 from assay.report.charts.curve import Guides
 from assay.topics.memory.models.latency_levels import LatencyLevel, LatencyLevels

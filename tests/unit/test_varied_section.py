@@ -1,14 +1,17 @@
 """The section of what was varied, from planted comparisons: cells, order, and the largest difference."""
 
+import re
+
 import msgspec
 import pytest
 from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
+from assay.model.comparison import Comparison
 from assay.model.plan import Measure, Study
 from assay.model.quantity import Quantity
-from assay.model.result import Analysis, Comparison
+from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.plan import Options, parse
 from assay.report.section import Section
@@ -91,42 +94,44 @@ def test_a_row_has_the_cells_of_its_comparison(run: Run, analysis: Analysis) -> 
 
 
 @pytest.mark.parametrize(
-    ("ratios", "largest"),
+    ("ratios", "faster", "slower", "largest"),
     [
-        ((1.5, 0.8, 1.1), "1.50"),
-        ((1.2, 0.5, 1.9), "0.500"),
-        ((1.2, 0.55, 1.9), "1.90"),
-        ((1.01, 1.02, 0.97), "0.970"),
+        ((1.5, 0.8, 1.1), "non-temporal", "ordinary", "1.50"),
+        ((1.2, 0.5, 1.9), "ordinary", "non-temporal", "2.00"),
+        ((1.2, 0.55, 1.9), "non-temporal", "ordinary", "1.90"),
+        ((1.01, 1.02, 0.97), "ordinary", "non-temporal", "1.03"),
     ],
 )
 def test_the_largest_difference_is_the_farthest_from_1_either_way(
-    run: Run, analysis: Analysis, ratios: tuple[float, ...], largest: str
+    run: Run, analysis: Analysis, ratios: tuple[float, ...], faster: str, slower: str, largest: str
 ) -> None:
+    """The faster level is named first, with the ratio that it is faster by."""
     found = planted(analysis, *(ratio(each, each * 0.999, each * 1.001) for each in ratios))
-    assert f"is {largest} times as fast as with ordinary" in " ".join(map(str, section(run, found).meaning))
+    said = " ".join(map(str, section(run, found).meaning))
+    assert f"stores {faster} is {largest} [" in said
+    assert f"] times as fast as stores {slower};" in said
     unsure = planted(analysis, ratio(1.5, 0.9, 2.0))
-    assert "largest difference" not in " ".join(map(str, section(run, unsure).meaning))
+    assert "largest certain difference" not in " ".join(map(str, section(run, unsure).meaning))
 
 
 @pytest.mark.parametrize(
-    ("resolutions", "words"),
+    ("resolutions", "shown"),
     [
-        ((0.02, 0.05), "differs by up to 5.0 % in 95 of 100 cases"),
-        ((0.02, 1.0), "differs by up to 100 % in 95 of 100 cases"),
-        ((0.02, 1.01), "differs by more than a factor of 2"),
-        ((None, 0.03), "differs by up to 3.0 % in 95"),
-        ((None, None), ""),
+        ((0.01, 0.02, 0.05), ["2.0 %", "5.0 %"]),  # the median and the worst of the cases
+        ((0.02, 0.03, 1.0), ["3.0 %", "100 %"]),
+        ((0.02, 1.01), ["101 %", "101 %"]),
+        ((None, 0.03), ["3.0 %"]),
+        ((None, None), []),
     ],
 )
-def test_the_largest_difference_of_a_level_to_itself_is_told(
-    run: Run, analysis: Analysis, resolutions: tuple[float | None, ...], words: str
+def test_the_differences_of_a_level_to_itself_are_told(
+    run: Run, analysis: Analysis, resolutions: tuple[float | None, ...], shown: list[str]
 ) -> None:
-    two = planted(analysis, ratio(1.2, 1.1, 1.3), ratio(1.2, 1.1, 1.3)).comparisons
-    found = [msgspec.structs.replace(each, resolution=own) for each, own in zip(two, resolutions, strict=True)]
-    shown = section(run, msgspec.structs.replace(analysis, comparisons=tuple(found)))
-    sentences = " ".join(map(str, shown.meaning))
-    assert words in sentences
-    assert ("The same level measured twice" in sentences) == bool(words)
+    some = planted(analysis, *[ratio(1.2, 1.1, 1.3)] * len(resolutions)).comparisons
+    found = [msgspec.structs.replace(each, resolution=own) for each, own in zip(some, resolutions, strict=True)]
+    meaning = section(run, msgspec.structs.replace(analysis, comparisons=tuple(found))).meaning
+    told = next((str(each) for each in meaning if str(each).startswith("A against A")), "")
+    assert re.findall(r"[\d.]+ %", told) == shown
 
 
 def test_a_mark_has_its_ratio_its_ends_and_the_band_of_no_difference(run: Run, analysis: Analysis) -> None:

@@ -161,6 +161,6 @@ OF_MACHINES: Mapping[str, Callable[[Operand, Machine], Found]] = {
 }
 _OF_ESTIMATES: Mapping[str, Callable[[Operand, Estimate, Run], Found]] = {
     "nominal peak": _peak,
-    "pages": _pages,
+    "pages on node": _pages,
     "slowest thread": _slowest,
 }

@@ -14,7 +14,7 @@ from assay.catalogue import benchmarks
 from assay.model.conclusion import Conclusion, Doubt, Judged, Truth
 from assay.model.derivation import Derivation
 from assay.model.families import family
-from assay.model.measurands import FACTOR_ROLES
+from assay.model.measurands import FACTOR_ROLES, SETTABLE
 from assay.model.placement import parsed
 from assay.model.quantity import Quantity
 from assay.model.run import Run
@@ -24,8 +24,6 @@ from assay.model.text import cli, listed, text
 _NODES, _NETWORKS = "NODE1,NODE2,...", "NAME=DEVICE,NAME=DEVICE"
 #: Words for levels that differ from system to system.
 _RANKED = frozenset(("largest", "smallest"))
-#: Factors whose levels a command of the configuration sets, or that choose a toolchain.
-_SETTABLE = frozenset(("c-states", "mtu", "toolchain"))
 _TRUTHS: Mapping[bool | None, Truth] = {True: "holds", False: "does not hold", None: "cannot be told"}
 
 
@@ -79,7 +77,7 @@ def _by_source(conclusion: Conclusion, printed: Quantity | None) -> Judged:
 
 
 def _by_run(conclusion: Conclusion, printed: Quantity | None, own: Figures, study: str) -> Judged:
-    judged = msgspec.structs.replace(_by_source(conclusion, printed), truth="cannot be told", doubt="")
+    judged = msgspec.structs.replace(_by_source(conclusion, printed), truth=_TRUTHS[None], doubt="")
     if doubted := _of_others(judged, own, study):
         return doubted
     try:
@@ -90,13 +88,13 @@ def _by_run(conclusion: Conclusion, printed: Quantity | None, own: Figures, stud
         return _doubted(judged, "unmeasured", text("the same figure is both sides of it here"))
     blocks = len(found.launches) if conclusion.quantity.b and len(found.launches) > 1 else 0
     judged = msgspec.structs.replace(judged, quantity=found.quantity, of=found.of, blocks=blocks)
-    truth = _TRUTHS[conclusion.region.holds(found.quantity)]
+    holds = conclusion.region.holds(found.quantity)
     if not _is_sure(found, own):
         return _few(judged, own, study)
-    if truth == "cannot be told":
+    if holds is None:
         launches = 2 * max(own.run.plan.launches, CONFIDENT)
         return _doubted(judged, "straddles", command=cli("run", study, "--launches", str(launches)))
-    return msgspec.structs.replace(judged, truth=truth)
+    return msgspec.structs.replace(judged, truth=_TRUTHS[holds])
 
 
 def _few(judged: Judged, own: Figures, study: str) -> Judged:
@@ -127,7 +125,7 @@ def _of_others(judged: Judged, own: Figures, study: str) -> Judged | None:
             else text("it needs {factor} {levels}", factor=factor, levels=listed(wanted))
         )
         levels = "" if ranked else f"={','.join(wanted)}"
-        varied = len(wanted) > 1 and factor in _SETTABLE
+        varied = len(wanted) > 1 and factor in SETTABLE
         return _doubted(judged, "level", why, cli("run", study, "--vary", f"{factor}{levels}") if varied else "")
     return None
 

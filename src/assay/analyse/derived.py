@@ -60,10 +60,8 @@ def evaluate(
         raise MissingError(text("it needs two operating systems: {a} and {b}", a=systems[0], b=systems[1]))
     for operand in derivation.operands:
         _system(operand, figures, others)
-    if derivation.operation == "best at":
-        return _best_at(derivation, figures)
     if derivation.along:
-        return _extreme(derivation, figures, others)
+        return _extreme(derivation, figures, others) if derivation.b else _best_at(derivation, figures)
     a, *b = (value(operand, figures, others) for operand in derivation.operands)
     if not b:
         return a

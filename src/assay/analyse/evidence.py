@@ -12,11 +12,12 @@ from assay.analyse.estimates import Measured
 from assay.analyse.trials import Trial
 from assay.model import roles
 from assay.model.compared import ComparedPair
+from assay.model.comparison import Comparison
 from assay.model.law import Prediction
 from assay.model.noise import Noise
 from assay.model.plan import Experiment
 from assay.model.quantity import Quantity, exact
-from assay.model.result import Comparison, Effort, Estimate, Finding, Outcome, Severity
+from assay.model.result import Effort, Estimate, Finding, Outcome, Severity
 from assay.model.role_words import Role
 from assay.model.text import Text, cli, text
 from assay.model.units import format_quantity, typed_duration

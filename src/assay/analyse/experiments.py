@@ -9,9 +9,10 @@ import msgspec
 from assay.analyse.evidence import Evidence, numbers, stands_on
 from assay.analyse.statistics import hodges_lehmann
 from assay.analyse.trials import Trial
+from assay.model.comparison import Comparison
 from assay.model.plan import Arm, Effect, Experiment
 from assay.model.quantity import Quantity
-from assay.model.result import Comparison, Estimate, Finding
+from assay.model.result import Estimate, Finding
 from assay.model.text import REMARK, cli, joined, text
 from assay.model.units import format_quantity
 

@@ -9,11 +9,12 @@ import numpy as np
 from assay.analyse.statistics import Samples
 from assay.model.placement import Placement
 from assay.model.rank import Rank
-from assay.model.record import FigureOfMerit, Traffic
+from assay.model.record import FigureOfMerit
 from assay.model.resource import wrong_devices, wrong_folder
 from assay.model.run import CaseRecords
 from assay.model.samples import PHASES, STOPS, table_of
 from assay.model.text import text
+from assay.model.traffic import Traffic
 
 #: The sample of many ranks is the time of the slowest of them, or the mean.
 SLOWEST, MEAN = "slowest", "mean"

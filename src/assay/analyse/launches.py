@@ -16,11 +16,12 @@ from assay.model.launch_errors import pick_cause
 from assay.model.placement import Memory
 from assay.model.plan import Case, PlannedLaunch
 from assay.model.rank import Rank
-from assay.model.record import End, FailureCause, Header, Launch, Traffic
+from assay.model.record import End, FailureCause, Header, Launch
 from assay.model.result import CaseStatus
 from assay.model.run import CaseRecords, LaunchRecords, Run
 from assay.model.samples import table_of
 from assay.model.text import joined, text
+from assay.model.traffic import Traffic
 
 #: Share of pages outside the requested nodes, above which the placement has failed.
 _STRAY_PAGES = 0.01

@@ -13,7 +13,7 @@ from assay.model.derivation import Operand
 from assay.model.imported import UNSTATED, Figure, Table
 from assay.model.left_out import Folded, LeftOut
 from assay.model.measurands import FACTOR_ROLES
-from assay.model.placement import parsed, starred_memory
+from assay.model.placement import parsed, starred_memory, studied_memory
 from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import text
@@ -132,7 +132,7 @@ def _described(operand: Operand, figures: Figures) -> Estimate:
     metric = operand.metric or declared.headline_name(kernel, operand.params, "")
     unit = next((each.unit for each in declared.metrics if each.name == metric), "")
     figure = Figure(kernel, metric, unit, 1.0, "1")
-    any_memory = operand.memory.endswith("*")
+    any_memory = operand.is_of_each_node
     table = Table(
         source="",
         where="",
@@ -191,7 +191,7 @@ def _is_part(operand: Operand, estimate: Estimate) -> bool:
     word = parsed(operand.placement)
     if word.form != "group" or word.index is not None:
         return True
-    return estimate.measurand.places.part.startswith(word.group)
+    return estimate.measurand.places.kind == word.group
 
 
 def _is_layout(operand: Operand, estimate: Estimate, run: Run) -> bool:
@@ -247,9 +247,8 @@ def _is_folded(folded: Folded, operand: Operand) -> bool:
 
 
 def _memory(operand: Operand) -> str:
-    """The memory word of a study for an operand: `interleave` deals pages to all nodes."""
-    word = operand.memory or "first-touch"
-    return word if word.startswith("bind") else word.partition(":")[0]
+    """The memory word of a study for an operand."""
+    return studied_memory(operand.memory or "first-touch")
 
 
 def why_without(printed: Estimate, run: Run) -> str:

@@ -17,11 +17,12 @@ from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import Figures, figures, growth, yardsticks
 from assay.model.compared import Compared, ComparedPair, Difference, Taken
+from assay.model.comparison import Comparison
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
 from assay.model.imported import UNSTATED
 from assay.model.measurand import QUANTITY, Part, matches
-from assay.model.result import RESULT_SCHEMA, Comparison, Estimate
+from assay.model.result import RESULT_SCHEMA, Estimate
 from assay.model.run import Run
 from assay.model.text import text
 from assay.report import selection

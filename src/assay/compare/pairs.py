@@ -11,9 +11,9 @@ from assay.analyse.comparisons.effects import difference
 from assay.analyse.estimates import Measured
 from assay.compare.curves import MeasuredCurve, stateless
 from assay.compare.records import PLACE, PROGRAM, RUN, Crossover, Curve, CurvePair, MessageCurve, PairPoint
+from assay.model.comparison import Comparison
 from assay.model.grouping import grouped
 from assay.model.quantity import Quantity
-from assay.model.result import Comparison
 from assay.report import messages
 
 #: If more curves differ in one word, each is compared with the first one only.

@@ -3,10 +3,10 @@
 import msgspec
 
 from assay.model.compared import Compared
+from assay.model.comparison import Comparison
 from assay.model.declaration import Declaration, ParamValue, kept
 from assay.model.quantity import Quantity
 from assay.model.repetition import Repetition
-from assay.model.result import Comparison
 
 SIDE_BY_SIDE_SCHEMA = 3
 #: Words in which two curves or figures differ, besides names of factors and axes. `program`: MPI or TCP sockets

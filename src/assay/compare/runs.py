@@ -17,11 +17,12 @@ from assay.compare.environment import GUARDED, differences, is_one_machine
 from assay.compare.meeting import NOTHING, Declared, compared, judgeable, meet
 from assay.compare.records import PLACE, SideBySide
 from assay.model.compared import Compared, ComparedPair, Taken
+from assay.model.comparison import Comparison
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END
 from assay.model.measurand import PLACEMENT
-from assay.model.result import RESULT_SCHEMA, Analysis, Comparison
+from assay.model.result import RESULT_SCHEMA, Analysis
 from assay.model.run import Run
 
 

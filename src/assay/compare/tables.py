@@ -11,9 +11,10 @@ from assay.compare.records import RUN, Curve, CurvePair, MessageCurve, SharedLaw
 from assay.compare.sides import Sides
 from assay.compare.yardsticks import CLOCK, MEMORY, PEAK, PRICE
 from assay.model.compared import Yardstick
+from assay.model.comparison import Comparison
 from assay.model.imported import UNSTATED
 from assay.model.quantity import Quantity
-from assay.model.result import Comparison, Estimate
+from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import formatting, messages, selection, verdicts
 from assay.report.section import Table, headings, trimmed

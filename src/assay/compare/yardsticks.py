@@ -7,10 +7,11 @@ from assay.analyse.estimates import Measured
 from assay.analyse.statistics import MARGIN
 from assay.model import roles
 from assay.model.compared import ComparedPair, Growth, Yardstick
+from assay.model.comparison import Comparison
 from assay.model.errors import UsageError
 from assay.model.prices import price
 from assay.model.quantity import Quantity, exact
-from assay.model.result import Comparison, Estimate
+from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import parse_quantity

@@ -4,9 +4,10 @@ from typing import Literal
 
 import msgspec
 
+from assay.model.comparison import Comparison
 from assay.model.measurand import Part
 from assay.model.quantity import Quantity
-from assay.model.result import Comparison, Estimate
+from assay.model.result import Estimate
 
 
 class ComparedPair(msgspec.Struct, frozen=True):

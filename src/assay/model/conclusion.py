@@ -102,3 +102,8 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     doubt: Doubt = ""
     detail: str = ""
     command: str = ""
+
+    @property
+    def fails(self) -> bool:
+        """Whether it is certain that the sentence is not true of the system."""
+        return self.truth == "does not hold"

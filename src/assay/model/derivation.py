@@ -50,6 +50,11 @@ class Operand(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     per: Literal["", "processor", "node"] = ""
     reference: str = ""
 
+    @property
+    def is_of_each_node(self) -> bool:
+        """Whether its memory may be on any node."""
+        return self.memory.endswith("*")
+
 
 class Derivation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """How a figure follows from others.

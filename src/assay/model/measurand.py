@@ -131,6 +131,11 @@ class Places(msgspec.Struct, frozen=True):
     folder: str = ""
     device: str = ""
 
+    @property
+    def kind(self) -> str:
+        """The kind of the part, `numa`; empty for no special part."""
+        return self.part.partition(" ")[0]
+
 
 class Part(msgspec.Struct, frozen=True):
     """A part in which two measurands differ; a value may be `not stated`."""

@@ -62,6 +62,11 @@ _FORMS: dict[Form, re.Pattern[str]] = {
 }
 
 
+def studied_memory(word: str) -> str:
+    """The memory word of a study: `interleave` for `interleave:0,1`, which deals pages to all nodes."""
+    return word if word.startswith("bind") else word.partition(":")[0]
+
+
 def starred_memory(word: str) -> str:
     """A memory word with `*` in place of its node: `bind:*` for `bind:3`."""
     policy, _, node = word.partition(":")

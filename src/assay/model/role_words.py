@@ -91,6 +91,9 @@ USUAL_AXES: Mapping[AxisRole, str] = {
     "operation-name": "operation",
 }
 
+#: The usual names of the axes that make a size together.
+SIZE_AXES = (USUAL_AXES["message-size"], USUAL_AXES["size-offset"])
+
 
 def usual_axes(*roles: AxisRole) -> tuple[str, ...]:
     """The usual names of the axes of these roles."""

@@ -66,7 +66,12 @@ def has_level(declared: Declaration, params: Mapping[str, ParamValue], wanted: L
 def size(estimate: Estimate) -> int:
     """Bytes of a message, or of a copied block, including the size offset; 0 if it has neither."""
     whole = level_of(estimate, "message-size") or level_of(estimate, "block-size") or 0
-    return int(whole) + int(level_of(estimate, "size-offset") or 0)
+    return int(whole) + offset(estimate)
+
+
+def offset(estimate: Estimate) -> int:
+    """Bytes that are added to its size; below 0 if they are taken away."""
+    return int(level_of(estimate, "size-offset") or 0)
 
 
 def message_curves(declarations: Iterable[Declaration]) -> Mapping[str, Literal["", "MPI", "TCP"]]:

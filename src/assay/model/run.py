@@ -19,10 +19,10 @@ from assay.model.record import (
     Refusal,
     Series,
     Threads,
-    Traffic,
     Verdict,
 )
 from assay.model.toolchain import Build
+from assay.model.traffic import Traffic
 
 RUN_SCHEMA = 1
 #: Seconds of the probes around a launch in runs of earlier versions, which timed only the launch itself.

@@ -12,9 +12,10 @@ import msgspec
 
 from assay.analyse.findings import concerning
 from assay.model import roles
+from assay.model.comparison import Comparison
 from assay.model.imported import UNSTATED, Printed
 from assay.model.machine import Machine
-from assay.model.result import Analysis, Comparison, Estimate, Finding
+from assay.model.result import Analysis, Estimate, Finding
 from assay.model.run import Run
 from assay.model.text import encoded, joined, text
 from assay.report import (

@@ -8,7 +8,7 @@ from assay.model import places, roles
 from assay.model.imported import UNSTATED
 from assay.model.placement import parsed
 from assay.model.result import Analysis, Estimate
-from assay.model.role_words import USUAL_AXES, usual_axes
+from assay.model.role_words import SIZE_AXES, USUAL_AXES
 from assay.model.text import joined, text
 from assay.report import formatting, selection
 from assay.report.figures import Name
@@ -46,8 +46,6 @@ _PAIRS: dict[str, tuple[str, str]] = {
 }
 #: Sizes in a table, which also has the largest one; all others are in the table of all figures.
 _TABLE_SIZES = (0, 8, 2**10, 2**13, 2**16, 2**20, 2**22)
-#: Params that make the size of a message.
-_SIZE = usual_axes("message-size", "size-offset")
 _OPERATION = USUAL_AXES["operation-name"]
 #: Axis of tables of other tools, without a placement: the number of ranks.
 RANKS = "ranks"
@@ -148,7 +146,7 @@ def over(estimates: Iterable[Estimate]) -> Name:
 
 
 def _varied(estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
-    return tuple(name for name in selection.varied(estimates) if name not in {*_SIZE, _OPERATION})
+    return tuple(name for name in selection.varied(estimates) if name not in {*SIZE_AXES, _OPERATION})
 
 
 def _level(estimate: Estimate, name: str) -> str:
@@ -176,7 +174,7 @@ def series(estimates: Iterable[Estimate]) -> Name:
 
 def _curves(estimates: Iterable[Estimate]) -> list[tuple[Estimate, ...]]:
     """The figures of each curve, which differ only in the size of messages and have the same name."""
-    return list(selection.grouped(estimates, lambda e: e.signature(*_SIZE)).values())
+    return list(selection.grouped(estimates, lambda e: e.signature(*SIZE_AXES)).values())
 
 
 def _once(name: Name, curves: Iterable[tuple[Estimate, ...]]) -> Name:
@@ -254,14 +252,12 @@ def small(estimates: Iterable[Estimate]) -> Estimate | None:
 
 def aligned(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
     """Return the estimates without those of sizes with an offset."""
-    return tuple(e for e in estimates if not roles.level_of(e, "size-offset"))
+    return tuple(e for e in estimates if not roles.offset(e))
 
 
 def largest(estimates: Iterable[Estimate]) -> Estimate | None:
     """Return the figure of the largest message of a curve, of a size without an offset if there is one."""
-    return max(
-        selection.measured(estimates), key=lambda e: (not roles.level_of(e, "size-offset"), size(e)), default=None
-    )
+    return max(selection.measured(estimates), key=lambda e: (not roles.offset(e), size(e)), default=None)
 
 
 def at(estimate: Estimate) -> str:

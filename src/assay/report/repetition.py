@@ -6,7 +6,7 @@ import msgspec
 
 from assay import references
 from assay.catalogue import benchmarks
-from assay.model import places
+from assay.model import places, roles
 from assay.model.conclusion import Assumption, Judged, Truth
 from assay.model.derivation import Printed
 from assay.model.grouping import grouped
@@ -98,7 +98,7 @@ def figures(judged: Judged) -> str:
 
 def why(judged: Judged) -> str:
     """Why it does not hold, or cannot be told; empty if it holds."""
-    if judged.truth == "does not hold":
+    if judged.fails:
         return text("It needs {region}.", region=region(judged))
     if judged.doubt == "straddles":
         return text("It needs {region}; the interval is partly there.", region=region(judged))
@@ -263,7 +263,8 @@ def _title(row: RepeatedRow) -> str:
 
 def _what(row: RepeatedRow) -> str:
     """The figure in words: its place, its axes, its levels."""
-    axes = [_setting(name, value) for name, value in row.params.items() if name != RANGE_END]
+    sized = roles.axis(benchmarks.of(row.benchmark), "message-size")
+    axes = [_setting(name, value, sized) for name, value in row.params.items() if name != RANGE_END]
     ends = [str(row.params[RANGE_END])] if RANGE_END in row.params else []
     levels = [f"{name} {level}" for name, level in row.factors.items()]
     place = "" if row.placement == UNSTATED else places.cores(row.placement)
@@ -271,8 +272,8 @@ def _what(row: RepeatedRow) -> str:
     return joined(", ", (place, memory, *axes, *levels, *ends)) or row.kernel
 
 
-def _setting(name: str, value: float | str) -> str:
-    if name == "bytes" and isinstance(value, int):
+def _setting(name: str, value: float | str, sized: str) -> str:
+    if name == sized and isinstance(value, int):
         return format_size(value)
     return places.cores(value) if isinstance(value, str) else f"{name} {value}"
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from assay.model.result import Analysis, Comparison, Estimate, Finding
+from assay.model.comparison import Comparison
+from assay.model.result import Analysis, Estimate, Finding
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import format_cpu_list

@@ -4,8 +4,9 @@ from typing import Literal
 
 import msgspec
 
+from assay.model.comparison import Comparison
 from assay.model.quantity import Quantity
-from assay.model.result import Comparison, Estimate
+from assay.model.result import Estimate
 from assay.model.text import Text, filled, joined, text
 from assay.model.units import decimals, scale
 from assay.report import formatting, verdicts

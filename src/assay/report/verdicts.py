@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import structs
 
 from assay.model.compared import ComparedPair
-from assay.model.result import Comparison, Lack, Obstacle
+from assay.model.comparison import Comparison, Lack, Obstacle
 from assay.model.text import joined, text
 from assay.report import formatting, selection
 from assay.report.vocabulary import VERDICTS, known

@@ -21,14 +21,13 @@ from assay.model.record import (
     End,
     FigureOfMerit,
     Header,
-    HostTraffic,
     Output,
     ProgramRecord,
     RecordError,
-    Traffic,
     Verdict,
     decode_program_record,
 )
+from assay.model.traffic import HostTraffic, Traffic
 
 #: Longer outputs go to a file of their own, not into the records.
 _SMALL = 4096

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import msgspec
 
 from assay.launch.command import Outcome
-from assay.model.record import End, Header, Output, ProgramRecord, RecordError, Traffic, decode_program_record
+from assay.model.record import End, Header, Output, ProgramRecord, RecordError, decode_program_record
 from assay.model.run import CaseRecords
+from assay.model.traffic import Traffic
 from assay.store.grouping import Grouping
 
 _BY_SEVERITY = ("complete", "invalid", "failed")

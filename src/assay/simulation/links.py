@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from assay.model.benchmark import Benchmark
-from assay.model.record import Counter, HostTraffic, Traffic
+from assay.model.traffic import Counter, HostTraffic, Traffic
 from assay.simulation.law import Law, Link
 from assay.simulation.rates import Setting, separation
 from assay.simulation.request import Request

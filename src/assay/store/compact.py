@@ -15,19 +15,10 @@ import msgspec
 import numpy as np
 
 from assay.model.rank import Rank
-from assay.model.record import (
-    Columns,
-    Counter,
-    HostTraffic,
-    RecordError,
-    Series,
-    Shared,
-    Summed,
-    Traffic,
-    encode_record,
-)
+from assay.model.record import Columns, RecordError, Series, Shared, encode_record
 from assay.model.run import CaseRecords, LaunchRecords
 from assay.model.samples import PHASES, STOPS, SampleTable, Tabled, starts_of, table_of
+from assay.model.traffic import Counter, HostTraffic, Summed, Traffic
 from assay.store import columns, first_columns
 from assay.store.columns import Counted, Floats, Head, Ints
 from assay.store.files import COLUMNS, COLUMNS_FORM

@@ -11,10 +11,10 @@ from assay.model.record import (
     RecordError,
     Series,
     Threads,
-    Traffic,
     Verdict,
 )
 from assay.model.run import CaseRecords
+from assay.model.traffic import Traffic
 from assay.model.units import count_of
 
 

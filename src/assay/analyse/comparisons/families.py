@@ -92,11 +92,37 @@ def of_blocks(differences: Samples) -> Tested:
     return Tested(single, adjusted, np.zeros(values.shape[1]))
 
 
+class _Launches(NamedTuple):
+    """Logarithms of the launches of two runs, one row a launch; `present` says where a figure has one, else 0."""
+
+    values: Samples
+    present: NDArray[np.bool_]
+
+    def parts(self, chosen: Samples, effects: RunEffects) -> tuple[Samples, Samples, Samples]:
+        """Return the differences of the means, their variance by launches, and that by effects of runs.
+
+        Args:
+            chosen: 1 for launches of the first run, shape (exchanges, launches).
+            effects: of runs.
+        """
+        ones, of_ones = chosen @ self.present, chosen @ self.values
+        others, of_others = self.present.sum(axis=0) - ones, self.values.sum(axis=0) - of_ones
+        lacks = (ones == 0) | (others == 0)
+        ones, others = np.maximum(ones, 1), np.maximum(others, 1)
+        difference = np.where(lacks, 0.0, of_ones / ones - of_others / others)
+        squares, free = (self.values * self.values).sum(axis=0), self.present.sum(axis=0) - 2
+        within = squares - of_ones * of_ones / ones - of_others * of_others / others
+        launch = moderated(within / free, free)
+        between = np.maximum(effects.variance, effects.relative * 2 * launch)
+        return difference, launch * (1 / ones + 1 / others), between
+
+
 def of_runs(a: Samples, b: Samples, effects: RunEffects) -> Tested:
     """Test whether the figures of two runs differ, by exchanges of launches and effects of runs.
 
     Launches of one run never show what the run has in common, so their exchange alone would call equal runs
-    different. Each exchange also has effects of two runs, drawn with their variance.
+    different. So the part of each difference that effects of runs explain, by their share of its variance, is
+    taken away, launches are exchanged, and effects of two runs are drawn with their variance.
 
     Args:
         a: ln of each launch of the judged run, shape (launches, figures); NaN where a figure lacks one.
@@ -105,33 +131,21 @@ def of_runs(a: Samples, b: Samples, effects: RunEffects) -> Tested:
     """
     both = np.concatenate([a, b])
     present = ~np.isnan(both)
-    values = np.where(present, both - np.nanmean(both, axis=0), 0.0)
-    free, squares = present.sum(axis=0) - 2, (values * values).sum(axis=0)
-
-    def parts(chosen: Samples) -> tuple[Samples, Samples, Samples]:
-        """The differences of the means, their variance by launches, and that by runs."""
-        ones, of_ones, of_all = chosen @ present, chosen @ values, values.sum(axis=0)
-        others, of_others = present.sum(axis=0) - ones, of_all - of_ones
-        lacks = (ones == 0) | (others == 0)
-        ones, others = np.maximum(ones, 1), np.maximum(others, 1)
-        difference = np.where(lacks, 0.0, of_ones / ones - of_others / others)
-        within = squares - of_ones * of_ones / ones - of_others * of_others / others
-        launch = moderated(within / free, free)
-        between = np.maximum(effects.variance, effects.relative * 2 * launch)
-        return difference, launch * (1 / ones + 1 / others), between
-
-    as_made = np.concatenate([np.ones(len(a)), np.zeros(len(b))])[None]
-    difference, launch, between = (each[0] for each in parts(as_made))
+    launches = _Launches(np.where(present, both - np.nanmean(both, axis=0), 0.0), present)
+    as_made = np.concatenate([np.ones(len(a)), np.zeros(len(b))])
+    difference, launch, between = (each[0] for each in launches.parts(as_made[None], effects))
     observed = np.abs(difference) / np.sqrt(launch + between)
     common = _common(difference, launch, between) if effects.common is None else effects.common
+    expected = difference * between / (launch + between)
+    exchanged = launches._replace(values=launches.values - as_made[:, None] * present * expected)
     chosen = _relabelled(len(a), len(b))
     rng = np.random.default_rng(_SEED)
 
     def drawn() -> Iterator[Samples]:
         yield observed[None]
-        step = max(1, _CHUNK // values.shape[1])
+        step = max(1, _CHUNK // observed.size)
         for at in range(0, len(chosen), step):
-            difference, launch, between = parts(chosen[at : at + step])
+            difference, launch, between = exchanged.parts(chosen[at : at + step], effects)
             spread, root = np.sqrt(between), np.sqrt(launch + between)
             for _ in range(-(-MOST_DRAWN // len(chosen))):
                 moved = difference + spread * _effects(rng, difference.shape, effects.freedom, common)

@@ -22,9 +22,9 @@ from assay.analyse.history import (
     widened,
 )
 from assay.analyse.statistics import MARGIN, NORMAL, Samples, hodges_lehmann, verdict
+from assay.model.comparison import Comparison
 from assay.model.grouping import grouped
 from assay.model.quantity import CONFIDENCE, Quantity
-from assay.model.result import Comparison
 
 _SIGNIFICANT = 1 - CONFIDENCE
 #: The verdict that replaces a claim which can be chance in its family. To lie within the margin needs no test.

@@ -9,8 +9,8 @@ from assay.analyse.comparisons.families import PRIOR_FREEDOM
 from assay.analyse.comparisons.ranks import FEWEST_LAUNCHES
 from assay.analyse.history import FEWEST_RUNS
 from assay.analyse.statistics import NORMAL, student
+from assay.model.comparison import Comparison, Lack, Obstacle
 from assay.model.quantity import CONFIDENCE
-from assay.model.result import Comparison, Lack, Obstacle
 
 #: Fewer blocks have no interval; no more than so many blocks or launches are proposed.
 FEWEST_BLOCKS, _MOST = 6, 60

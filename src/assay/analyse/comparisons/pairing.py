@@ -8,12 +8,13 @@ from assay.analyse.comparisons.judging import Pair, in_blocks
 from assay.analyse.curves import is_headline, machine_of
 from assay.analyse.estimates import Measured
 from assay.model.compared import ComparedPair
+from assay.model.comparison import CONTROL
 from assay.model.grouping import grouped
 from assay.model.machine import Machine
 from assay.model.measurand import COUNTS, SHARE
 from assay.model.placement import Word
 from assay.model.plan import Factor
-from assay.model.result import CONTROL, Estimate
+from assay.model.result import Estimate
 from assay.model.run import Run
 
 #: Dimensions that are neither an axis nor a factor.

@@ -12,10 +12,10 @@ from assay.model import roles
 from assay.model.declaration import Declaration
 from assay.model.quantity import Basis, Quantity
 from assay.model.result import Estimate
-from assay.model.role_words import usual_axes
+from assay.model.role_words import SIZE_AXES, USUAL_AXES
 
 #: The usual names of the axes of patterns, of sizes, and of offsets to sizes.
-PATTERN, BYTES, OFFSET = usual_axes("message-pattern", "message-size", "size-offset")
+PATTERN, (BYTES, OFFSET) = USUAL_AXES["message-pattern"], SIZE_AXES
 #: Bytes of a message.
 size = roles.size
 
@@ -44,7 +44,7 @@ def by_size(known: RunEstimates, benchmark: str, *coordinates: str) -> list[Curv
     A size with an offset is not a point of the curve: it disturbs the curve on purpose.
     """
     found = (each for each in known.of(benchmark) if (each.estimate.median or 0.0) > 0)
-    plain = (each for each in found if not roles.level_of(each.estimate, "size-offset"))
+    plain = (each for each in found if not roles.offset(each.estimate))
     return curves((each for each in plain if size(each.estimate) >= 0), BYTES, OFFSET, *coordinates)
 
 

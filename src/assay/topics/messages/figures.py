@@ -55,12 +55,15 @@ def half_size_measured(sizes: Samples, times: Samples) -> Samples:
 def saturation(sizes: Samples, times: Samples) -> Samples:
     """Return the smallest size from which d ln T / d ln s >= 0.95 at three sizes; infinite where there is none."""
     some = sizes > 0
-    if some.sum() < _IN_A_ROW:
+    # A size that is there twice has the mean of its times: no difference of logarithms is divided by nothing.
+    distinct, first, equal = np.unique(sizes[some], return_index=True, return_counts=True)
+    if distinct.size < _IN_A_ROW:
         return np.full(times.shape[0], np.inf)
-    steep = np.gradient(np.log(times[:, some]), np.log(sizes[some]), axis=1) >= _SATURATED
+    logs = np.add.reduceat(np.log(times[:, some]), first, axis=1) / equal
+    steep = np.gradient(logs, np.log(distinct), axis=1) >= _SATURATED
     count = steep.shape[1] - _IN_A_ROW + 1
     run = np.logical_and.reduce([steep[:, first : first + count] for first in range(_IN_A_ROW)])
-    return np.where(run.any(axis=1), sizes[some][np.argmax(run, axis=1)], np.inf)
+    return np.where(run.any(axis=1), distinct[np.argmax(run, axis=1)], np.inf)
 
 
 def steps(sizes: Samples, cut: list[int], law: Lines) -> Samples:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from assay.model import roles
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 from assay.model.text import joined, text
@@ -50,7 +51,7 @@ def rows(rates: tuple[Estimate, ...], copies: tuple[Estimate, ...]) -> Iterable[
     over = messages.over(rates)
     ordered = sorted(rates, key=messages.is_between)
     curves = {
-        **selection.grouped(copies, lambda e: (_copies(str(e.params["buffers"])), _place(e))),
+        **selection.grouped(copies, lambda e: (_copies(_buffers(e)), _place(e))),
         **selection.grouped(ordered, lambda e: (over(e) or messages.BY[e.benchmark], _place(e))),
     }
     for (by, where), members in curves.items():
@@ -60,8 +61,12 @@ def rows(rates: tuple[Estimate, ...], copies: tuple[Estimate, ...]) -> Iterable[
             yield by, where, most.value, most.ends, messages.at(best), last.value, messages.at(largest)
 
 
+def _buffers(estimate: Estimate) -> str:
+    return str(roles.level_of(estimate, "buffer-reuse") or "")
+
+
 def _copies(buffers: str) -> str:
-    return text("memcpy, {buffers}", buffers=buffers)
+    return text("memcpy, {buffers}", buffers=buffers) if buffers else "memcpy"
 
 
 def _place(estimate: Estimate) -> str:
@@ -115,7 +120,7 @@ def costs(scene: Scene) -> list[Cost]:
 
 def _cost(each: Fitted[SizeOffset]) -> Cost:
     first, model = each.estimates[0], each.model
-    by = messages.BY.get(first.benchmark) or _copies(str(first.params["buffers"]))
+    by = messages.BY.get(first.benchmark) or _copies(_buffers(first))
     mean, most = (
         Quantity(value.value - 1, value.lo - 1, value.hi - 1, "share", value.basis)
         for value in (model.mean, model.most)

@@ -1,6 +1,7 @@
 """What was varied on purpose: paired ratios, their verdicts, and the resolution of the machine."""
 
-from assay.model.result import Analysis, Comparison, Estimate
+from assay.model.comparison import Comparison
+from assay.model.result import Analysis, Estimate
 from assay.model.role_words import usual_axes
 from assay.model.text import joined, text
 from assay.report import figures, formatting, selection, verdicts

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from assay.model.answers import Decided, Export
-from assay.model.result import Analysis, Comparison, Estimate, Finding, Outcome
+from assay.model.comparison import Comparison
+from assay.model.result import Analysis, Estimate, Finding, Outcome
 from assay.model.run import Run
 from assay.model.units import count_of
 from assay.report import verdicts

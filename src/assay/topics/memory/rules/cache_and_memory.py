@@ -7,7 +7,8 @@ from assay.analyse.comparisons.judging import Pair, in_blocks
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, digits, numbers, paired, standing
 from assay.analyse.plateaus import CachePlateaus
-from assay.model.result import Comparison, Estimate, Finding
+from assay.model.comparison import Comparison
+from assay.model.result import Estimate, Finding
 from assay.model.text import cli, joined, text
 from assay.model.units import format_quantity, format_size
 

@@ -3,7 +3,8 @@
 import statistics
 from collections.abc import Iterable
 
-from assay.model.result import Analysis, Comparison, Estimate
+from assay.model.comparison import Comparison
+from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_cpu_list
 from assay.report import figures, formatting, selection, verdicts

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.result import Analysis, Estimate
-from assay.model.role_words import usual_axes
+from assay.model.role_words import SIZE_AXES, usual_axes
 from assay.model.run import Run
 from assay.report import formatting
 
@@ -14,9 +14,9 @@ _SIZE, _FIGURE = 10, 20
 #: Unit -> (heading, factor from SI). OSU's megabyte has 10^6 bytes.
 _UNITS = {"s": ("Latency (us)", 1e6), "B/s": ("Bandwidth (MB/s)", 1e-6), "1/s": ("Messages/s", 1.0)}
 _LEAST_DIGITS = 3
-_SIZED = set(usual_axes("message-size", "size-offset"))
+_SIZED = set(SIZE_AXES)
 #: Axes whose levels a title or a column names.
-_TITLED = set(usual_axes("message-size", "size-offset", "message-pattern", "operation-name"))
+_TITLED = {*SIZE_AXES, *usual_axes("message-pattern", "operation-name")}
 #: OSU's name of what passes messages.
 _BY = {"MPI": "OSU MPI", "TCP": "TCP"}
 

@@ -57,15 +57,11 @@ def fit(known: RunEstimates) -> Iterable[Model]:
 
 
 def _beside(members: Sequence[Measured]) -> Iterator[tuple[int, _Beside]]:
-    at = {(each.estimate.params[BYTES], _offset(each)): each for each in members}
+    at = {(each.estimate.params[BYTES], roles.offset(each.estimate)): each for each in members}
     for (nominal, offset), more in at.items():
         plain, less = at.get((nominal, 0)), at.get((nominal, -offset))
         if offset > 0 and plain and less and size(plain.estimate) >= _LEAST * offset:
             yield offset, _Beside(plain, less, more)
-
-
-def _offset(measured: Measured) -> int:
-    return int(roles.level_of(measured.estimate, "size-offset") or 0)
 
 
 def _model(curve: Curve, offset: int, found: Sequence[_Beside]) -> Model:
