@@ -167,7 +167,8 @@ def test_equal_figures_beside_others_that_differ_carry_a_claim_in_one_of_twenty(
     share: float, kind: str, repeats: Callable[[int, int], int]
 ) -> None:
     """The error holds whatever part of the family truly differs: strong control."""
-    runs, rng, false, figures = repeats(60, 1000), np.random.default_rng(10), 0, 40
+    runs, rng, figures = repeats(60, 1000), np.random.default_rng(10), 40
+    false = 0
     differ = int(share * figures)
     effects = RunEffects(np.full(figures, 2 * 0.01**2), np.full(figures, 4.0), np.zeros(figures), 0.0)
     for _ in range(runs):
@@ -179,7 +180,7 @@ def test_equal_figures_beside_others_that_differ_carry_a_claim_in_one_of_twenty(
             found = of_runs(a, b, no_effect(figures))
         else:
             found = of_runs(a + rng.normal(0, 0.01, figures), b + rng.normal(0, 0.01, figures), effects)
-        false += (found.adjusted[differ:] <= 0.05).any()
+        false += int((found.adjusted[differ:] <= 0.05).any())
         assert (found.adjusted[:differ] <= 0.05).all()
     assert false / runs <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / runs)
 

@@ -4,6 +4,7 @@ import itertools
 import math
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 import scipy
@@ -20,6 +21,7 @@ from assay.analyse.history import (
     sums,
     widened,
 )
+from assay.cli.support.comparing import others_like
 from assay.compare.runs import against, history_of
 from assay.model.plan import Measure, Study
 from assay.plan import Options
@@ -146,8 +148,11 @@ def test_runs_of_a_machine_with_a_planted_variance_between_runs_tell_it_and_are_
         path = simulated_run(tmp_path, law, study=study, options=Options(launches=6, seed=seed), seed=seed)
         runs.append(store.load(path))
     usual = [int(at) for at in np.argsort(factors)[[2, 7]]]
+    for at in usual:  # the two that are compared were made last
+        info = msgspec.structs.replace(runs[at].info, started=f"2999-{runs[at].info.started[5:]}")
+        runs[at] = msgspec.structs.replace(runs[at], info=info)
     a, b = (runs[at] for at in usual)
-    found = history_of(a, [run for run in runs if run is not a and run is not b])
+    found = history_of(a, [(run, False) for run in runs if run is not a and run is not b])
     (figure, *_) = found.runs[0].values
     components = found.components(figure)
     assert components
@@ -160,3 +165,20 @@ def test_runs_of_a_machine_with_a_planted_variance_between_runs_tell_it_and_are_
     assert not {"faster", "slower"} & {pair.comparison.verdict for pair in known.pairs}
     assert all(pair.comparison.history == 8 for pair in known.pairs)
     assert all(pair.comparison.between_runs == pytest.approx(planted, rel=0.1) for pair in known.pairs)
+
+
+def test_a_change_is_called_in_every_run_after_it(tmp_path: Path) -> None:
+    """Runs made between the base and the judged run do not count: the change is among them. Later repeats do."""
+    study = Study("S", "Q?", (Measure("memcpy", ("one-core",), axes={"bytes": "4K:64K", "buffers": "hot"}),))
+    noise = np.exp(np.random.default_rng(6).normal(0, 0.004, 11))
+    runs = []
+    for seed, factor in enumerate(noise):
+        law = Law(speed=dict.fromkeys(("near", "far"), factor * (0.8 if seed >= 4 else 1.0)), launch_noise=0.003)
+        path = simulated_run(tmp_path, law, study=study, options=Options(launches=6, seed=seed), seed=seed)
+        runs.append(store.load(path))
+    for judged in range(4, 8):
+        (found,) = against([runs[judged]], runs[3], earlier=others_like([runs[3], runs[judged]]))
+        assert {pair.comparison.verdict for pair in found.pairs} == {"slower"}
+        assert {pair.comparison.history for pair in found.pairs} == {3 + min(8, 10 - judged)}
+    (found,) = against([runs[1]], runs[0], earlier=others_like([runs[0], runs[1]]))
+    assert {pair.comparison.history for pair in found.pairs} == {8}, "repeats made afterwards, as a gate advises"

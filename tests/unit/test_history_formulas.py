@@ -107,7 +107,7 @@ def test_the_group_of_a_figure_is_that_of_its_newest_run() -> None:
     launch, run, _ = sums([a]).solved()
     found = History(runs).components("a")
     assert found
-    assert found == pytest.approx((launch, run, 0.0, 3, 1.0))  # no other figure of its group
+    assert found == pytest.approx((launch, run, 0.0, 3, 1.0, 1))  # no other figure of its group
 
 
 def test_days_with_two_runs_show_a_variance_between_days() -> None:
@@ -118,7 +118,7 @@ def test_days_with_two_runs_show_a_variance_between_days() -> None:
     assert found
     assert min(launch, run, day) > 0
     # The only figure of its group: the group says the same.
-    assert found == pytest.approx((launch, run, day, 5, 1.0))
+    assert found == pytest.approx((launch, run, day, 5, 1.0, 1))
 
 
 def test_each_day_alone_is_the_same_day() -> None:
@@ -212,3 +212,21 @@ def test_earlier_runs_tell_how_far_figures_move_together(common: float, expected
 
 def test_logarithms_are_those_of_the_values_above_0() -> None:
     assert logs([math.e, 0.0, 1.0, -1.0]) == [1.0, 0.0]
+
+
+def test_runs_before_and_after_vary_about_a_mean_of_their_own() -> None:
+    """A step between the two stretches is no variance between runs: the sums of squares are added."""
+    before, after = [[0.0, 1.0], [4.0, 5.0], [9.0, 11.0]], [[100.0, 102.0], [103.0, 104.0]]
+    first, second = sums([before]), sums([after])
+    launch, run, _ = first.plus(second).solved()
+    earlier = [run_of(str(at), "", a=of) for at, of in enumerate(before)]
+    later = [run_of(str(at), "", a=of)._replace(is_later=True) for at, of in enumerate(after, 3)]
+    found = History([*earlier, *later]).components("a")
+    assert found
+    assert (found.launch, found.run) == pytest.approx((launch, run))
+    assert (found.runs, found.stretches, found.freedom) == (5, 2, 3.0)
+    joined = History([*earlier, *(each._replace(is_later=False) for each in later)]).components("a")
+    assert joined
+    assert joined.run > 100 * found.run
+    assert History(earlier[:2] + later).components("a")
+    assert not History(earlier[:2] + later[:1]).components("a")

@@ -181,8 +181,8 @@ def test_the_assumed_variance_between_runs_is_named_as_an_assumption_and_a_known
     base, run, *_ = machines(home, (6, 6))
     text = " ".join(invoke("compare", base, run).output.split())
     assert "Assay assumes that a figure varies by 2.0 % from run to run" in text
-    assert "earlier runs of this machine: figures vary" not in text
+    assert "other runs of this machine: figures vary" not in text
     names = machines(home, (6, 6, 6, 6))
     text = " ".join(invoke("compare", names[2], names[3]).output.split())
-    assert "from 4 earlier runs of this machine: figures vary" in text
+    assert "from 4 other runs of this machine: figures vary" in text
     assert "assumes" not in text

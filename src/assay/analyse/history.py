@@ -35,12 +35,14 @@ class RunLogs(NamedTuple):
         day: that it began on; runs of one day have more in common.
         values: figure -> ln of the median of each launch.
         groups: figure -> its group, which has a similar variance, such as its benchmark.
+        is_later: whether it was made after the compared runs, not before them.
     """
 
     run: str
     day: str
     values: Mapping[str, Sequence[float]]
     groups: Mapping[str, Hashable]
+    is_later: bool = False
 
 
 class Components(NamedTuple):
@@ -52,6 +54,7 @@ class Components(NamedTuple):
         day: of one day.
         runs: number of runs that they were estimated from.
         together: share of the variance between runs that the figures of its group have in common.
+        stretches: number of stretches of time, each with a mean of its own, that the runs are of.
     """
 
     launch: float
@@ -59,6 +62,7 @@ class Components(NamedTuple):
     day: float
     runs: int
     together: float = 0.0
+    stretches: int = 1
 
     @property
     def between(self) -> float:
@@ -68,7 +72,7 @@ class Components(NamedTuple):
     @property
     def freedom(self) -> float:
         """Degrees of freedom: a group that moves together is one value a run, however many figures it has."""
-        return self.runs - 1 + _SHARED_FREEDOM * (1 - self.together)
+        return self.runs - self.stretches + _SHARED_FREEDOM * (1 - self.together)
 
 
 class Sums(NamedTuple):
@@ -130,34 +134,40 @@ def sums(days: Sequence[Sequence[Sequence[float]]]) -> Sums:
 
 
 class History:
-    """The variance of figures of one machine, from its earlier runs.
+    """The variance of figures of one machine, from its other runs.
+
+    A machine may have been changed between the runs that are compared: that is what their comparison asks. So runs
+    made before both and runs made after both vary about a mean of their own, and none between the two counts.
 
     A few runs give a poor estimate for one figure. So the variance of its group, relative to the launches of each
     figure, counts as some further runs. Source of the shrinkage: G. K. Smyth, Linear
     Models and Empirical Bayes Methods, Statistical Applications in Genetics and Molecular Biology 3, 2004.
 
     Args:
-        runs: earlier runs that measured the same programs on the same machine.
+        runs: other runs that measured the same programs on the same machine.
     """
 
     def __init__(self, runs: Iterable[RunLogs]) -> None:
         self.runs = tuple(runs)
-        self._figures: dict[str, tuple[Sums, int, Hashable]] = {}
+        self._figures: dict[str, tuple[Sums, int, int, Hashable]] = {}
         groups: dict[Hashable, Sums] = {}
         for figure in dict.fromkeys(name for run in self.runs for name in run.values):
             having = [run for run in self.runs if len(run.values.get(figure, ())) > 1]
-            if len(having) < FEWEST_RUNS:
+            stretches = grouped(having, _stretch).values()
+            if len(having) - len(stretches) < FEWEST_RUNS - 1:
                 continue
-            found = sums([[run.values[figure] for run in day] for day in _by_day(having)])
+            found = Sums()
+            for stretch in stretches:
+                found = found.plus(sums([[run.values[figure] for run in day] for day in _by_day(stretch)]))
             launch, _, _ = found.solved()
             group = having[-1].groups[figure]
-            self._figures[figure] = found, len(having), group
+            self._figures[figure] = found, len(having), len(stretches), group
             if launch > 0:
                 groups[group] = groups.get(group, Sums()).plus(found, launch)
         self._shared = {group: found.solved() for group, found in groups.items()}
         self._together = {
-            group: self.together([name for name, (_, _, own) in self._figures.items() if own == group])
-            for group in dict.fromkeys(own for _, _, own in self._figures.values())
+            group: self.together([name for name, (*_, own) in self._figures.items() if own == group])
+            for group in dict.fromkeys(own for *_, own in self._figures.values())
         }
 
     def together(self, figures: Collection[str]) -> float:
@@ -166,28 +176,34 @@ class History:
         The mean over m standardised figures of a run varies by r + (1 - r) / m.
         """
         known = [name for name in figures if name in self._figures]
-        rows = [[_mean(run.values.get(name, ())) for name in known] for run in self.runs]
-        means = np.array([row for row in rows if not all(map(math.isnan, row))], dtype=np.float64)
-        if len(means) < FEWEST_RUNS:
+        having = [run for run in self.runs if any(run.values.get(name) for name in known)]
+        stretches = [
+            np.array([[_mean(run.values.get(name, ())) for name in known] for run in stretch], dtype=np.float64)
+            for stretch in grouped(having, _stretch).values()
+            if len(stretch) > 1
+        ]
+        free = sum(map(len, stretches)) - len(stretches)
+        if free < FEWEST_RUNS - 1:
             return 0.0
-        apart = means - np.nanmean(means, axis=0)
-        spread = np.sqrt(np.nansum(apart * apart, axis=0) / (np.sum(~np.isnan(apart), axis=0) - 1))
+        apart = np.concatenate([means - np.nanmean(means, axis=0) for means in stretches])
+        counts = np.sum(~np.isnan(apart), axis=0) - len(stretches)
+        spread = np.sqrt(np.nansum(apart * apart, axis=0) / np.maximum(counts, 1))
         apart = apart[:, spread > 0] / spread[spread > 0]
         count = apart.shape[1]
         if count < 2:  # noqa: PLR2004 (a single figure moves with none)
             return 1.0
-        of_mean = float(np.sum(np.nanmean(apart, axis=1) ** 2)) / (len(means) - 1)
+        of_mean = float(np.sum(np.nanmean(apart, axis=1) ** 2)) / free
         return float(min(1.0, max(0.0, (of_mean * count - 1) / (count - 1))))
 
     def components(self, figure: str) -> Components | None:
         """Return the variances of a figure; None if too few runs measured it."""
         if figure not in self._figures:
             return None
-        own, runs, group = self._figures[figure]
+        own, runs, stretches, group = self._figures[figure]
         (launch, run, day), shared = own.solved(), self._shared.get(group, (0.0, 0.0, 0.0))
         run = _shrunk(run, own.df_run, shared[1] * launch)
         day = _shrunk(day, own.df_day, shared[2] * launch) if own.df_day else 0.0
-        return Components(launch, run, day, runs, self._together[group])
+        return Components(launch, run, day, runs, self._together[group], stretches)
 
 
 class BetweenRuns(NamedTuple):
@@ -250,6 +266,10 @@ def widened(effect: Quantity, half: float) -> Quantity:
         effect.unit,
         effect.basis,
     )
+
+
+def _stretch(run: RunLogs) -> bool:
+    return run.is_later
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -92,7 +92,7 @@ def _own(run: Run) -> Section | None:
 
 
 def _several(found: list[Run], path: Path | None, given: _Given, language: str) -> Path:
-    from assay.cli.support.comparing import earlier_than
+    from assay.cli.support.comparing import others_like
     from assay.compare import page
     from assay.compare.meeting import ANYTHING
     from assay.compare.sides import sides
@@ -100,6 +100,6 @@ def _several(found: list[Run], path: Path | None, given: _Given, language: str) 
 
     with closing(Ahead(*found)) as ahead:
         declared = ANYTHING._replace(names=given.names)
-        together = sides(found, given.limits, declared, earlier_than(found))
+        together = sides(found, given.limits, declared, others_like(found))
         name = "+".join(side.run.info.id for side in together.sides)
         return output.write(path or Path(f"{name[:_LONGEST]}.html"), page.render(together, language, ahead))

@@ -1,7 +1,7 @@
 """Comparisons of runs, and of levels inside one run: named by all who find pairs, and judged once."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -78,7 +78,7 @@ class Together(NamedTuple):
 def together(
     runs: Sequence[Run],
     declared: Declared = NOTHING,
-    earlier: Iterable[Run] = (),
+    earlier: Collection[Run] = (),
     given: Mapping[str, float] = {},
 ) -> Together:
     """Compare runs with the first one. All who find pairs name them, then each two runs are judged as one family.
@@ -86,7 +86,8 @@ def together(
     Args:
         runs: the base first.
         declared: differences that are intended or accepted.
-        earlier: other runs. Those of the same machine and programs show the variance from run to run.
+        earlier: other runs. Those of the same machine and programs, made before or after the two that are
+            compared, show the variance from run to run.
         given: limits that the user states; see `assay.analyse.analyse`.
 
     Raises:
@@ -99,12 +100,11 @@ def together(
     declared = declared._replace(several=len(others) > 1)
     judged: dict[tuple[str, str, str, str], Comparison | None] = {}
     found = []
-    judged_runs = {run.info.id for run in runs}
-    known = [run for run in earlier if run.info.id not in judged_runs]
-    of_base = history_of(base.run, known)
     for each in others:
         meeting = meet(each, base, declared)
-        of_run = of_base if is_like(each.run, base.run) else history_of(each.run, known)
+        around = _around((each.run, base.run), earlier)
+        of_base = history_of(base.run, around)
+        of_run = of_base if is_like(each.run, base.run) else history_of(each.run, around)
         variance = BetweenRuns(of_run, of_base, day_of(each.run) == day_of(base.run))
         own = {pair.key: pair for pair in reversed(judgeable(meeting))}
         for pair in pairs.between(*meeting.ids):
@@ -148,7 +148,7 @@ def between(run: Run, base: Run, declared: Declared = NOTHING) -> Compared:
 
 
 def against(
-    runs: Sequence[Run], base: Run, declared: Declared = NOTHING, earlier: Iterable[Run] = ()
+    runs: Sequence[Run], base: Run, declared: Declared = NOTHING, earlier: Collection[Run] = ()
 ) -> list[Compared]:
     """Compare the headline figures of each run with those of the base; see `together`.
 
@@ -180,12 +180,25 @@ def is_like(run: Run, other: Run) -> bool:
     )
 
 
-def history_of(run: Run, earlier: Iterable[Run]) -> History:
-    """Return the variance between the earlier runs with the machine and programs of this run."""
-    return History(run_logs(each) for each in earlier if is_like(run, each))
+#: Another run, and whether it was made after the two that are compared.
+_Around = tuple[Run, bool]
 
 
-def run_logs(run: Run) -> RunLogs:
+def _around(compared: tuple[Run, Run], others: Iterable[Run]) -> list[_Around]:
+    """The runs that were made before both of two runs, or after both: the machine may have changed in between."""
+    begun = [run.info.started for run in compared]
+    ids = {run.info.id for run in compared}
+    apart = (each for each in others if each.info.id not in ids)
+    outside = (each for each in apart if not min(begun) <= each.info.started <= max(begun))
+    return [(each, each.info.started > max(begun)) for each in outside]
+
+
+def history_of(run: Run, around: Iterable[_Around]) -> History:
+    """Return the variance between other runs with the machine and programs of this run."""
+    return History(run_logs(each, is_later=is_later) for each, is_later in around if is_like(run, each))
+
+
+def run_logs(run: Run, *, is_later: bool = False) -> RunLogs:
     """Return the headline figures of the launches of a run, as logarithms."""
     (evidence,) = examine_together([run], [states.border(run)])
     found = [each for each in evidence.singly if is_headline(each.estimate)]
@@ -194,6 +207,7 @@ def run_logs(run: Run) -> RunLogs:
         day_of(run),
         {each.estimate.id: logs([launch.value for launch in each.launches]) for each in found if each.launches},
         {each.estimate.id: (each.estimate.benchmark, each.estimate.placement.label) for each in found},
+        is_later,
     )
 
 

@@ -1,7 +1,7 @@
 """Runs, imports and published systems side by side: their labels, their figures, and the words of curves."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePath
 
@@ -237,7 +237,7 @@ def sides(
     runs: Sequence[Run],
     given: Mapping[str, float] = {},
     declared: Declared = ANYTHING,
-    earlier: Iterable[Run] = (),
+    earlier: Collection[Run] = (),
 ) -> Sides:
     """Analyse the runs and compare them; ratios are to the first.
 

@@ -11,8 +11,9 @@ CONTROL = "control"
 
 
 #: What forbids a claim: a figure has no `samples`; too few blocks or `launches` for an interval; a difference that
-#: can be chance `among` the comparisons of its family; an interval that reaches into the `margin`.
-Obstacle = Literal["samples", "launches", "among", "margin"]
+#: can be chance `among` the comparisons of its family; an interval that reaches into the `margin`, mostly
+#: because `runs` vary.
+Obstacle = Literal["samples", "launches", "among", "margin", "runs"]
 
 
 class Lack(msgspec.Struct, frozen=True):
@@ -22,7 +23,7 @@ class Lack(msgspec.Struct, frozen=True):
         why: each obstacle.
         more: blocks, or launches of each run, in addition to those that were made, with which a difference as seen
             becomes a claim; None if no reasonable number does, or if there are no samples.
-        runs: earlier runs of the machine that are missing to know the variance between runs, where an assumption
+        runs: other runs of the machine that are missing to know the variance between runs, where an assumption
             of it forbids the claim; else 0.
         disturbed: launches of both figures that were disturbed and had no quiet repeat.
     """

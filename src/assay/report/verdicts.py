@@ -143,6 +143,8 @@ def _obstacle(why: Obstacle, comparisons: Sequence[Comparison]) -> str:
         margins = sorted(each.margin for each in comparisons)
         ends = " to ".join(dict.fromkeys(map(formatting.percent, (margins[0], margins[-1]))))
         return text("the interval reaches into the margin of {margin}", margin=ends)
+    if why == "runs":
+        return text("runs vary as much")
     if why == "samples":
         return text("no samples")
     if comparisons[0].blocks:
@@ -166,7 +168,7 @@ def _deciding(lacks: Sequence[Lack], *, paired: bool) -> Iterator[str]:
         )
     if any(each.runs for each in lacks):
         yield text(
-            "{count} earlier runs of this machine would show how its runs vary",
+            "{count} more runs of this machine, before or after these, would show how its runs vary",
             count=max(each.runs for each in lacks),
         )
 
@@ -206,13 +208,13 @@ def between_runs(comparisons: Iterable[Comparison]) -> str:
     found = sorted(each.between_runs or 0.0 for each in known or widened)
     if not known:
         return text(
-            "Too few earlier runs of this machine show how its runs vary. Assay assumes that a figure varies by "
+            "Too few other runs of this machine show how its runs vary. Assay assumes that a figure varies by "
             "{least} from run to run, and more where its launches vary much: {most} at most (standard deviation).",
             least=formatting.percent(found[0]),
             most=formatting.percent(found[-1]),
         )
     return text(
-        "Intervals include the variance between runs, from {runs} earlier runs of this machine: figures vary by "
+        "Intervals include the variance between runs, from {runs} other runs of this machine: figures vary by "
         "{middle} from run to run in the median case, {least} to {most} (standard deviation).",
         runs=max(each.history for each in known),
         middle=formatting.percent(found[len(found) // 2]),

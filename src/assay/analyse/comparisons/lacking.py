@@ -41,7 +41,8 @@ def lack(found: Comparison, seen: Seen) -> Lack:
     if found.adjusted_p is not None and found.adjusted_p > 1 - CONFIDENCE:
         why.append("among")
     if found.confidence and not is_beyond(found):
-        why.append("margin")
+        half = math.log(found.hi / found.lo) / 2
+        why.append("runs" if seen.of_runs > half / math.sqrt(2) else "margin")
     made = min(found.launches)
     decide = _deciding(found, seen)
     # With one block nothing is known of the noise: the fewest that make an interval are the least that is needed.

@@ -30,8 +30,8 @@ from assay.model.units import parse_share
 from assay.report import repetition_screen
 from assay.report.screen import Screen
 
-#: Number of earlier runs, the latest ones, that are read for the variance between runs.
-_MOST_EARLIER = 8
+#: Number of runs before, and of runs after those that are compared, that are read for the variance between runs.
+_MOST_OTHERS = 8
 #: Figures that a gate names one by one.
 _NAMED = 10
 
@@ -214,32 +214,31 @@ def _several(runs: Sequence[str], declared: Declared, threshold: float | None) -
     loaded = [(reference, store.load(store.find(reference))) for reference in runs]
     base, *others = found = with_prices(loaded, declared.prices)
     if {run.info.id for run in found} == {base.info.id}:  # a run with itself has no curves beside each other
-        compared = against(others, base, declared, earlier_than(found))
+        compared = against(others, base, declared, others_like(found))
         return _Found(found, compared, sides([base]))
-    shown = sides(found, {}, declared, earlier_than(found))
+    shown = sides(found, {}, declared, others_like(found))
     if threshold is not None or not shown.have_common:
         refuse_nothing(shown.compared)
     return _Found(found, list(shown.compared), shown, repetitions(shown, declared.names))
 
 
-def earlier_than(runs: Sequence[Run]) -> list[Run]:
-    """The latest earlier runs of these machines and studies in the same folders: they show how runs vary.
+def others_like(runs: Sequence[Run]) -> list[Run]:
+    """Other runs of these machines and studies in the same folders, which show how runs vary: the nearest in time.
 
-    Later ones than those that are compared do not count: a machine may have been changed.
+    Those made between the runs that are compared do not count: the machine may have been changed there.
     """
     machines = {(run.plan.machine, run.plan.study) for run in runs if not run.imported}
-    judged, latest = {run.info.id for run in runs}, max(run.info.started for run in runs)
+    begun = [run.info.started for run in runs]
     paths = [Path(run.path) for run in runs if run.path]
-    others = [
+    others = sorted(
         (each.started, folder / each.id)
         for folder in dict.fromkeys(path.resolve().parent for path in paths if path.is_dir())
         for each in store.listing(folder)
-        if (each.machine, each.study) in machines
-        and each.id not in judged
-        and each.started < latest
-        and each.status in {"complete", "cut"}
-    ]
-    return [store.load(path) for _, path in sorted(others, reverse=True)[:_MOST_EARLIER]]
+        if (each.machine, each.study) in machines and each.status in {"complete", "cut"}
+    )
+    before = [path for started, path in others if started < min(begun)]
+    after = [path for started, path in others if started > max(begun)]
+    return [store.load(path) for path in (*before[-_MOST_OTHERS:], *after[:_MOST_OTHERS])]
 
 
 def _judge(found: Gate, unfinished: Sequence[Run], junit: Path | None) -> None:
