@@ -22,8 +22,10 @@ from tests.simulation import simulated_run
 import assay
 from assay import store
 from assay.analyse import analyse, examine
+from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import rules
+from assay.analyse.repetition import _row
 from assay.catalogue import benchmarks, topics
 from assay.cli import assay as command
 from assay.compare import figure_rows, page, terminal
@@ -34,8 +36,11 @@ from assay.model.benchmark import Benchmark
 from assay.model.compared import Compared
 from assay.model.declaration import Axis, Metric
 from assay.model.errors import ThresholdError
+from assay.model.imported import Figure
 from assay.model.law import Prediction
 from assay.model.plan import Measure, Study
+from assay.model.quantity import Quantity
+from assay.model.repetition import Repetition
 from assay.model.result import Analysis, Estimate, Limit
 from assay.model.run import Run
 from assay.plan import Options
@@ -166,7 +171,22 @@ def _shown(kind: str, folder: Path) -> Shown:
     path = measured(kind, folder, 1.0, 1)
     run, slower = store.load(path), store.load(measured(kind, folder, 0.9, 3))
     (compared,) = against([slower], run)
-    return Shown(kind, path, run, analyse(run), limited(examine(run)), slower, compared, sides([run, slower]))
+    evidence = examine(run)
+    analysis = msgspec.structs.replace(analyse(run), repetition=repeated(evidence.measured))
+    return Shown(kind, path, run, analysis, limited(evidence), slower, compared, sides([run, slower]))
+
+
+def repeated(measured: Iterable[Measured]) -> Repetition:
+    """A publication of some figures: twice as good as those of the run, the same, half; one was not measured."""
+    rows = []
+    for each, speed in zip(measured, (2.0, 1.0, 0.5, 0.0), strict=False):
+        value, better = each.estimate.value, each.estimate.better
+        assert value
+        theirs = value.value * (speed or 1.0) ** (1 if better == "higher" else -1)
+        published = msgspec.structs.replace(each.estimate, value=Quantity(theirs, theirs, theirs, value.unit))
+        figure = Figure(each.estimate.kernel, each.estimate.metric, value.unit, theirs, f"{theirs:.3g}")
+        rows.append(_row(published, figure, each if speed else "not measured"))
+    return Repetition("turns", "Turns", tuple(rows))
 
 
 def limited(evidence: Evidence) -> Evidence:
