@@ -18,7 +18,7 @@ from assay.store.files import COLUMNS
 
 ENTRIES = {each.name: each for each in entries()}
 LIKE = {name: each for name, each in ENTRIES.items() if each.reference}
-#: Every sample of each run is kept. The five simulated clusters, of up to 128 ranks and with each step of HPL, have
+#: Every sample of each run is kept. The simulated clusters, of up to 128 ranks and with each step of HPL, have
 #: two thirds of all bytes.
 LARGEST, ALL_TOGETHER = 1_300_000, 6_000_000
 NAMED = pytest.mark.parametrize("name", ENTRIES)
