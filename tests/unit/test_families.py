@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import scipy
 
-from assay.analyse.comparisons.families import PRIOR_FREEDOM, RunEffects, moderated, of_blocks, of_runs
+from assay.analyse.comparisons.families import PRIOR_FREEDOM, RunEffects, moderated, of_blocks, of_runs, prior_of
 
 Samples = np.ndarray
 
 
-def t_of(differences: Samples) -> Samples:
-    """The moderated t of each column, by its definition."""
+def t_of(differences: Samples, measured: Samples | None = None) -> Samples:
+    """The moderated t of each column, by its definition; the prior is that of the differences as measured."""
     count, free = len(differences), len(differences) - 1
-    variance = differences.var(axis=0, ddof=1)
-    variance = (PRIOR_FREEDOM * np.median(variance) + free * variance) / (PRIOR_FREEDOM + free)
+    prior = np.median((differences if measured is None else measured).var(axis=0, ddof=1))
+    variance = (PRIOR_FREEDOM * prior + free * differences.var(axis=0, ddof=1)) / (PRIOR_FREEDOM + free)
     found: Samples = np.abs(differences.mean(axis=0)) / np.sqrt(variance / count)
     return found
 
@@ -44,7 +44,8 @@ def test_blocks_are_tested_as_by_brute_force(figures: int) -> None:
     rng = np.random.default_rng(figures)
     for _ in range(20):
         differences = rng.normal(0.5 * rng.integers(0, 3, figures), 1, (6, figures))
-        flips = [t_of(differences * np.array(signs)[:, None]) for signs in itertools.product((1, -1), repeat=6)]
+        every = [np.array(signs)[:, None] for signs in itertools.product((1, -1), repeat=6)]
+        flips = [t_of(differences * signs, differences) for signs in every]
         found = of_blocks(differences)
         assert found.adjusted == pytest.approx(stepped_down(t_of(differences), flips))
         assert found.single == pytest.approx(np.mean([each >= t_of(differences) - 1e-9 for each in flips], axis=0))
@@ -75,11 +76,12 @@ def test_runs_without_effects_are_tested_as_by_brute_force(figures: int) -> None
         rest = [at for at in range(9) if at not in chosen]
         a, b = both[list(chosen)], both[rest]
         within = ((a - a.mean(axis=0)) ** 2).sum(axis=0) + ((b - b.mean(axis=0)) ** 2).sum(axis=0)
-        variance = within / 7
-        variance = (PRIOR_FREEDOM * np.median(variance) + 7 * variance) / (PRIOR_FREEDOM + 7)
+        variance = (PRIOR_FREEDOM * prior + within) / (PRIOR_FREEDOM + 7)
         found: Samples = np.abs(a.mean(axis=0) - b.mean(axis=0)) / np.sqrt(variance * (1 / 4 + 1 / 5))
         return found
 
+    apart = np.concatenate([both[:4] - both[:4].mean(axis=0), both[4:] - both[4:].mean(axis=0)])
+    prior = float(np.median((apart**2).sum(axis=0) / 7))
     observed = t_of_labels((0, 1, 2, 3))
     drawn = [t_of_labels(chosen) for chosen in itertools.combinations(range(9), 4)]
     found = of_runs(both[:4], both[4:], no_effect(figures))
@@ -108,7 +110,8 @@ def test_runs_whose_launches_agree_differ_by_the_law_of_their_effects() -> None:
 
 
 def test_moderated_variances_are_drawn_to_their_median() -> None:
-    assert moderated(np.array([1.0, 2.0, 9.0]), np.array([5, 5, 5])) == pytest.approx(
+    variances = np.array([1.0, 2.0, 9.0])
+    assert moderated(variances, np.array([5, 5, 5]), prior_of(variances)) == pytest.approx(
         [(4 * 2 + 5 * own) / 9 for own in (1.0, 2.0, 9.0)]
     )
 
@@ -156,6 +159,29 @@ def test_six_blocks_call_a_large_factor_among_forty_figures_always_and_ten_perce
             small += called and effect < 1
     assert large == runs
     assert small / runs >= 0.94
+
+
+@pytest.mark.parametrize("share", [0.25, 0.6, 0.9])
+@pytest.mark.parametrize("kind", ["blocks", "runs", "runs with history"])
+def test_equal_figures_beside_others_that_differ_carry_a_claim_in_one_of_twenty(
+    share: float, kind: str, repeats: Callable[[int, int], int]
+) -> None:
+    """The error holds whatever part of the family truly differs: strong control."""
+    runs, rng, false, figures = repeats(60, 1000), np.random.default_rng(10), 0, 40
+    differ = int(share * figures)
+    effects = RunEffects(np.full(figures, 2 * 0.01**2), np.full(figures, 4.0), np.zeros(figures), 0.0)
+    for _ in range(runs):
+        a, b = rng.normal(0, 0.05, (2, 6, figures))
+        a[:, :differ] += 0.7
+        if kind == "blocks":
+            found = of_blocks(a - b)
+        elif kind == "runs":
+            found = of_runs(a, b, no_effect(figures))
+        else:
+            found = of_runs(a + rng.normal(0, 0.01, figures), b + rng.normal(0, 0.01, figures), effects)
+        false += (found.adjusted[differ:] <= 0.05).any()
+        assert (found.adjusted[:differ] <= 0.05).all()
+    assert false / runs <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / runs)
 
 
 def test_equal_blocks_carry_a_claim_in_one_of_twenty(repeats: Callable[[int, int], int]) -> None:

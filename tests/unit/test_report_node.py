@@ -321,7 +321,8 @@ def test_what_was_varied_stands_with_margin_verdict_and_resolution(varied: Examp
         assert (row["lo"], row["hi"]) == (comparison.lo, comparison.hi)
         assert row["band"][1] == pytest.approx(1 + comparison.margin)
         assert row["text"].endswith(comparison.verdict)
-    assert "differs by up to" in section.meaning[1]
+    resolutions = [c.resolution for c in varied.analysis.comparisons if c.varied and c.resolution is not None]
+    assert f"{percent(max(resolutions))} in the worst" in section.meaning[1]
     controls = [c for c in varied.analysis.comparisons if c.differ == "control"]
     assert len(_table(section, "A against A").rows) == len(controls) > 0
     assert len(_table(section, "Comparisons").rows) == len(compared)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 )
 @output.json_option
 def command(application: str, kept: Path | None, values: tuple[str, ...], last: str, *, as_json: bool) -> None:
-    """Check the declaration of an application or of a package, or the records of a run.
+    """Check an application, a package, or the records of a run.
 
     The patterns of the declaration are tried on the OUTPUT of a run of it. APPLICATION is a .toml file or a name
     of assay list applications. OUTPUT is a file, also compressed as the runs keep it (logs/*.output.gz).

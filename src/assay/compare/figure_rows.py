@@ -246,7 +246,7 @@ def _folded(pairs: Sequence[ComparedPair], names: dict[str, list[str]]) -> tuple
     what = _what(pairs[0], [name for name in names[benchmark] if name != axis])
     points = [verdicts.speeds(pair.comparison, pair.a.better) for pair in pairs]
     return (
-        f"{what}, {count_of(len(points), 'point')}",
+        joined(", ", (what, formatting.count(len(points), "point", "points"))),
         "",
         _extent([each.ratio for each in points]),
         verdicts.why_no_interval(points[0]) or _extent([end for each in points for end in (each.lo, each.hi)]),

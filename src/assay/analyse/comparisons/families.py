@@ -79,9 +79,15 @@ def of_blocks(differences: Samples) -> Tested:
     values, count = np.where(present, differences, 0.0), present.sum(axis=0)
     squares = (values * values).sum(axis=0)
 
+    def variances(means: Samples) -> Samples:
+        found: Samples = (squares - count * means * means) / (count - 1)
+        return found
+
+    prior = prior_of(variances(values.sum(axis=0) / count))
+
     def statistics(signs: Samples) -> Samples:
         means = signs @ values / count
-        variance = moderated((squares - count * means * means) / (count - 1), count - 1)
+        variance = moderated(variances(means), count - 1, prior)
         found: Samples = np.abs(means) / np.sqrt(variance / count)
         return found
 
@@ -98,12 +104,15 @@ class _Launches(NamedTuple):
     values: Samples
     present: NDArray[np.bool_]
 
-    def parts(self, chosen: Samples, effects: RunEffects) -> tuple[Samples, Samples, Samples]:
-        """Return the differences of the means, their variance by launches, and that by effects of runs.
+    def parts(
+        self, chosen: Samples, effects: RunEffects, prior: float | None = None
+    ) -> tuple[Samples, Samples, Samples, float]:
+        """Return the differences of the means, their variance by launches, that by effects of runs, and the prior.
 
         Args:
             chosen: 1 for launches of the first run, shape (exchanges, launches).
             effects: of runs.
+            prior: see `moderated`; None for that of the first row.
         """
         ones, of_ones = chosen @ self.present, chosen @ self.values
         others, of_others = self.present.sum(axis=0) - ones, self.values.sum(axis=0) - of_ones
@@ -112,9 +121,10 @@ class _Launches(NamedTuple):
         difference = np.where(lacks, 0.0, of_ones / ones - of_others / others)
         squares, free = (self.values * self.values).sum(axis=0), self.present.sum(axis=0) - 2
         within = squares - of_ones * of_ones / ones - of_others * of_others / others
-        launch = moderated(within / free, free)
+        prior = prior_of(within[0] / free) if prior is None else prior
+        launch = moderated(within / free, free, prior)
         between = np.maximum(effects.variance, effects.relative * 2 * launch)
-        return difference, launch * (1 / ones + 1 / others), between
+        return difference, launch * (1 / ones + 1 / others), between, prior
 
 
 def of_runs(a: Samples, b: Samples, effects: RunEffects) -> Tested:
@@ -133,7 +143,8 @@ def of_runs(a: Samples, b: Samples, effects: RunEffects) -> Tested:
     present = ~np.isnan(both)
     launches = _Launches(np.where(present, both - np.nanmean(both, axis=0), 0.0), present)
     as_made = np.concatenate([np.ones(len(a)), np.zeros(len(b))])
-    difference, launch, between = (each[0] for each in launches.parts(as_made[None], effects))
+    *parts, prior = launches.parts(as_made[None], effects)
+    difference, launch, between = (each[0] for each in parts)
     observed = np.abs(difference) / np.sqrt(launch + between)
     common = _common(difference, launch, between) if effects.common is None else effects.common
     expected = difference * between / (launch + between)
@@ -145,7 +156,7 @@ def of_runs(a: Samples, b: Samples, effects: RunEffects) -> Tested:
         yield observed[None]
         step = max(1, _CHUNK // observed.size)
         for at in range(0, len(chosen), step):
-            difference, launch, between = exchanged.parts(chosen[at : at + step], effects)
+            difference, launch, between, _ = exchanged.parts(chosen[at : at + step], effects, prior)
             spread, root = np.sqrt(between), np.sqrt(launch + between)
             for _ in range(-(-MOST_DRAWN // len(chosen))):
                 moved = difference + spread * _effects(rng, difference.shape, effects.freedom, common)
@@ -154,14 +165,19 @@ def of_runs(a: Samples, b: Samples, effects: RunEffects) -> Tested:
     return Tested(*_step_down(observed, drawn()), between)
 
 
-def moderated(variance: Samples, free: NDArray[np.int_]) -> Samples:
-    """Return the variances along the last axis, drawn towards their median as by 4 more degrees of freedom.
+def prior_of(variance: Samples) -> float:
+    """Return the prior of `moderated`: the median of the variances of a family, as it was measured."""
+    return float(medians(np.maximum(variance, _LEAST)))
 
-    A few blocks give a poor estimate: the smallest of many is far too small, and its t far too large.
+
+def moderated(variance: Samples, free: NDArray[np.int_], prior: float) -> Samples:
+    """Return the variances along the last axis, drawn towards the prior as by 4 more degrees of freedom.
+
+    A few blocks give a poor estimate: the smallest of many is far too small, and its t far too large. The prior is
+    the same for every rearrangement: figures that truly differ vary more when rearranged, and where they are most
+    of the family, a median of rearranged variances would make the t of all other figures too small.
     """
-    variance = np.maximum(variance, _LEAST)
-    prior = medians(variance)[..., None]
-    found: Samples = (PRIOR_FREEDOM * prior + free * variance) / (PRIOR_FREEDOM + free)
+    found: Samples = (PRIOR_FREEDOM * prior + free * np.maximum(variance, _LEAST)) / (PRIOR_FREEDOM + free)
     return found
 
 
