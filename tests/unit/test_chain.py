@@ -7,10 +7,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.simulation import begin, carry_on, described, plan_for
 from tests.unit.test_predictions import expected
 
 from assay import store
+from assay.cli import assay
+from assay.model.errors import PartialRunError
 from assay.model.plan import Measure, Plan, Study
 from assay.model.record import FigureOfMerit, Launch, Prediction, Series, decode_record, encode_record
 from assay.model.run import Run
@@ -169,6 +172,9 @@ def test_a_run_of_an_earlier_version_is_read_and_not_chained(run: Path) -> None:
     assert loaded.damage == ()
     assert loaded.predictions == before.predictions
     assert (loaded.chain.last, loaded.chain.since, loaded.chain.broken) == ("", 0, 0)
+    error = CliRunner().invoke(assay, ["check", str(run)], standalone_mode=False).exception
+    assert isinstance(error, PartialRunError), "nobody can tell whether its records were edited"
+    assert error.exit_code == 5
 
 
 def test_what_is_resumed_of_an_earlier_version_is_chained_from_there_and_covers_what_was_before(run: Path) -> None:

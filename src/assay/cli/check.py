@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.support import output, settings
-from assay.model.errors import MeasurementError, UnfitEnvironmentError, UsageError
+from assay.model.errors import MeasurementError, PartialRunError, UnfitEnvironmentError, UsageError
 
 if TYPE_CHECKING:
     from assay.importing.application import Reading
@@ -48,7 +48,8 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], last: 
 
     Exit codes: 0 every figure is found and nothing is wrong; 1 a figure is not found, a check failed, a program
     does not measure what is declared, or a record is not as it was written; 2 the declaration is wrong, or a
-    package ships program and declaration apart; 4 without OUTPUT: its program is not here.
+    package ships program and declaration apart; 4 without OUTPUT: its program is not here; 5 the records of the
+    RUN are not chained, so nobody can tell.
     """
     import msgspec
 
@@ -130,6 +131,12 @@ def _check_run(path: Path, last: str, *, as_json: bool) -> None:
     if run.damage:
         raise MeasurementError(
             f"records of run '{run.info.id}' are not as they were written", why=run.damage[-1], remedy=again
+        )
+    if not run.chain.last:
+        raise PartialRunError(
+            f"the records of run '{run.info.id}' cannot be checked",
+            why="they are not chained by hashes: the run was made by an earlier Assay",
+            remedy=shlex.join(run.info.command),
         )
 
 

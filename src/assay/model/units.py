@@ -110,10 +110,10 @@ def parse_share(text: str) -> float:
     number = float(f"{match[1]}e{match[2] or 0}")
     share = number / (100 if match[3] else 1)
     if share >= 1:
-        percent = number if number < 100 else 5.0  # noqa: PLR2004 (100 %)
+        percent = number if number < 100 and not match[3] else 5.0  # noqa: PLR2004 (100 %)
         raise UsageError(
             f"'{_short(text)}' is not a share: it would be {100 * share:.3g} %",
-            why="a share is less than 1, which is 100 %",
+            why="a share is less than 100 %, which is 1",
             remedy=f"write it as {percent:g}%   # or {percent / 100:g}",
         )
     return share
