@@ -37,7 +37,7 @@ def of_times() -> Iterator[tuple[str, Conclusion]]:
         for each in references.get(name).conclusions:
             sides = each.quantity.operands
             known = all(side.benchmark in benchmarks.names() and side.aspect == "value" for side in sides)
-            if len(sides) > 1 and known and all(map(is_time, sides)):
+            if len(sides) > 1 and each.assumes != "same" and known and all(map(is_time, sides)):
                 yield name, each
 
 

@@ -111,7 +111,11 @@ def _few(judged: Judged, own: Figures, study: str) -> Judged:
     )
     if not long and any(each.case in cut and cut[each.case].cause == "budget" for each in used):
         return _doubted(judged, "launches", why, _rest(own.run))
-    return _doubted(judged, "launches", why, _longer(own.run, long or study, CONFIDENT))
+    if all(each.value and each.value.has_interval for each in used):
+        return _doubted(judged, "launches", text("it is one number of all launches, without an interval"))
+    if long:
+        return _doubted(judged, "launches", why, cli("run", long, "--launches", str(CONFIDENT)))
+    return _doubted(judged, "launches", why, _longer(own.run, study, CONFIDENT))
 
 
 def _longer(run: Run, study: str, launches: int) -> Command:

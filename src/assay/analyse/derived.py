@@ -196,12 +196,11 @@ def _best_at(derivation: Derivation, figures: Figures, region: Region) -> Value:
     if len(found) == 1:
         raise MissingError(text("it was measured at one value of {axis} only", axis=derivation.along))
     of, ends = tuple(each.estimate.id for each in found.values()), found[best].estimate.value
-    if ends is None or any(
-        each.estimate.value is None or not each.estimate.value.has_ends for each in found.values()
-    ):
+    values = [each.estimate.value for each in found.values()]
+    if ends is None or not all(each and each.has_ends for each in values):
         return Value(exact(best), (LaunchMedian(0, None, best),), of)
     equal = [at for at in found if _may_equal(found[at].estimate.value, ends)]
-    sure = all(each.estimate.value and each.estimate.value.has_interval for each in found.values())
+    sure = all(each and each.has_interval for each in values)
     quantity = Quantity(best, min(equal), max(equal), basis="interval" if sure else "range")
     return Value(quantity, (LaunchMedian(0, None, best),), of)
 
@@ -230,9 +229,9 @@ def _extreme(derivation: Derivation, figures: Figures, others: Mapping[str, Figu
     sides = [_system(each, figures, others) for each in (a, b)]
     of_a, of_b = (_along(derivation, each, side) for each, side in zip((a, b), sides, strict=True))
     if alone := sorted(of_a.keys() ^ of_b.keys()):
-        values = listed(f"{at:g}" for at in alone)
+        points = listed(f"{at:g}" for at in alone)
         raise MissingError(
-            text("of {axis} {values} only one side was measured", axis=derivation.along, values=values)
+            text("of {axis} {points} only one side was measured", axis=derivation.along, points=points)
         )
     ratios = [
         _combined("ratio", _value(of_a[at], a, sides[0].run), _value(of_b[at], b, sides[1].run))

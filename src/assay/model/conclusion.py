@@ -17,8 +17,8 @@ Assumption = Literal["figure", "about", "fraction", "same", "rounded", "bound", 
 REGIONS: Final[dict[str, float]] = {"figure": 0.05, "about": 0.1, "fraction": 0.2, "same": 0.02}
 #: Factor by which the larger of two exceeds the smaller one, if only their order is published.
 ORDER: Final = 1.01
-#: The same if it is published that they differ greatly, or much.
-GREATLY: Final = 2.0
+#: The same if it is published that they differ greatly or much; a source calls 1.56 so.
+GREATLY: Final = 1.5
 #: What the judgement of a conclusion may say.
 Truth = Literal["holds", "does not hold", "cannot be told"]
 #: Why a conclusion cannot be told: its interval is partly in the region; there are too few launches for an

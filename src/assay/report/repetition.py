@@ -53,7 +53,7 @@ _ASSUMED: dict[Assumption, Text] = {
     "rounded": text("A rounded number is met within half of its last digit."),
     "bound": text("A bound is as printed."),
     "order": text("Of two, the larger one exceeds the other by more than 1 %."),
-    "greatly": text("What differs greatly, or much, differs by a factor of 2 or more."),
+    "greatly": text("What differs greatly, or much, differs by a factor of 1.5 or more."),
 }
 
 
@@ -69,7 +69,7 @@ def counted(found: Repetition) -> Text:
     if not found.rows:
         alone = sum(each.is_stated for each in found.conclusions)
         return text(
-            "{conclusions}: {holds} hold by its figures, {alone} are printed without figures from which they follow, "
+            "{conclusions}: {holds} hold by its figures, {alone} are printed without figures, "
             "{fails} do not hold, {open} cannot be told.",
             conclusions=subject,
             holds=truths.count("holds") - alone,
