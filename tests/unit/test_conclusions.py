@@ -88,7 +88,8 @@ def test_there_are_at_least_45_conclusions_each_with_its_place_and_its_assumptio
     assert len(every) >= 100
     assert all(each.says and each.where for each in every)
     assert all(each.region != Region() for each in every)
-    assert {each.assumes for each in every} == {"figure", "about", "fraction", "same", "rounded", "bound", "order"}
+    known = {"figure", "about", "fraction", "same", "rounded", "bound", "order", "greatly"}
+    assert {each.assumes for each in every} == known
 
 
 def of_run(path: Path) -> dict[str, Judged]:
@@ -173,7 +174,7 @@ def test_under_noise_it_cannot_be_told_and_more_launches_are_named(tmp_path: Pat
     assert (each.truth, each.doubt) == ("cannot be told", "straddles")
     assert each.quantity
     assert each.quantity.lo < 28 < each.quantity.hi
-    assert each.command == "assay run like:hpcdiy-qdr --launches 12"
+    assert each.command == "assay run like:hpcdiy-qdr --launches 12 --budget 60m"
 
 
 def test_few_launches_have_no_interval_and_decide_nothing(tmp_path: Path) -> None:
@@ -181,7 +182,7 @@ def test_few_launches_have_no_interval_and_decide_nothing(tmp_path: Path) -> Non
     assert (each.truth, each.doubt, each.command) == (
         "cannot be told",
         "launches",
-        "assay run like:hpcdiy-qdr --launches 6",
+        "assay run like:hpcdiy-qdr --launches 6 --budget 30m",
     )
 
 

@@ -159,6 +159,8 @@ OF_MACHINES: Mapping[str, Callable[[Operand, Machine], Found]] = {
     "node memory": _node_memory,
     "node distance": _distance,
 }
+#: Aspects of figures that no launch changes: numbers of the machine, and pages that the kernel counts.
+EXACT = frozenset(("nominal peak", "pages on node"))
 _OF_ESTIMATES: Mapping[str, Callable[[Operand, Estimate, Run], Found]] = {
     "nominal peak": _peak,
     "pages on node": _pages,

@@ -6,9 +6,10 @@ import msgspec
 
 from assay import references, store
 from assay.analyse import derived, taken
+from assay.analyse.aspects import coordinate
 from assay.analyse.derived import Value
-from assay.analyse.evidence import CONFIDENT
-from assay.analyse.operands import Figures, MissingError, of_reference
+from assay.analyse.evidence import CONFIDENT, budget_of_launches, sufficient_budget
+from assay.analyse.operands import Figures, MissingError, cut, of_reference, select
 from assay.analyse.taken import NETWORK
 from assay.catalogue import benchmarks
 from assay.model.conclusion import Conclusion, Doubt, Judged, Truth
@@ -18,7 +19,7 @@ from assay.model.measurands import FACTOR_ROLES, SETTABLE
 from assay.model.placement import parsed
 from assay.model.quantity import Quantity
 from assay.model.run import Run
-from assay.model.text import cli, listed, text
+from assay.model.text import Command, cli, listed, text
 
 #: What the user names in options.
 _NODES, _NETWORKS = "NODE1,NODE2,...", "NAME=DEVICE,NAME=DEVICE"
@@ -81,33 +82,50 @@ def _by_run(conclusion: Conclusion, printed: Quantity | None, own: Figures, stud
     if doubted := _of_others(judged, own, study):
         return doubted
     try:
-        found = derived.evaluate(conclusion.quantity, own)
+        found = derived.evaluate(conclusion.quantity, own, region=conclusion.region)
     except MissingError as missing:
         return _unmeasured(judged, own, study, missing)
-    if _is_one_figure(conclusion.quantity, found):
+    if _is_one_figure(conclusion.quantity, found) or _is_one_point(conclusion.quantity, own):
         return _doubted(judged, "unmeasured", text("the same figure is both sides of it here"))
     blocks = len(found.launches) if conclusion.quantity.b and len(found.launches) > 1 else 0
     judged = msgspec.structs.replace(judged, quantity=found.quantity, of=found.of, blocks=blocks)
     holds = conclusion.region.holds(found.quantity)
-    if not _is_sure(found, own):
+    if not derived.is_sure(found, own):
         return _few(judged, own, study)
     if holds is None:
         launches = 2 * max(own.run.plan.launches, CONFIDENT)
-        return _doubted(judged, "straddles", command=cli("run", study, "--launches", str(launches)))
+        return _doubted(judged, "straddles", command=_longer(own.run, study, launches))
     return msgspec.structs.replace(judged, truth=_TRUTHS[holds])
 
 
 def _few(judged: Judged, own: Figures, study: str) -> Judged:
     """Say that a figure has too few launches; solutions that take long have fewer than the study."""
     cases = {case.id: case for case in own.run.plan.cases}
-    used = (each.estimate for each in own.measured if each.estimate.id in judged.of)
+    used = [each.estimate for each in own.measured if each.estimate.id in judged.of]
+    cut = own.run.ending.cut if own.run.ending else {}
     long = next((each.benchmark for each in used if each.case in cases and cases[each.case].launches), "")
     why = (
         text("a solution of {benchmark} takes so long that it was measured in too few launches", benchmark=long)
         if long
         else text("its figures have fewer than {count} launches, so no interval", count=CONFIDENT)
     )
-    return _doubted(judged, "launches", why, cli("run", long or study, "--launches", str(CONFIDENT)))
+    if not long and any(each.case in cut and cut[each.case].cause == "budget" for each in used):
+        return _doubted(judged, "launches", why, _rest(own.run))
+    if all(each.value and each.value.has_interval for each in used):
+        return _doubted(judged, "launches", text("it is one number of all launches, without an interval"))
+    if long:
+        return _doubted(judged, "launches", why, cli("run", long, "--launches", str(CONFIDENT)))
+    return _doubted(judged, "launches", why, _longer(own.run, study, CONFIDENT))
+
+
+def _longer(run: Run, study: str, launches: int) -> Command:
+    """The study with more launches, and with a sufficient budget."""
+    return cli("run", study, "--launches", str(launches), *budget_of_launches(run, launches))
+
+
+def _rest(run: Run) -> Command:
+    """The rest of a run that its budget cut, with a sufficient one."""
+    return cli("resume", run.info.id, *sufficient_budget(run))
 
 
 def _of_others(judged: Judged, own: Figures, study: str) -> Judged | None:
@@ -136,10 +154,14 @@ def _unmeasured(judged: Judged, own: Figures, study: str, missing: MissingError)
     absent = next((each.benchmark for each in operands if each.benchmark not in benchmarks.names()), "")
     if absent:
         return _doubted(judged, "program", text("Assay has no program {name}", name=absent))
-    nodes = max(parsed(each.placement).nodes or 1 for each in operands)
+    asked = (missing.operand,) if missing.operand else operands
+    nodes = max(parsed(each.placement).nodes or 1 for each in asked)
     if nodes > len(own.run.plan.hosts):
         why = text("it needs {count} node|it needs {count} nodes", count=nodes)
         return _doubted(judged, "nodes", why, cli("run", study, "--hosts", _NODES))
+    if any(cut(each, own.run) for each in asked):
+        why = text("not measured: {why}", why=next(short.why for each in asked if (short := cut(each, own.run))))
+        return _doubted(judged, "unmeasured", why, _rest(own.run))
     networks = len({each.factors[NETWORK] for each in operands if NETWORK in each.factors})
     if networks and len(taken.by_rate(own.measured)) <= 1:
         why = text("it needs a second network between the nodes")
@@ -173,11 +195,13 @@ def _is_one_figure(quantity: Derivation, found: Value) -> bool:
     return bool(half) and found.of[:half] == found.of[half:]
 
 
+def _is_one_point(quantity: Derivation, own: Figures) -> bool:
+    """Whether the largest of an axis is compared with the best of it, where only one point of it was measured."""
+    a, b = quantity.a, quantity.b
+    if b is None or a.take == b.take or a.take in {"best", "worst", derived.WORST_NODE}:
+        return False
+    return len({coordinate(each.estimate, a.take) for each in select(own, a)}) == 1
+
+
 def _doubted(judged: Judged, doubt: Doubt, detail: str = "", command: str = "") -> Judged:
     return msgspec.structs.replace(judged, doubt=doubt, detail=detail, command=command)
-
-
-def _is_sure(found: Value, own: Figures) -> bool:
-    """Whether its ends are an interval, or follow from intervals; numbers of the machine are exact."""
-    used = [each.estimate for each in own.measured if each.estimate.id in found.of]
-    return found.quantity.basis != "range" and all(each.value and each.value.has_interval for each in used)

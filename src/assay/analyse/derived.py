@@ -5,26 +5,28 @@ reference. `evaluate` computes the figure with its interval: block by block wher
 the same blocks.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
 import msgspec
 
-from assay.analyse import aspects, imported
+from assay.analyse import aspects, imported, operands
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.operands import Figures, MissingError, select
 from assay.analyse.statistics import median_interval
+from assay.model.conclusion import Region
 from assay.model.derivation import Derivation, Operand
 from assay.model.grouping import grouped
-from assay.model.quantity import Quantity, exact
+from assay.model.quantity import Basis, Quantity, exact
 from assay.model.result import Estimate
 from assay.model.run import Run
-from assay.model.text import text
+from assay.model.text import listed, text
 
 #: Of the nodes, the one whose best figure is worst.
 WORST_NODE = "worst node"
 _SYSTEM = "system"
+_ANYWHERE = Region()
 
 
 class Value(NamedTuple):
@@ -34,15 +36,22 @@ class Value(NamedTuple):
         quantity: with its ends.
         launches: its values launch by launch; one for an imported or an exact value.
         of: ids of the estimates that it was computed from.
+        is_exact: whether it is a fact of the machine, such as its nominal peak, which no launch changes. A single
+            launch is not exact.
     """
 
     quantity: Quantity
     launches: tuple[LaunchMedian, ...]
     of: tuple[str, ...] = ()
+    is_exact: bool = False
 
 
 def evaluate(
-    derivation: Derivation, figures: Figures, others: Mapping[str, Figures] = {}, unit: str | None = None
+    derivation: Derivation,
+    figures: Figures,
+    others: Mapping[str, Figures] = {},
+    unit: str | None = None,
+    region: Region = _ANYWHERE,
 ) -> Value:
     """Return the figure that follows from those of a run or a reference.
 
@@ -51,6 +60,7 @@ def evaluate(
         figures: of the system.
         others: name of another reference -> its figures.
         unit: of the result; None: that of the operands, or none of a ratio.
+        region: where a source says that a curve is best: there, and beyond its end, it must have been measured.
 
     Raises:
         MissingError: an operand has no figure, or they have no such relation.
@@ -61,7 +71,7 @@ def evaluate(
     for operand in derivation.operands:
         _system(operand, figures, others)
     if derivation.along:
-        return _extreme(derivation, figures, others) if derivation.b else _best_at(derivation, figures)
+        return _extreme(derivation, figures, others) if derivation.b else _best_at(derivation, figures, region)
     a, *b = (value(operand, figures, others) for operand in derivation.operands)
     if not b:
         return a
@@ -85,7 +95,13 @@ def _system(operand: Operand, figures: Figures, others: Mapping[str, Figures]) -
 
 
 def _taken(operand: Operand, found: Sequence[Measured]) -> Measured:
-    """One of several: the best, the worst, or the one at the largest value of an axis."""
+    """One of several: the best, the worst, or the one at the largest value of an axis.
+
+    If any of them has an interval, the best and the worst are taken among those that have one: the best of several
+    sizes is not one that a single launch met by chance.
+    """
+    if operand.take in {"best", "worst", WORST_NODE}:
+        found = [each for each in found if each.estimate.value and each.estimate.value.has_interval] or found
     if operand.take in {"best", "worst"}:
         return found[0 if operand.take == "best" else -1]
     if operand.take == WORST_NODE:
@@ -100,7 +116,7 @@ def _value(measured: Measured, operand: Operand, run: Run) -> Value:
     estimate = measured.estimate
     if operand.aspect != "value":
         quantity = aspects.of_estimate(operand, estimate, run)
-        return _exact(quantity, (estimate.id,))
+        return _exact(quantity, (estimate.id,), is_exact=operand.aspect in aspects.EXACT)
     quantity = estimate.value or exact(0.0)
     launches = measured.launches
     if operand.per:
@@ -110,10 +126,10 @@ def _value(measured: Measured, operand: Operand, run: Run) -> Value:
     return Value(quantity, launches, (estimate.id,))
 
 
-def _exact(quantity: Quantity | str, of: tuple[str, ...] = ()) -> Value:
+def _exact(quantity: Quantity | str, of: tuple[str, ...] = (), *, is_exact: bool = True) -> Value:
     if isinstance(quantity, str):
         raise MissingError(quantity)
-    return Value(quantity, (LaunchMedian(0, None, quantity.value),), of)
+    return Value(quantity, (LaunchMedian(0, None, quantity.value),), of, is_exact)
 
 
 _OPERATIONS: Mapping[str, Callable[[float, float], float]] = {
@@ -134,12 +150,16 @@ def _combined(operation: str, a: Value, b: Value, unit: str | None = None) -> Va
     whole = combine(a.quantity.value, b.quantity.value)
     if "imported" in {a.quantity.basis, b.quantity.basis} and not (a.quantity.has_ends or b.quantity.has_ends):
         return Value(Quantity(whole, whole, whole, unit, "imported"), (LaunchMedian(0, None, whole),), of)
+    if a.is_exact and b.is_exact:
+        return _exact(exact(whole, unit), of)
     if both := _blocks(a, b):
         launches = tuple(LaunchMedian(block, None, combine(*values)) for block, values in both.items())
         return Value(median_interval([each.value for each in launches], unit), launches, of)
+    if not all(each.quantity.has_ends or each.is_exact for each in (a, b)):  # a single launch has no ends
+        return Value(exact(whole, unit), (LaunchMedian(0, None, whole),), of)
     ends = sorted(combine(x, y) for x in a.quantity.parts[1:] for y in b.quantity.parts[1:])
-    quantity = Quantity(whole, ends[0], ends[-1], unit, "derived" if ends[0] < ends[-1] else "single")
-    return Value(quantity, (LaunchMedian(0, None, whole),), of)
+    basis: Basis = "range" if "range" in {a.quantity.basis, b.quantity.basis} else "derived"
+    return Value(Quantity(whole, ends[0], ends[-1], unit, basis), (LaunchMedian(0, None, whole),), of)
 
 
 def _blocks(a: Value, b: Value) -> dict[int, tuple[float, float]]:
@@ -148,9 +168,9 @@ def _blocks(a: Value, b: Value) -> dict[int, tuple[float, float]]:
         {block: median(one.value for one in of) for block, of in grouped(each.launches, _block).items()}
         for each in (a, b)
     )
-    if b.quantity.basis == "single" and len(of_b) == 1:
+    if b.is_exact:
         of_b = dict.fromkeys(of_a, b.quantity.value)
-    elif a.quantity.basis == "single" and len(of_a) == 1:
+    elif a.is_exact:
         of_a = dict.fromkeys(of_b, a.quantity.value)
     return {block: (of_a[block], of_b[block]) for block in sorted(of_a.keys() & of_b.keys())}
 
@@ -168,17 +188,34 @@ def _along(derivation: Derivation, operand: Operand, figures: Figures) -> dict[f
     return {at: _taken(operand, found[at]) for at in sorted(found)}
 
 
-def _best_at(derivation: Derivation, figures: Figures) -> Value:
+def _best_at(derivation: Derivation, figures: Figures, region: Region) -> Value:
     found = _along(derivation, derivation.a, figures)
+    if not figures.exact:
+        _reached(derivation, figures, found, region)
     best = max(found, key=lambda at: found[at].estimate.merit)
     if len(found) == 1:
         raise MissingError(text("it was measured at one value of {axis} only", axis=derivation.along))
     of, ends = tuple(each.estimate.id for each in found.values()), found[best].estimate.value
-    if ends is None or not ends.has_ends:
-        return _exact(exact(best), of)
+    values = [each.estimate.value for each in found.values()]
+    if ends is None or not all(each and each.has_ends for each in values):
+        return Value(exact(best), (LaunchMedian(0, None, best),), of)
     equal = [at for at in found if _may_equal(found[at].estimate.value, ends)]
-    quantity = Quantity(best, min(equal), max(equal), basis="interval" if ends.has_interval else "range")
+    sure = all(each and each.has_interval for each in values)
+    quantity = Quantity(best, min(equal), max(equal), basis="interval" if sure else "range")
     return Value(quantity, (LaunchMedian(0, None, best),), of)
+
+
+def _reached(derivation: Derivation, figures: Figures, found: Collection[float], region: Region) -> None:
+    """Refuse a curve that was not measured in a region, and beyond its end where the source measured it."""
+    least, most = (region.most if region.least is None else region.least), region.most
+    if least is None:
+        return
+    needed = [] if any(at >= least and (most is None or at <= most) for at in found) else [least]
+    asked = operands.counts(derivation.a) if derivation.along == "nodes" else ()
+    if most is not None and max(found) < (beyond := min((at for at in asked if at > most), default=most)):
+        needed.append(beyond)
+    if needed:
+        raise operands.without(derivation, figures, max(needed))
 
 
 def _may_equal(one: Quantity | None, other: Quantity) -> bool:
@@ -191,6 +228,11 @@ def _extreme(derivation: Derivation, figures: Figures, others: Mapping[str, Figu
     a, b = derivation.operands
     sides = [_system(each, figures, others) for each in (a, b)]
     of_a, of_b = (_along(derivation, each, side) for each, side in zip((a, b), sides, strict=True))
+    if alone := sorted(of_a.keys() ^ of_b.keys()):
+        points = listed(f"{at:g}" for at in alone)
+        raise MissingError(
+            text("of {axis} {points} only one side was measured", axis=derivation.along, points=points)
+        )
     ratios = [
         _combined("ratio", _value(of_a[at], a, sides[0].run), _value(of_b[at], b, sides[1].run))
         for at in of_a.keys() & of_b.keys()
@@ -206,6 +248,14 @@ def figures_of(reference: Run, own: Figures) -> list[tuple[Measured, Measured | 
 
     Both have one measurand.
     """
+    return [
+        (each, found if isinstance(found, str) else _measured(each.estimate, found))
+        for each, found in values_of(reference, own)
+    ]
+
+
+def values_of(reference: Run, own: Figures) -> list[tuple[Measured, Value | str]]:
+    """The same, with what each follows from."""
     if reference.imported is None:
         return []
     printed = imported.measured(reference, reference.imported)
@@ -216,13 +266,31 @@ def figures_of(reference: Run, own: Figures) -> list[tuple[Measured, Measured | 
     ]
 
 
-def _own(printed: Estimate, derivation: Derivation, own: Figures) -> Measured | str:
+def _as_printed(printed: Estimate) -> Region:
+    return Region(printed.value.lo, printed.value.hi) if printed.value else _ANYWHERE
+
+
+def is_sure(found: Value, own: Figures) -> bool:
+    """Whether its ends are an interval, or follow from intervals. Only facts of the machine need none."""
+    if found.is_exact:
+        return True
+    used = [each.estimate for each in own.measured if each.estimate.id in found.of]
+    return found.quantity.basis in {"interval", "derived"} and all(
+        each.value and each.value.has_interval for each in used
+    )
+
+
+def _own(printed: Estimate, derivation: Derivation, own: Figures) -> Value | str:
     try:
-        found = evaluate(derivation, own, unit=printed.unit)
+        found = evaluate(derivation, own, unit=printed.unit, region=_as_printed(printed))
     except MissingError as missing:
         return str(missing.args[0])
     if found.quantity.value <= 0:
         return text("it has the opposite sign here: {value}", value=f"{found.quantity.value:.3g} {printed.unit}")
+    return found
+
+
+def _measured(printed: Estimate, found: Value) -> Measured:
     launches = len(found.launches) if found.quantity.has_ends else 0
     estimate = msgspec.structs.replace(
         printed,

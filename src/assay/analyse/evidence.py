@@ -19,6 +19,7 @@ from assay.model.plan import Experiment
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Effort, Estimate, Finding, Outcome, Severity
 from assay.model.role_words import Role
+from assay.model.run import Run
 from assay.model.text import Text, cli, text
 from assay.model.units import format_quantity, typed_duration
 
@@ -83,11 +84,7 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
 
         The run records the time that it needs. For runs of older versions the estimate of the plan is used.
         """
-        plan, ending = self.run.plan, self.run.ending
-        if plan.budget_s is None or ending is None or ending.status != "cut":
-            return ()
-        foreseen_s = plan.estimate_s if plan.estimate_s > plan.budget_s else 2 * plan.budget_s
-        return ("--budget", typed_duration(ending.needed_s or foreseen_s))
+        return sufficient_budget(self.run)
 
     def resolution(self, comparison: Comparison) -> float:
         """Return the smallest meaningful effect: of A against A, else of two launches of one case."""
@@ -253,7 +250,22 @@ def decide(evidence: Evidence, comparison: Comparison) -> str:
 
 def more(evidence: Evidence, launches: int) -> str:
     """Return the command that repeats the measurement with so many launches, and with a sufficient budget."""
-    plan, budget = evidence.run.plan, evidence.budget()
-    if not budget and plan.budget_s is not None and launches > plan.launches:
-        budget = ("--budget", typed_duration(plan.budget_s * launches / plan.launches))
-    return cli("run", evidence.study(), "--launches", str(launches), *budget)
+    return cli("run", evidence.study(), "--launches", str(launches), *budget_of_launches(evidence.run, launches))
+
+
+def sufficient_budget(run: Run) -> tuple[str, ...]:
+    """See `Evidence.budget`."""
+    plan, ending = run.plan, run.ending
+    if plan.budget_s is None or ending is None or ending.status != "cut":
+        return ()
+    foreseen_s = plan.estimate_s if plan.estimate_s > plan.budget_s else 2 * plan.budget_s
+    return ("--budget", typed_duration(ending.needed_s or foreseen_s))
+
+
+def budget_of_launches(run: Run, launches: int) -> tuple[str, ...]:
+    """Return a budget for so many launches as an option; empty if the run had none."""
+    plan, budget = run.plan, sufficient_budget(run)
+    if plan.budget_s is None or launches <= plan.launches:
+        return budget
+    needed_s = run.ending.needed_s if budget and run.ending and run.ending.needed_s else plan.budget_s
+    return ("--budget", typed_duration(needed_s * launches / plan.launches))

@@ -65,9 +65,18 @@ def _seeking(
         size = _size(ones[one].estimate)
         near = bases if size == UNSTATED else (*sizes.get(size, ()), *sizes.get(UNSTATED, ()))
         costs = ((cost(ones[one].estimate, others[at].estimate, across), at) for at in near)
-        having = [(price, -others[at].estimate.merit, at) for price, at in costs if price is not None]
+        having = [
+            (price, not _is_sure(others[at].estimate), -others[at].estimate.merit, at)
+            for price, at in costs
+            if price is not None
+        ]
         if having:
-            yield one, min(having)[2]
+            yield one, min(having)[-1]
+
+
+def _is_sure(estimate: Estimate) -> bool:
+    """Whether a figure has an interval: of several sizes the best one is taken of those that have one."""
+    return estimate.value is not None and estimate.value.has_interval
 
 
 def _size(estimate: Estimate) -> str:

@@ -9,13 +9,13 @@ from assay.analyse import aspects, imported, matching, taken
 from assay.analyse.curves import headline
 from assay.analyse.estimates import Measured
 from assay.catalogue import benchmarks
-from assay.model.derivation import Operand
+from assay.model.derivation import Derivation, Operand
 from assay.model.imported import UNSTATED, Figure, Table
 from assay.model.left_out import Folded, LeftOut
 from assay.model.measurands import FACTOR_ROLES
 from assay.model.placement import parsed, starred_memory, studied_memory
 from assay.model.result import Estimate
-from assay.model.run import Run
+from assay.model.run import Run, Shortfall
 from assay.model.text import text
 
 _TWO = 2
@@ -33,7 +33,15 @@ def _number(level: str) -> float:
 
 
 class MissingError(Exception):
-    """A derived figure that a system does not have; the message is the reason."""
+    """A derived figure that a system does not have; the message is the reason.
+
+    Attributes:
+        operand: that has no figure, if it is one.
+    """
+
+    def __init__(self, reason: str, operand: Operand | None = None) -> None:
+        super().__init__(reason)
+        self.operand = operand
 
 
 class Figures(NamedTuple):
@@ -68,13 +76,13 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
     if figures.exact:
         stated = [each for each in figures.measured if each.launches and _is_stated(operand, each.estimate)]
         if not stated:
-            raise MissingError(_why(operand, figures.run))
+            raise _missing(operand, figures.run)
         return sorted(stated, key=lambda each: -each.estimate.merit)
     words = parsed(operand.placement).each_over
     if len(words) > 1:
         found = [each for word in words for each in _some(figures, operand, word)]
         if not found:
-            raise MissingError(_why(operand, figures.run))
+            raise _missing(operand, figures.run)
         return found
     seeking = _described(operand, figures)
     fitting = [
@@ -89,7 +97,7 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
         and (price := matching.cost(seeking, each.estimate)) is not None
     ]
     if not fitting:
-        raise MissingError(_why(operand, figures.run))
+        raise _missing(operand, figures.run)
     least = min(price for price, _ in fitting)
     nearest = [each for price, each in fitting if price == least]
     return sorted(nearest, key=lambda each: -each.estimate.merit)
@@ -119,6 +127,27 @@ def _some(figures: Figures, operand: Operand, word: str) -> list[Measured]:
         return []
 
 
+def counts(operand: Operand) -> tuple[int, ...]:
+    """Return the numbers of nodes at which an operand is asked for, in ascending order."""
+    over = (parsed(word).nodes for word in parsed(operand.placement).each_over)
+    return tuple(sorted(count for count in over if count))
+
+
+def without(derivation: Derivation, figures: Figures, at: float) -> MissingError:
+    """The reason why the curve of a derivation does not reach a value of its axis."""
+    axis, operand = derivation.along, derivation.a
+    if axis != "nodes":
+        return MissingError(text("it needs {axis} {value}", axis=axis, value=f"{at:g}"), operand)
+    there = msgspec.structs.replace(operand, placement=f"{parsed(operand.placement).plain}@{at:g}")
+    if at > len(figures.run.plan.hosts):
+        return MissingError(text("it needs {count} node|it needs {count} nodes", count=int(at)), there)
+    return _missing(there, figures.run)
+
+
+def _missing(operand: Operand, run: Run) -> MissingError:
+    return MissingError(_why(operand, run), operand)
+
+
 def _quantity(estimate: Estimate) -> tuple[str, str, str]:
     return estimate.measurand.program, estimate.measurand.kernel, estimate.measurand.metric
 
@@ -127,7 +156,7 @@ def _described(operand: Operand, figures: Figures) -> Estimate:
     """An estimate without a value, of what an operand describes, as if a source had stated it."""
     declared = figures.run.plan.declared(operand.benchmark)
     if not declared.is_known:
-        raise MissingError(_why(operand, figures.run))
+        raise _missing(operand, figures.run)
     kernel = operand.kernel or declared.main_kernel
     metric = operand.metric or declared.headline_name(kernel, operand.params, "")
     unit = next((each.unit for each in declared.metrics if each.name == metric), "")
@@ -207,6 +236,8 @@ def _why(operand: Operand, run: Run) -> str:
     """The reason why a run has no figure of an operand: that of its plan, if it has one."""
     if planned := _planned(operand, run):
         return planned
+    if short := cut(operand, run):
+        return short.why
     varied = {each.name for each in run.plan.factors}
     missing = next((name for name in operand.factors if name not in varied), "")
     if missing and not run.imported:
@@ -233,6 +264,21 @@ def _planned(operand: Operand, run: Run) -> str:
     return ""
 
 
+def cut(operand: Operand, run: Run) -> Shortfall | None:
+    """Return why a run did not measure what it planned of an operand; None if it did, or planned none."""
+    short = run.ending.cut if run.ending else {}
+    words = parsed(operand.placement).each_over
+    cases = (
+        case
+        for case in run.plan.studied
+        if case.benchmark == operand.benchmark
+        and case.placement.label in words
+        and operand.params.items() <= case.params.items()
+    )
+    found = (short[case.id] for case in cases if case.id in short and not short[case.id].made)
+    return next(found, None)
+
+
 def _is_of(left: LeftOut, operand: Operand) -> bool:
     """Whether a plan left out what an operand describes, or its whole benchmark."""
     place = f"{operand.benchmark} at {operand.placement}"
@@ -257,8 +303,11 @@ def why_without(printed: Estimate, run: Run) -> str:
         return text("Assay has no benchmark '{name}'", name=printed.benchmark)
     where = printed.placement
     operand = Operand(printed.benchmark, placement=where.label, memory=where.memory)
+    operand = msgspec.structs.replace(operand, params=dict(printed.params))
     if planned := _planned(operand, run):
         return planned
+    if short := cut(operand, run):
+        return short.why
     if taken.NETWORK in printed.factors and taken.NETWORK not in {each.name for each in run.plan.factors}:
         return _TWO_NETWORKS
     return ""

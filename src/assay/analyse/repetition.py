@@ -1,14 +1,21 @@
 """Puts each figure of a published study beside the figure of a run that repeats it, and judges its conclusions."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
 
 from assay import references, store
 from assay.analyse import derived, imported, matching, operands, taken
 from assay.analyse.conclusions import conclusions
 from assay.analyse.curves import is_headline
+from assay.analyse.derived import Value
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
+from assay.model.conclusion import Judged
+from assay.model.derivation import Derivation
 from assay.model.imported import UNSTATED, Figure
 from assay.model.quantity import Quantity
 from assay.model.repetition import AS_PUBLISHED, RepeatedRow, Repetition, Standing
@@ -39,9 +46,8 @@ def repeated(evidence: Evidence, name: str, given: Mapping[str, str] = {}) -> Re
     """
     reference = store.load(references.path(name))
     own, networks = _own(evidence, reference, given)
-    return Repetition(
-        name, _label(reference), tuple(_rows(reference, own)), conclusions(reference, own), networks=networks
-    )
+    judged = conclusions(reference, own)
+    return Repetition(name, _label(reference), tuple(_rows(reference, own, judged)), judged, networks=networks)
 
 
 def _label(reference: Run) -> str:
@@ -65,30 +71,65 @@ def _printed(reference: Run) -> list[Measured]:
     return list(imported.measured(reference, reference.imported)) if reference.imported else []
 
 
-def _rows(reference: Run, own: operands.Figures) -> Iterator[RepeatedRow]:
+def _rows(reference: Run, own: operands.Figures, judged: Sequence[Judged]) -> Iterator[RepeatedRow]:
     """A row for each published figure, in the order of the publication."""
     tables = reference.imported.tables if reference.imported else ()
     figures = [figure for table in tables for figure in table.figures]
     printed = list(zip(_printed(reference), figures, strict=True))
     plain = [each for each, _ in printed if each.launches and not each.estimate.derivation]
-    met = iter(_met(taken.renamed(plain, own.measured, own.networks), own.measured))
-    following = iter(other for _, other in derived.figures_of(reference, own))
+    met = iter(_met(taken.renamed(plain, own.measured, own.networks), own))
+    following = iter(other for _, other in derived.values_of(reference, own))
     for each, figure in printed:
-        if each.launches:
-            yield _row(each.estimate, figure, next(following if each.estimate.derivation else met))
+        derivation = each.estimate.derivation
+        if each.launches and derivation:
+            found = next(following)
+            own_value = found if isinstance(found, str) else _Own(found.quantity, derived.is_sure(found, own))
+            row = _row(each.estimate, figure, own_value)
+            about = () if isinstance(found, str) else _about(derivation, found, judged)
+            yield msgspec.structs.replace(row, conclusions=about)
+        elif each.launches:
+            yield _row(each.estimate, figure, next(met))
 
 
-def _met(printed: Sequence[Measured], measured: Sequence[Measured]) -> list[Measured | str]:
+class _Own(NamedTuple):
+    """A figure of the run: whether its ends are an interval, and its id, if it follows from no others."""
+
+    value: Quantity | None
+    is_sure: bool
+    id: str = ""
+
+
+def _about(derivation: Derivation, found: Value, judged: Sequence[Judged]) -> tuple[int, ...]:
+    """The conclusions whose quantity follows from the same figures by the same operation, with the same value."""
+    return tuple(
+        at
+        for at, each in enumerate(judged)
+        if each.quantity
+        and (each.conclusion.quantity.operation, each.of) == (derivation.operation, found.of)
+        and math.isclose(each.quantity.value, found.quantity.value)
+    )
+
+
+def _met(printed: Sequence[Measured], own: operands.Figures) -> list[_Own | str]:
     """The peer of each published figure, or the reason why there is none."""
-    having = [each for each in measured if each.launches]
+    having = [each for each in own.measured if each.launches]
     peers: dict[int, int] = {}
     for one, other in matching.pairs(printed, having):
         peers.setdefault(one, other)
-    return [having[peers[at]] if at in peers else text("not measured") for at in range(len(printed))]
+    return [
+        _peer(having[peers[at]].estimate)
+        if at in peers
+        else operands.why_without(each.estimate, own.run) or text("not measured")
+        for at, each in enumerate(printed)
+    ]
 
 
-def _row(estimate: Estimate, figure: Figure, found: Measured | str) -> RepeatedRow:
-    own = None if isinstance(found, str) else found.estimate
+def _peer(estimate: Estimate) -> _Own:
+    return _Own(estimate.value, bool(estimate.value and estimate.value.has_interval), estimate.id)
+
+
+def _row(estimate: Estimate, figure: Figure, found: _Own | str) -> RepeatedRow:
+    own = None if isinstance(found, str) else found
     theirs = estimate.value or Quantity(0.0, 0.0, 0.0, estimate.unit, "imported")
     ours = own.value if own else None
     ratio = ours.over(theirs.value) if ours and theirs.value > 0 else None
@@ -106,19 +147,19 @@ def _row(estimate: Estimate, figure: Figure, found: Measured | str) -> RepeatedR
         unit=figure.printed_unit or "",
         form=estimate.derivation.printed if estimate.derivation else "ratio",
         theirs=theirs,
-        own=own.id if own and not own.derivation else "",
+        own=own.id if own else "",
         ours=ours,
         ratio=ratio,
-        standing=_standing(ratio, estimate.better, is_exact=bool(own and own.derivation)),
+        standing=_standing(ratio, estimate.better, is_sure=bool(own and own.is_sure)),
         reason=found if isinstance(found, str) else "",
     )
 
 
-def _standing(ratio: Quantity | None, better: str, *, is_exact: bool) -> Standing:
-    """Where the interval is; a number of the machine, such as a distance, is exact and follows from no launch."""
+def _standing(ratio: Quantity | None, better: str, *, is_sure: bool) -> Standing:
+    """Where the interval is; only a fact of the machine, such as a distance, is exact and needs none."""
     if ratio is None:
         return ""
-    if ratio.basis == "range" or (ratio.basis == "single" and not is_exact):
+    if not is_sure:
         return "no interval"
     low, high = 1 - AS_PUBLISHED, 1 + AS_PUBLISHED
     if low <= ratio.lo and ratio.hi <= high:

@@ -9,7 +9,7 @@ from assay.model.quantity import Quantity
 
 #: Why a region has its ends; see `REGIONS` for those that follow from the printed value. `rounded`: half of the
 #: last digit that is printed; `bound`: the ends are printed themselves; `order`: one of two is the larger.
-Assumption = Literal["figure", "about", "fraction", "same", "rounded", "bound", "order"]
+Assumption = Literal["figure", "about", "fraction", "same", "rounded", "bound", "order", "greatly"]
 #: Assumption -> relative width of the region on each side of the printed value. Authors state no uncertainty, so
 #: these widths are ours: a figure of another machine of the same parts differs by a few percent; `about` is said
 #: of a number of one or two digits; `a third` and `half` are said of what is nearer to this than to the next
@@ -17,6 +17,8 @@ Assumption = Literal["figure", "about", "fraction", "same", "rounded", "bound", 
 REGIONS: Final[dict[str, float]] = {"figure": 0.05, "about": 0.1, "fraction": 0.2, "same": 0.02}
 #: Factor by which the larger of two exceeds the smaller one, if only their order is published.
 ORDER: Final = 1.01
+#: The same if it is published that they differ greatly or much; a source calls 1.56 so.
+GREATLY: Final = 1.5
 #: What the judgement of a conclusion may say.
 Truth = Literal["holds", "does not hold", "cannot be told"]
 #: Why a conclusion cannot be told: its interval is partly in the region; there are too few launches for an

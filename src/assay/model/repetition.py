@@ -38,6 +38,7 @@ class RepeatedRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         ratio: ours / theirs.
         standing: see Standing.
         reason: why the run has no such figure; empty if it has one.
+        conclusions: positions of the conclusions whose quantity is this figure, if it follows from others.
     """
 
     benchmark: str
@@ -58,6 +59,7 @@ class RepeatedRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     ratio: Quantity | None = None
     standing: Standing = ""
     reason: str = ""
+    conclusions: tuple[int, ...] = ()
 
 
 class Repetition(msgspec.Struct, frozen=True):

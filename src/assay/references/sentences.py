@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from assay.model.conclusion import ORDER, REGIONS, Assumption, Conclusion, Region
+from assay.model.conclusion import GREATLY, ORDER, REGIONS, Assumption, Conclusion, Region
 from assay.model.derivation import Derivation
 
 
@@ -51,8 +51,8 @@ def conclusion(read: Sentence, units: Mapping[str, tuple[str, float]]) -> Conclu
     values = sorted(map(ratio, ends))
     given = (read.most, read.least) if form == "loss" else (read.least, read.most)
     least, most = (None if each is None else ratio(each) for each in given)
-    if read.assumes == "order":
-        least = ORDER
+    if read.assumes in {"order", "greatly"}:
+        least = ORDER if read.assumes == "order" else GREATLY
     elif values and least is None and most is None:
         width = REGIONS[read.assumes]
         least, most = values[0] * (1 - width), values[-1] * (1 + width)

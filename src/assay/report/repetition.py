@@ -1,6 +1,6 @@
 """A repeated publication in words: its conclusions with figures and verdicts, and its figures beside the run's."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -40,6 +40,7 @@ STANDINGS: dict[Standing, Text | str] = {
 #: Doubts that no command on this machine removes.
 _ELSEWHERE = frozenset(("machine", "program", "unprinted"))
 _BYTES = frozenset(("KiB", "MB"))
+_NODES = "nodes"
 #: Units as sources type them -> as they are shown.
 _SHOWN = {"us": "µs"}
 #: Larger numbers in a unit of a source have a unit of their own.
@@ -52,16 +53,30 @@ _ASSUMED: dict[Assumption, Text] = {
     "rounded": text("A rounded number is met within half of its last digit."),
     "bound": text("A bound is as printed."),
     "order": text("Of two, the larger one exceeds the other by more than 1 %."),
+    "greatly": text("What differs greatly, or much, differs by a factor of 1.5 or more."),
 }
 
 
 def counted(found: Repetition) -> Text:
-    """How many conclusions hold: `31 conclusions of leo: 9 hold, 17 do not hold, 5 cannot be told.`."""
+    """How many conclusions hold: `31 conclusions of leo: 9 hold, 17 do not hold, 5 cannot be told.`.
+
+    Of a publication itself, numbers that it prints alone are counted apart: they have no figures to be judged by.
+    """
     truths = [each.truth for each in found.conclusions]
-    source = found.label if found.rows else text("{source}, by its printed figures", source=found.label)
     subject = text(
-        "{count} conclusion of {source}|{count} conclusions of {source}", count=len(truths), source=source
+        "{count} conclusion of {source}|{count} conclusions of {source}", count=len(truths), source=found.label
     )
+    if not found.rows:
+        alone = sum(each.is_stated for each in found.conclusions)
+        return text(
+            "{conclusions}: {holds} hold by its figures, {alone} are printed without figures, "
+            "{fails} do not hold, {open} cannot be told.",
+            conclusions=subject,
+            holds=truths.count("holds") - alone,
+            alone=alone,
+            fails=truths.count("does not hold"),
+            open=truths.count("cannot be told"),
+        )
     return text(
         "{conclusions}: {holds} hold, {fails} do not hold, {open} cannot be told.",
         conclusions=subject,
@@ -148,6 +163,11 @@ def in_unit(figure: Quantity, unit: str, form: Printed = "ratio") -> str:
     if unit in _BYTES:
         size, *ends = map(format_size, figure)
         return f"{size} [{', '.join(ends)}]" if figure.has_interval and figure.lo < figure.hi else size
+    if unit == _NODES:
+        if not figure.has_interval or figure.lo == figure.hi:
+            return text("{count} node|{count} nodes", count=int(figure.value))
+        value, low, high = (f"{each:g}" for each in figure)
+        return text("{value} [{low}, {high}] nodes", value=value, low=low, high=high)
     base, factor = references.UNITS.get(unit, ("", 1.0))
     shown = figure
     if form == "loss":
@@ -245,7 +265,7 @@ def rows(found: Repetition) -> Iterator[Table]:
             about.setdefault(name, []).append(each)
     columns = headings("Figure", "Published", "Here", "Ratio", "Standing", "Conclusion")
     for title, members in grouped((row for row in found.rows if row.ours), _title).items():
-        cells = tuple((_what(each), *_cells(each), _concluded(about.get(each.own, ()))) for each in members)
+        cells = tuple((_what(each), *_cells(each), _concluded(_about(each, found, about))) for each in members)
         yield trimmed(Table(title, columns, cells, frozenset({1, 2, 3}), recorded=True), {5})
     without = tuple(
         (text("{title}, {figure}", title=_title(row), figure=_what(row)), row.printed, row.reason)
@@ -255,6 +275,13 @@ def rows(found: Repetition) -> Iterator[Table]:
     if without:
         caption = text("Published figures without one of this run")
         yield Table(caption, headings("Figure", "Published", "Why"), without, frozenset({1}), recorded=True)
+
+
+def _about(row: RepeatedRow, found: Repetition, of_first: Mapping[str, list[Judged]]) -> Sequence[Judged]:
+    """The conclusions about a row: those that begin with its figure; of one that follows from others, its own."""
+    if row.own:
+        return of_first.get(row.own, ())
+    return [found.conclusions[at] for at in row.conclusions]
 
 
 def _title(row: RepeatedRow) -> str:
