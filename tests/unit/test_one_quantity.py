@@ -22,9 +22,10 @@ NODE = ROOT / "tests" / "runs" / "node.tar.xz"
 
 @pytest.mark.parametrize("path", PACKED, ids=lambda path: path.name.partition(".")[0])
 def test_no_figure_of_a_packed_run_reaches_more_than_102_percent_of_a_ceiling(path: Path) -> None:
-    analysis = analyse(store.load(path))
+    run = store.load(path)
+    analysis = analyse(run)
     bound = [each for each in analysis.estimates if each.limit and each.median and not each.limit.reference]
-    assert bound
+    assert bound or run.simulated  # no cable and no card of a simulated network says what it could carry
     for each in bound:
         assert each.limit
         assert share(each.median or 0.0, each.limit, each.better) <= MOST_SHARE, each.id

@@ -35,6 +35,8 @@ _CLAIMS: dict[tuple[str, str], Text] = {
 _NEAR = 0.02
 #: From here on a time in µs is written with two digits.
 _MANY = 10.0
+#: Ratios that differ by less are printed alike.
+_ROUNDED = 1e-6
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -99,10 +101,14 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     def is_unlike_medians(self) -> bool:
         """Whether the ratio of the two medians, which the sentence shows, does not look like the ratio.
 
-        It is outside its ends, or in the other direction although the words have one.
+        It is outside its ends, or in the other direction although the words have one. A ratio of one pair of
+        launches has no ends: it is that of the medians unless these have more launches.
         """
+        if not self.ratio.has_ends:
+            paired = self.comparison is not None and self.comparison.blocks > 0
+            return paired and abs(self.medians / self.ratio.value - 1) > _ROUNDED
         turned = self.medians < 1 and self.relation != "same"
-        return self.ratio.has_ends and (turned or not self.ratio.lo <= self.medians <= self.ratio.hi)
+        return turned or not self.ratio.lo <= self.medians <= self.ratio.hi
 
     @property
     def is_equal(self) -> bool:

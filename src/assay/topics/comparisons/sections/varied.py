@@ -58,18 +58,20 @@ def _varied(scene: Scene) -> tuple[Comparison, ...]:
     )
 
 
-def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
+def _what(each: Comparison, known: dict[str, Estimate], but: str = "", *, whole: bool = False) -> str:
     """Return the kernel and its place, without the varied word and without the axis `but`."""
-    return joined(", ", _parts(each, known, but))
+    return joined(", ", _parts(each, known, but, whole=whole))
 
 
-def _parts(each: Comparison, known: dict[str, Estimate], but: str = "") -> list[str]:
+def _parts(each: Comparison, known: dict[str, Estimate], but: str = "", *, whole: bool = False) -> list[str]:
+    """The same in parts; the whole has also the sizes that have no default."""
     a = known[each.a]
     units = a.declared.units
     settings = [
         formatting.setting(name, value, units.get(name, ""))
         for name, value in a.params.items()
-        if name not in {each.differ, but} and (name in _ALWAYS or not selection.is_usual(a, name))
+        if name not in {each.differ, but}
+        and (name in _ALWAYS or not selection.is_usual(a, name) or (whole and name not in a.declared.defaults))
     ]
     where = a.placement.label if each.differ == "memory" else formatting.placed(a)
     state = selection.state(a) if each.state else ""
@@ -141,9 +143,11 @@ def _point(each: Comparison, row: str) -> Point:
 
 def _tables(scene: Scene) -> tuple[Table, ...]:
     known = scene.cached(_known)
+    members = scene.cached(_varied)
+    names = [(_what(each, known), each.level, each.base) for each in members]
     rows = [
         (
-            _what(each, known),
+            _what(each, known, whole=names.count(name) > 1),
             text("{a} against {b}", a=each.level, b=each.base),
             formatting.factor(each.ratio),
             verdicts.plain_ends(each),
@@ -153,7 +157,7 @@ def _tables(scene: Scene) -> tuple[Table, ...]:
             text("none") if each.detectable is None else formatting.percent(each.detectable),
             "" if each.adjusted_p is None else f"{each.adjusted_p:.2g}",
         )
-        for each in scene.cached(_varied)
+        for each, name in zip(members, names, strict=True)
     ]
     columns = headings(
         "What", "Levels", "Ratio", "Interval", "Basis", "Verdict", "Margin", "Detectable", "Adjusted p"

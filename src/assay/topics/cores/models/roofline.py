@@ -96,7 +96,11 @@ def _model(group: Sequence[Estimate], state: str | None, known: RunEstimates) ->
         yield Unfitted(id=name, of=of, state=state, wanted=LAW, reason=reason)
         return
     bandwidths = {MEMORY: figure(memory)} | _cached(group, state, known)
-    placed = [*_counted(counted, moved), *stated]
+    beyond = {(each.case, each.kernel) for each in memory_rates(group, machines)}
+    outside = [
+        each for each in counted if (each.case, each.kernel) in beyond
+    ]  # memory is no roof of what caches hold
+    placed = [*_counted(outside, moved), *stated]
     yield Roofline(
         id=name,
         of=(peak.id, memory.id, *(each.estimate.id for each in placed)),

@@ -102,19 +102,22 @@ def _name(estimate: Estimate) -> str:
     return f"{estimate.benchmark} {size}".strip()
 
 
-def _setting(estimate: Estimate) -> str:
+def _setting(estimate: Estimate, *, whole: bool = False) -> str:
+    """Its levels and memory; the whole has also the sizes that have no default."""
     declared, memory = estimate.declared, estimate.placement.memory
-    levels = {name: value for name, value in estimate.params.items() if name in declared.defaults}
+    levels = {name: value for name, value in estimate.params.items() if whole or name in declared.defaults}
     settings = formatting.params(levels, declared.units)
     return ", ".join(filter(None, [settings, "" if memory == "first-touch" else memory]))
 
 
 def _kernels(scene: Scene) -> Iterable[tuple[str, ...]]:
-    for each, point in ((law, point) for law in _widest_first(scene) for point in law.model.points):
+    points = [(law, point) for law in _widest_first(scene) for point in law.model.points]
+    names = [(_name(law.estimate(point)), _where(law), _setting(law.estimate(point))) for law, point in points]
+    for (each, point), name in zip(points, names, strict=True):
         estimate, figure = each.estimate(point), each.figure(point)
         yield (
-            joined(", ", (_name(estimate), _where(each))),
-            _setting(estimate),
+            joined(", ", name[:2]),
+            _setting(estimate, whole=names.count(name) > 1),
             f"{float(point.at['intensity']):.3f}",
             figure.plain,
             figure.ends,

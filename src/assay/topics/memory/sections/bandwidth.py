@@ -150,7 +150,7 @@ declared = Declared(
             _BY_SIZE,
             headings("Host", "Working set", "Rate", "From"),
             _sizes,
-            {1, 2},
+            {2},
         ),
     ),
 )
