@@ -151,7 +151,7 @@ def test_a_difference_that_runs_may_have_by_themselves_needs_earlier_runs(tmp_pa
     for each in alone.pairs:
         assert (each.comparison.verdict, each.comparison.between_runs) == ("inconclusive", ASSUMED)
         assert each.comparison.is_assumed
-        assert each.comparison.lack == Lack(("among", "margin"), runs=3)
+        assert each.comparison.lack == Lack(("among", "runs"), runs=3)
     earlier = [
         store.load(simulated_run(tmp_path, study=STUDY, options=Options(launches=6), seed=seed))
         for seed in range(3, 9)

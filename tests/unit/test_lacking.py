@@ -52,7 +52,7 @@ def test_no_number_of_launches_decides_what_the_effects_of_runs_can_make(figures
 def test_a_figure_among_many_names_chance_and_a_noisy_one_the_margin(figures: Figures) -> None:
     rng = np.random.default_rng(2)
     values = rng.normal(0, 0.04, (6, 40))
-    values[:, 0] = 0.05 + centred(6, 0.025)
+    values[:, 0] = 0.04 + centred(6, 0.015)
     found = figures.of_levels(values, np.zeros_like(values))[0]
     assert found.lack
     assert found.lack.why == ("among",)
