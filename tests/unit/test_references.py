@@ -123,8 +123,8 @@ STATED = {
     "epyc-7601": {
         ("pt2pt", "smallest gain by C-states"): ["2 % printed as 2 to 9 %"],
         ("pt2pt", "largest gain by C-states"): ["9 % printed as 2 to 9 %"],
-        ("hpl", "nodes at which it is fastest"): ["16 at least"],
-        ("weather", "nodes at which it is fastest"): ["8 level", "8 falls beyond"],
+        ("hpl", "nodes at which it is fastest"): ["16 nodes at least"],
+        ("weather", "nodes at which it is fastest"): ["8 nodes level", "8 nodes falls beyond"],
         ("stream", "share of bandwidth"): ["50 % about", "25 % about"],
         ("wrf", "rate of version 3.8.1 over that of 3.9.1"): ["0 % none was measured"],
         ("weather", "rate of ranks over that of ranks with threads"): ["0 % nearly none"],
