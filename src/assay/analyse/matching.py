@@ -65,9 +65,10 @@ def _seeking(
         size = _size(ones[one].estimate)
         near = bases if size == UNSTATED else (*sizes.get(size, ()), *sizes.get(UNSTATED, ()))
         costs = ((cost(ones[one].estimate, others[at].estimate, across), at) for at in near)
-        having = [(price, -others[at].estimate.merit, at) for price, at in costs if price is not None]
+        having = [(price, at) for price, at in costs if price is not None]
         if having:
-            yield one, min(having)[2]
+            least = min(price for price, _ in having)
+            yield one, max((at for price, at in having if price == least), key=lambda at: others[at].estimate.rank)
 
 
 def _size(estimate: Estimate) -> str:
@@ -190,7 +191,7 @@ def _rates(measured: Sequence[Measured], name: str, timed: str) -> Iterator[Meas
             AxisValue(axis, name, "message-pattern") if one.name == axis else one
             for one in estimate.measurand.axes
         )
-        value = estimate.value
+        value, ceiling = estimate.value, estimate.exceeds
         measurand = msgspec.structs.replace(
             estimate.measurand, metric=metric, role="message-bandwidth", unit="B/s", better="higher", axes=axes
         )
@@ -204,7 +205,7 @@ def _rates(measured: Sequence[Measured], name: str, timed: str) -> Iterator[Meas
             params={**estimate.params, axis: name},
             value=Quantity(size / value.value, size / value.hi, size / value.lo, "B/s", value.basis),
             limit=None,
-            exceeds=None,
+            exceeds=ceiling and msgspec.structs.replace(ceiling, value=size / ceiling.value),
         )
         launches = tuple(msgspec.structs.replace(one, value=size / one.value) for one in each.launches)
         yield Measured(rate, launches)
