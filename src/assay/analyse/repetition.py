@@ -9,6 +9,7 @@ from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
+from assay.analyse.refusals import needs
 from assay.model.imported import UNSTATED, Figure
 from assay.model.quantity import Quantity
 from assay.model.repetition import AS_PUBLISHED, RepeatedRow, Repetition, Standing
@@ -75,7 +76,8 @@ def _rows(reference: Run, own: operands.Figures) -> Iterator[RepeatedRow]:
     following = iter(other for _, other in derived.figures_of(reference, own))
     for each, figure in printed:
         if each.launches:
-            yield _row(each.estimate, figure, next(following if each.estimate.derivation else met))
+            peer = next(following if each.estimate.derivation else met)
+            yield _row(each.estimate, figure, needs(each.estimate, reference, own.run) or peer)
 
 
 def _met(printed: Sequence[Measured], measured: Sequence[Measured]) -> list[Measured | str]:
