@@ -64,8 +64,12 @@ ROWS = {
     "vtpcc": (9, 9, {}),
     "cs-pccluster2": (
         11,
-        9,
-        {"it needs two operating systems: Vine Linux and Windows": 1, "it needs the other system: vtpcc": 1},
+        6,
+        {
+            "it needs system Windows": 3,
+            "it needs two operating systems: Vine Linux and Windows": 1,
+            "it needs the other system: vtpcc": 1,
+        },
     ),
 }
 
@@ -103,7 +107,8 @@ def test_what_one_run_cannot_tell_is_refused_by_what_it_lacks(tmp_path: Path) ->
     source = store.load(store.find("cs-pccluster2"))
     refused = between(store.load(path), source).uncompared
     reasons = [why for name, why in refused.items() if "jumbo" in name]
-    assert reasons == ["mtu was not varied: --vary mtu"] * 3
+    assert reasons.count("mtu was not varied: --vary mtu") == 2
+    assert reasons.count("it needs system Windows") == 1
 
 
 def sizes(plan: Plan, placement: str, pattern: str) -> set[int]:

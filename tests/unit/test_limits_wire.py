@@ -7,17 +7,20 @@ import pytest
 from tests.simulation import simulated_run
 
 from assay import store
-from assay.analyse import analyse
+from assay.analyse import analyse, operands
+from assay.analyse.estimates import LaunchMedian, Measured
 from assay.machine import devices
+from assay.model.derivation import Operand
 from assay.model.facts import Fact
 from assay.model.machine import Device
 from assay.model.plan import Measure, Study
 from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.plan import Options
+from assay.report import selection
 from assay.simulation import Law, Link
 from assay.topics.messages import link
-from assay.topics.messages.sections import many_pairs
+from assay.topics.messages.sections import many_pairs, one_message
 
 GBE = Link(25e-6, 117e6, 117e6)
 PATTERNS = ("bandwidth", "bidirectional")
@@ -286,3 +289,24 @@ def test_the_table_of_many_pairs_has_the_limit_of_their_sum(pairs: Run) -> None:
     assert cells["all cores, n1 \u2013 n2"] == "118 MB/s (99 %)"
     assert cells["all cores, 4 nodes"] == "235 MB/s (99 %)"
     assert "for 8 pairs together" in table.note
+
+
+def test_a_burst_above_its_shaper_is_marked_and_never_the_best(tmp_path: Path) -> None:
+    law = Law(links={"host": GBE}, one_kernel=True)
+    axes = {"pattern": "latency", "bytes": (2**8, 2**9, 2**10, 2**11, 2**12, 2**20)}
+    run = run_of(tmp_path, law, Measure("pt2pt", ("pair:other-node",), axes=axes))  # type: ignore[arg-type]
+    run = with_device(run, held(8e8))  # 4 KiB have 68 MB/s, 1 MiB has 117 MB/s of at most 96 MB/s
+    analysis = analyse(run)
+    found = [each for each in analysis.estimates if each.metric == "latency"]
+    assert [each.params["bytes"] for each in found if each.exceeds] == [2**20]
+    exceeds = next(each.exceeds for each in found if each.exceeds)
+    assert exceeds.kind == "shaper"
+    assert exceeds.value == pytest.approx(2**20 / (1e8 * 1448 / 1514))
+    rates = one_message.declared.select(analysis, ())
+    best = selection.best(rates)
+    assert best is not None
+    assert best.params["bytes"] == 2**12
+    measured = tuple(Measured(each, (LaunchMedian(0, None, 1.0),)) for each in found)
+    operand = Operand("pt2pt", placement="pair:other-node", metric="latency", params={"pattern": "latency"})
+    chosen = operands.select(operands.Figures(run, measured), operand)
+    assert 2**20 not in [each.estimate.params["bytes"] for each in chosen]

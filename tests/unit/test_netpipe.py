@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+import msgspec
 import pytest
 from tests.simulation import simulated_run
 from tests.unit.law_evidence import known, measured, placed
@@ -13,12 +14,14 @@ from assay.analyse import analyse
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import curves
 from assay.catalogue import benchmarks
+from assay.model import roles
 from assay.model.law import Model
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.plan import Options
 from assay.report import section
 from assay.simulation import Law, Link
+from assay.topics.messages import maxima
 from assay.topics.messages.models import copy_share, message_law, size_offset
 from assay.topics.messages.sections import one_message
 
@@ -165,3 +168,16 @@ def test_odd_sizes_of_an_imported_output_are_no_points_of_its_curve_and_have_a_c
     assert plain == {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128}
     odd = [(each.params["bytes"], each.params["offset"]) for each in table.figures if each.params.get("offset")]
     assert sorted(set(odd)) == sorted((size, offset) for size in plain if size >= 16 for offset in (-3, 3))
+
+
+def test_a_curve_of_small_messages_has_no_largest_rate() -> None:
+    small, whole = (
+        tuple(
+            msgspec.structs.replace(each.estimate, metric="rate", unit="B/s", better="higher")
+            for each in times({0: 1.0})
+            if roles.size(each.estimate) <= most
+        )
+        for most in (2**8, 2**20)
+    )
+    assert not list(maxima.rows(small, ()))
+    assert len(list(maxima.rows(whole, ()))) == 1

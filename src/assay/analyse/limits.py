@@ -13,6 +13,8 @@ import msgspec
 from assay.analyse.bounds import MOST_SHARE, Bounds, Law
 from assay.analyse.estimates import Measured
 from assay.catalogue import topics
+from assay.model import roles
+from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Limit
 from assay.model.run import Run
 from assay.model.text import text
@@ -41,10 +43,11 @@ def bound(run: Run, measured: Sequence[Measured], given: Mapping[str, float]) ->
     if any(kept is not each for kept, each in zip(possible, measured, strict=True)):
         bounds = Bounds(run, (each.estimate for each in possible))
     limits = ((each, _limit(each.estimate, bounds, given)) for each in possible)
-    return [
+    limited = (
         msgspec.structs.replace(each, estimate=_limited(each.estimate, limit, simulated=run.simulated))
         for each, limit in limits
-    ]
+    )
+    return [msgspec.structs.replace(each, estimate=_timed(each.estimate, bounds, given)) for each in limited]
 
 
 def _limited(estimate: Estimate, limit: Limit | None, *, simulated: bool) -> Estimate:
@@ -54,6 +57,29 @@ def _limited(estimate: Estimate, limit: Limit | None, *, simulated: bool) -> Est
     if limit and not limit.reference and share(estimate.median or 0.0, limit, estimate.better) > MOST_SHARE:
         return msgspec.structs.replace(estimate, exceeds=limit)
     return msgspec.structs.replace(estimate, limit=limit)
+
+
+def _timed(estimate: Estimate, bounds: Bounds, given: Mapping[str, float]) -> Estimate:
+    """The time of a message; with the least time that the link between the nodes allows, if it takes less.
+
+    The rate of a message is its size over its time, and has the limit of a bandwidth.
+    """
+    size, metrics = roles.size(estimate), estimate.declared.metrics
+    rate = next((each for each in metrics if each.role == "message-bandwidth"), None)
+    if roles.role(estimate) != "message-time" or not size or not estimate.median or rate is None:
+        return estimate
+    value = size / estimate.median
+    alike = msgspec.structs.replace(
+        estimate,
+        metric=rate.name,
+        unit=rate.unit,
+        better="higher",
+        value=Quantity(value, value, value, rate.unit, "derived"),
+    )
+    found = _limit(alike, bounds, given)
+    if found is None or found.scope != "link" or share(value, found, "higher") <= MOST_SHARE:
+        return estimate
+    return msgspec.structs.replace(estimate, exceeds=msgspec.structs.replace(found, value=size / found.value))
 
 
 def share(median: float, limit: Limit, better: Literal["higher", "lower"]) -> float:

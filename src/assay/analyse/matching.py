@@ -65,18 +65,18 @@ def _seeking(
         size = _size(ones[one].estimate)
         near = bases if size == UNSTATED else (*sizes.get(size, ()), *sizes.get(UNSTATED, ()))
         costs = ((cost(ones[one].estimate, others[at].estimate, across), at) for at in near)
-        having = [
-            (price, not _is_sure(others[at].estimate), -others[at].estimate.merit, at)
-            for price, at in costs
-            if price is not None
-        ]
+        having = [(price, at) for price, at in costs if price is not None]
         if having:
-            yield one, min(having)[-1]
+            least = min(price for price, _ in having)
+            yield (
+                one,
+                max((at for price, at in having if price == least), key=lambda at: _rank(others[at].estimate)),
+            )
 
 
-def _is_sure(estimate: Estimate) -> bool:
-    """Whether a figure has an interval: of several sizes the best one is taken of those that have one."""
-    return estimate.value is not None and estimate.value.has_interval
+def _rank(estimate: Estimate) -> tuple[bool, tuple[bool, float]]:
+    """A key that is larger for better figures: of several sizes the best is taken of those that have an interval."""
+    return estimate.value is not None and estimate.value.has_interval, estimate.rank
 
 
 def _size(estimate: Estimate) -> str:
@@ -199,7 +199,7 @@ def _rates(measured: Sequence[Measured], name: str, timed: str) -> Iterator[Meas
             AxisValue(axis, name, "message-pattern") if one.name == axis else one
             for one in estimate.measurand.axes
         )
-        value = estimate.value
+        value, ceiling = estimate.value, estimate.exceeds
         measurand = msgspec.structs.replace(
             estimate.measurand, metric=metric, role="message-bandwidth", unit="B/s", better="higher", axes=axes
         )
@@ -213,7 +213,7 @@ def _rates(measured: Sequence[Measured], name: str, timed: str) -> Iterator[Meas
             params={**estimate.params, axis: name},
             value=Quantity(size / value.value, size / value.hi, size / value.lo, "B/s", value.basis),
             limit=None,
-            exceeds=None,
+            exceeds=ceiling and msgspec.structs.replace(ceiling, value=size / ceiling.value),
         )
         launches = tuple(msgspec.structs.replace(one, value=size / one.value) for one in each.launches)
         yield Measured(rate, launches)

@@ -89,6 +89,7 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
         (price, each)
         for each in figures.measured
         if each.launches
+        and each.estimate.exceeds is None
         and _quantity(each.estimate) == _quantity(seeking)
         and _has_levels(operand, each.estimate, figures.run)
         and aspects.is_where(operand, each.estimate, figures.run)

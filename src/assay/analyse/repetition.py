@@ -14,6 +14,7 @@ from assay.analyse.derived import Value
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
+from assay.analyse.refusals import needs
 from assay.model.conclusion import Judged
 from assay.model.derivation import Derivation
 from assay.model.imported import UNSTATED, Figure
@@ -81,14 +82,17 @@ def _rows(reference: Run, own: operands.Figures, judged: Sequence[Judged]) -> It
     following = iter(other for _, other in derived.values_of(reference, own))
     for each, figure in printed:
         derivation = each.estimate.derivation
-        if each.launches and derivation:
-            found = next(following)
-            own_value = found if isinstance(found, str) else _Own(found.quantity, derived.is_sure(found, own))
-            row = _row(each.estimate, figure, own_value)
-            about = () if isinstance(found, str) else _about(derivation, found, judged)
+        if not each.launches:
+            continue
+        found = next(following) if derivation else next(met)
+        if refusal := needs(each.estimate, reference, own.run):
+            yield _row(each.estimate, figure, refusal)
+        elif isinstance(found, Value):
+            row = _row(each.estimate, figure, _Own(found.quantity, derived.is_sure(found, own)))
+            about = _about(derivation, found, judged) if derivation else ()
             yield msgspec.structs.replace(row, conclusions=about)
-        elif each.launches:
-            yield _row(each.estimate, figure, next(met))
+        else:
+            yield _row(each.estimate, figure, found)
 
 
 class _Own(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from assay.analyse import derived, operands
 from assay.analyse.estimates import Measured
+from assay.analyse.refusals import needs
 from assay.model.compared import Taken
 from assay.model.run import Run
 
@@ -26,8 +27,9 @@ def meet(
     source, own = (1, 0) if base_is_source else (0, 1)
     pairs = [(each.b, each.a) if base_is_source else (each.a, each.b) for each in reversed(networks)]
     for printed, other in derived.figures_of(runs[source], operands.Figures(runs[own], sides[own], dict(pairs))):
-        if isinstance(other, str):
-            missing[printed.estimate.id] = other
+        lack = needs(printed.estimate, runs[source], runs[own]) or (other if isinstance(other, str) else "")
+        if lack or isinstance(other, str):
+            missing[printed.estimate.id] = lack
         else:
             met.append((other, printed) if base_is_source else (printed, other))
     return met, missing

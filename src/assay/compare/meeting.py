@@ -11,6 +11,7 @@ from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
+from assay.analyse.refusals import needs
 from assay.compare import derivations
 from assay.compare.environment import GUARDED, differences, is_declared, is_one_machine, refuse_undeclared
 from assay.compare.pairs import DEFAULT
@@ -130,13 +131,28 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
     missing: dict[str, str] = {}
     if meeting.is_foreign:
         following, missing = derivations.meet((run.run, base.run), meeting.figures, networks)
+        refused = _refused(meeting)
+        met = [pair for pair in met if not {each.estimate.id for each in pair} & refused.keys()]
         met += following
+        missing |= refused
     one_machine = not meeting.is_foreign and is_one_machine(found)
     return meeting._replace(
         met=tuple(meeting.pair(one, other) for one, other in met),
         missing=missing,
         yardsticks=() if one_machine else tuple(figures(meeting.figures)),
     )
+
+
+def _refused(meeting: Meeting) -> dict[str, str]:
+    """Printed figure -> what it needs, if the other side was measured and is not that."""
+    sides = (meeting.run.run, meeting.base.run)
+    sources = [at for at, run in enumerate(sides) if run.imported]
+    if len(sources) != 1:
+        return {}
+    source = sources[0]
+    found = (each.estimate for each in meeting.figures[source] if not each.estimate.derivation)
+    lacking = ((each.id, needs(each, sides[source], sides[1 - source])) for each in found)
+    return {name: lack for name, lack in lacking if lack}
 
 
 def _headlines(evidence: Evidence) -> list[Measured]:

@@ -126,9 +126,7 @@ def _figures(
 ) -> Figures | None:
     """The best figures of both at the first place that both have; `of`: their name, empty for their kernel."""
     for place in _PLACES:
-        a, b = (
-            max(_at(place, side, wanted), key=lambda each: each.estimate.merit, default=None) for side in sides
-        )
+        a, b = (max(_at(place, side, wanted), key=lambda each: each.estimate.rank, default=None) for side in sides)
         if a and b:
             return Figures(name, a, b, joined(", ", (of or a.estimate.kernel, place)))
     return None

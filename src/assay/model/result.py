@@ -181,6 +181,14 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         return (self.median or 0.0) * (1 if self.better == "higher" else -1)
 
     @property
+    def rank(self) -> tuple[bool, float]:
+        """A key that is larger for better figures of one metric; one above its ceiling is never the best.
+
+        A traffic shaper lets a burst pass, and bytes stay in a cache: such a figure is no rate of what bounds it.
+        """
+        return self.exceeds is None, self.merit
+
+    @property
     def lo(self) -> float | None:
         """Lower end; None without a value, and where its source printed no ends."""
         return self.value.lo if self.value and self.value.basis != "imported" else None

@@ -157,6 +157,9 @@ def note(e: Estimate) -> str:
                 "modes at {modes}", modes=formatting.listed(formatting.quantity(mode, e.unit) for mode in e.modes)
             )
         )
+    if e.exceeds:
+        most = formatting.limit_text(e.exceeds, e.unit)
+        notes.append(text("beyond its limit, so never the best: {limit}", limit=most))
     if e.steady is False:
         notes.append(text("never reached a steady state"))
     return joined("; ", notes)

@@ -193,7 +193,10 @@ def slowest_first(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
 
 
 def best(estimates: Iterable[Estimate]) -> Estimate | None:
-    """Return the estimate with the best median, of those with ends if there are any; None without figures."""
+    """Return the estimate with the best median, of those with ends if there are any; None without figures.
+
+    One above its ceiling is taken only if there is no other.
+    """
     found = measured(estimates)
     candidates = [each for each in found if each.lo is not None] or found
-    return max(candidates, key=lambda each: each.merit, default=None)
+    return max(candidates, key=lambda each: each.rank, default=None)

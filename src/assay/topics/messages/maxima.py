@@ -19,6 +19,8 @@ from assay.topics.messages.models.size_offset import SizeOffset
 _MEGABIT = 1e6 / 8
 #: Odd sizes that cost less than this share cost nothing that counts.
 _MARGIN = 0.01
+#: A curve that ends before this size does not show the largest rate.
+_REACHES = 2**16
 #: Messages are long from the largest size over this number on.
 _LONG = 4
 _Ratio = Fitted[MpiOver] | Fitted[CopyShare]
@@ -56,7 +58,8 @@ def rows(rates: tuple[Estimate, ...], copies: tuple[Estimate, ...]) -> Iterable[
     }
     for (by, where), members in curves.items():
         best, largest = selection.best(members), messages.largest(members)
-        if best and largest and messages.is_curve(members):
+        reaches = largest is not None and messages.size(largest) >= _REACHES
+        if best and largest and reaches and messages.is_curve(members):
             most, last = map(_megabits, (best, largest))
             yield by, where, most.value, most.ends, messages.at(best), last.value, messages.at(largest)
 

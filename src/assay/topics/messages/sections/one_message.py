@@ -87,20 +87,21 @@ def _signature(rates: tuple[Estimate, ...], part: str, number: int) -> Figure:
     """Draw the same rates over the time of a message."""
     name = messages.series(rates)
     factor, unit = figures.scaled_middle(rates)
-    points = []
+    points, possible = [], []
     for estimate in rates:
         ends = figures.ends(estimate, factor, positive=True)
         ends["text"] = text("{figure} at {size}", figure=ends["text"], size=messages.at(estimate))
         time = 1e6 * messages.size(estimate) / (estimate.median or math.inf)
         curve_of, state = name(estimate) or text("one message"), selection.state(estimate)
         points.append(CurvePoint(x=time, curve=curve_of, state=state, size=f"{time:.4g} µs", **ends))
+        possible += points[-1:] if estimate.exceeds is None else []
     ends_of_series = [
         text(
             "{series}: from {first} to {last}, maximum {best}",
             series=series,
             first=first.size,
             last=last.size,
-            best=max(of_series, key=lambda p: p.value).text,
+            best=max(of_series, key=lambda p: (p in possible, p.value)).text,
         )
         for series, of_series in selection.grouped(points, lambda p: p.series).items()
         for first, last in [(min(of_series, key=lambda p: p.x), max(of_series, key=lambda p: p.x))]
