@@ -68,14 +68,12 @@ def _seeking(
         having = [(price, at) for price, at in costs if price is not None]
         if having:
             least = min(price for price, _ in having)
-            yield (
-                one,
-                max((at for price, at in having if price == least), key=lambda at: _rank(others[at].estimate)),
-            )
+            nearest = [at for price, at in having if price == least]
+            yield one, max(nearest, key=lambda at: _rank(others[at].estimate))
 
 
 def _rank(estimate: Estimate) -> tuple[bool, tuple[bool, float]]:
-    """A key that is larger for better figures: of several sizes the best is taken of those that have an interval."""
+    """A key that is larger for better figures: the best of several sizes is one that has an interval."""
     return estimate.value is not None and estimate.value.has_interval, estimate.rank
 
 
