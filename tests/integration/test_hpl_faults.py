@@ -79,7 +79,8 @@ def test_a_killed_rank_costs_its_launch_alone(tmp_path: Path) -> None:
         finally:
             running.kill()
         assert not list(_ranks_below(running.pid))
-    assert running.returncode == 0, stderr
+    assert running.returncode == 1, stderr
+    assert "2 of 3 launches" in stderr
     assert "Traceback" not in stderr
     run = stored(tmp_path)
     analysis = analyse(run)

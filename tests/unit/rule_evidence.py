@@ -31,7 +31,7 @@ def evidence(description: str = NODES, **given: object) -> Any:  # noqa: ANN401 
     """Evidence of a run on one machine, with what is given."""
     plan = SimpleNamespace(budget_s=None, launches=6, study="quick")
     machine = msgspec.structs.replace(described(description), host="n1")
-    run = SimpleNamespace(plan=plan, machines={"n1": machine}, imported=None)
+    run = SimpleNamespace(plan=plan, machines={"n1": machine}, imported=None, ending=None)
     return Evidence(**({"run": run, "models": (), "estimates": {}} | given))
 
 

@@ -77,6 +77,7 @@ SENTENCES = frozenset(("claim", "statistic", "threshold", "sentence"))
 #: The only modules outside the parsers of other people's files that do so, and whose text it is.
 READERS = {
     "analyse/joint.py": "the domain of a host's name",
+    "analyse/refusals.py": "names of processors, as a source prints them and a machine states its own",
     "plan/chosen.py": "`--set` and `--vary`, as a user types them",
     "plan/factors.py": "`--vary`, as a user types it",
     "plan/hosts.py": "words of placements, as a user types them",

@@ -31,7 +31,7 @@ CALM = Noise(
 def found(**changed: object) -> dict[str, Finding]:
     noise = msgspec.structs.replace(CALM, **changed)
     plan = SimpleNamespace(launches=6, budget_s=None)
-    run = SimpleNamespace(plan=plan, imported=None)
+    run = SimpleNamespace(plan=plan, imported=None, ending=None)
     shown = machine_noise.rule.assess(evidence(noise=noise, run=run, measured=()))
     return {each.id.partition(":")[2]: each for each in shown}
 
@@ -162,7 +162,7 @@ def test_states_are_named_with_the_benchmarks_that_they_explain() -> None:
     ]
     noise = msgspec.structs.replace(CALM, states=states)
     plan = SimpleNamespace(launches=6, budget_s=None)
-    run = SimpleNamespace(plan=plan, imported=None)
+    run = SimpleNamespace(plan=plan, imported=None, ending=None)
 
     def told(some: list[SimpleNamespace]) -> Finding:
         known = evidence(noise=noise, run=run, measured=some)
@@ -187,7 +187,8 @@ def test_states_are_named_with_the_benchmarks_that_they_explain() -> None:
 def test_a_run_that_its_budget_cut_gets_more_time_not_more_launches() -> None:
     noise = msgspec.structs.replace(CALM, steal=0.5)
     plan = SimpleNamespace(launches=6, budget_s=60.0)
-    known = evidence(noise=noise, run=SimpleNamespace(plan=plan, imported=None), measured=())
+    plan.estimate_s, cut = 30.0, SimpleNamespace(status="cut", needed_s=600.0)
+    known = evidence(noise=noise, run=SimpleNamespace(plan=plan, imported=None, ending=cut), measured=())
     known.budget = lambda: ("--budget", "10m")
     (finding,) = machine_noise.rule.assess(known)
     assert "--launches 6 --budget 10m" in finding.next
