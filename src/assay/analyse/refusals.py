@@ -17,13 +17,22 @@ def needs(printed: Estimate, source: Run, run: Run) -> str:
         run: that is compared with it.
     """
     level = printed.factors.get(_SYSTEM, "")
-    varied = {each.name for each in run.plan.factors}
-    if level and _SYSTEM not in varied and family(_SYSTEM, level) == "Windows":
+    wanted, own = family(_SYSTEM, level), _system(run)
+    is_varied = any(each.name == _SYSTEM for each in run.plan.factors)
+    if wanted and own and wanted != own and not is_varied:
         return text("it needs system {name}", name=level)
-    wanted = str(printed.params.get(_PROCESSOR, ""))
-    if wanted and not any(_has(wanted, each) for each in (_model(source), _model(run))):
-        return text("it needs processor {name}", name=wanted)
+    models = str(printed.params.get(_PROCESSOR, ""))
+    if models and not any(_has(models, each) for each in (_model(source), _model(run))):
+        return text("it needs processor {name}", name=models)
     return ""
+
+
+def _system(run: Run) -> str:
+    """Family of its operating system; empty if it is unknown. Assay measures on Linux only."""
+    if not run.imported:
+        return "Linux"
+    fact = run.imported.facts.get(_SYSTEM, {}).get("operating system")
+    return family(_SYSTEM, str(fact.value)) if fact else ""
 
 
 def _model(run: Run) -> str:

@@ -184,4 +184,5 @@ def share_rows(scene: Scene) -> Iterable[tuple[str, ...]]:
 def cost_rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     """Return the costs of odd sizes as rows of a table."""
     for each in costs(scene):
-        yield each.by, each.where, each.offset, each.mean_shown.short, each.most.short, each.at
+        mean, most = (joined(" ", (shown.plain, shown.ends)) for shown in (each.mean_shown, each.most))
+        yield each.by, each.where, each.offset, mean, most, each.at

@@ -218,11 +218,9 @@ def _words(profile: Profile) -> dict[str, str | int]:
     """Return the words of the templates: figures, sizes, names; a figure that a profile lacks is empty."""
     top, fields = profile.ceiling, msgspec.structs.asdict(profile)
     figures = {name: each for name, each in fields.items() if isinstance(each, ProfileFigure)}
-    figures |= {
-        f"under_{name.removeprefix('over_')}": msgspec.structs.replace(each, value=each.value.inverse(""))
-        for name, each in figures.items()
-        if name.startswith("over_tcp")
-    }
+    for name, ratio in (("under_tcp_small", profile.over_tcp_small), ("under_tcp", profile.over_tcp)):
+        if ratio:
+            figures[name] = msgspec.structs.replace(ratio, value=ratio.value.inverse(""))
     ceiling = formatting.quantity(top.value if top else None, "B/s")
     sizes = zip(("before", "after"), profile.jump_bytes, strict=True)
     return defaultdict(
