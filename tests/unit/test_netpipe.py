@@ -181,3 +181,12 @@ def test_a_curve_of_small_messages_has_no_largest_rate() -> None:
     )
     assert not list(maxima.rows(small, ()))
     assert len(list(maxima.rows(whole, ()))) == 1
+
+
+def test_copies_without_messages_have_no_largest_rate_of_a_message(two_nodes: tuple[Run, Analysis]) -> None:
+    _, analysis = two_nodes
+    copies = tuple(each for each in analysis.estimates if each.benchmark == "memcpy" and each.value)
+    messages = tuple(each for each in analysis.estimates if each.benchmark == "pt2pt" and each.value)
+    assert list(maxima.rows(messages, copies))
+    assert copies
+    assert not list(maxima.rows((), copies))

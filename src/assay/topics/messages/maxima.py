@@ -49,7 +49,12 @@ class Cost(NamedTuple):
 
 
 def rows(rates: tuple[Estimate, ...], copies: tuple[Estimate, ...]) -> Iterable[tuple[str, ...]]:
-    """Return a row for each curve: copies, then messages inside a node, then those between nodes."""
+    """Return a row for each curve: copies, then messages inside a node, then those between nodes.
+
+    Copies alone are no messages: without any there is no row.
+    """
+    if not rates:
+        return
     over = messages.over(rates)
     ordered = sorted(rates, key=messages.is_between)
     curves = {
