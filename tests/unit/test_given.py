@@ -58,7 +58,7 @@ def planted(root: Path) -> Machine:
         (root / "sys/class" / device / "device/driver").symlink_to(root / "drivers/mlx5_core")
     found = devices.read(root, firmware={"eth0": Fact("16.35.2000 (MT_0000000008)")})
     machine = described()
-    system = machine.facts["system"] | systems.ofed(root)
+    system = machine.facts["system"] | systems.installed(root)
     return msgspec.structs.replace(machine, devices=found, facts=machine.facts | {"system": system})
 
 

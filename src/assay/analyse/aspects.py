@@ -85,6 +85,10 @@ def _clock(_operand: Operand, machine: Machine) -> Found:
     return text("the nominal clock of this processor is not known ({reason})", reason=why or "")
 
 
+def _memory_nodes(_operand: Operand, machine: Machine) -> Found:
+    return exact(len(machine.topology.numa_nodes))
+
+
 def _node_memory(operand: Operand, machine: Machine) -> Found:
     node = operand.at["node"]
     found = next((each for each in machine.topology.numa_nodes if each.index == node), None)
@@ -147,15 +151,9 @@ def _pages(operand: Operand, estimate: Estimate, _run: Run) -> Found:
     return exact(estimate.memory_bytes * proof.page_nodes.get(str(operand.at["node"]), 0.0), "B")
 
 
-def _slowest(_operand: Operand, estimate: Estimate, _run: Run) -> Found:
-    """Time of the slowest thread over the mean of all."""
-    if not estimate.threads:
-        return text("its threads are not timed")
-    return exact(max(estimate.threads) * len(estimate.threads) / sum(estimate.threads))
-
-
 OF_MACHINES: Mapping[str, Callable[[Operand, Machine], Found]] = {
     "nominal clock": _clock,
+    "memory nodes": _memory_nodes,
     "node memory": _node_memory,
     "node distance": _distance,
 }
@@ -164,5 +162,4 @@ EXACT = frozenset(("nominal peak", "pages on node"))
 _OF_ESTIMATES: Mapping[str, Callable[[Operand, Estimate, Run], Found]] = {
     "nominal peak": _peak,
     "pages on node": _pages,
-    "slowest thread": _slowest,
 }

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from assay import references, store
-from assay.analyse import derived, taken
+from assay.analyse import derived, source_levels, taken
 from assay.analyse.aspects import coordinate
 from assay.analyse.derived import Value
 from assay.analyse.evidence import CONFIDENT, budget_of_launches, sufficient_budget
@@ -45,7 +45,7 @@ def conclusions(reference: Run, own: Figures | None = None) -> tuple[Judged, ...
         is_stated = printed is None and each.value is not None
         if is_stated and each.value is not None:
             printed = Quantity(each.value, each.value, each.value, basis="imported")
-        judged = _by_run(each, printed, own, f"like:{reference.info.id}") if own else _by_source(each, printed)
+        judged = _by_run(each, printed, own, reference) if own else _by_source(each, printed)
         found.append(msgspec.structs.replace(judged, is_stated=is_stated))
     return tuple(found)
 
@@ -77,9 +77,10 @@ def _by_source(conclusion: Conclusion, printed: Quantity | None) -> Judged:
     )
 
 
-def _by_run(conclusion: Conclusion, printed: Quantity | None, own: Figures, study: str) -> Judged:
+def _by_run(conclusion: Conclusion, printed: Quantity | None, own: Figures, reference: Run) -> Judged:
     judged = msgspec.structs.replace(_by_source(conclusion, printed), truth=_TRUTHS[None], doubt="")
-    if doubted := _of_others(judged, own, study):
+    study = f"like:{reference.info.id}"
+    if doubted := _of_others(judged, own, reference):
         return doubted
     try:
         found = derived.evaluate(conclusion.quantity, own, region=conclusion.region)
@@ -128,14 +129,16 @@ def _rest(run: Run) -> Command:
     return cli("resume", run.info.id, *sufficient_budget(run))
 
 
-def _of_others(judged: Judged, own: Figures, study: str) -> Judged | None:
+def _of_others(judged: Judged, own: Figures, reference: Run) -> Judged | None:
     """Say which other system, or which level of a factor, a conclusion needs; None if it needs none."""
-    quantity = judged.conclusion.quantity
+    quantity, study = judged.conclusion.quantity, f"like:{reference.info.id}"
     other = next((each.reference for each in quantity.operands if each.reference), "")
     if other:
         why = text("it compares two systems: this one and {name}", name=other)
         return _doubted(judged, "machine", why, cli("run", f"like:{other}"))
-    for factor, wanted in _absent_levels(quantity, own):
+    for factor, wanted in _absent_levels(quantity, own, reference):
+        if factor in source_levels.stated(reference):
+            return _doubted(judged, "level", *source_levels.lacking(reference, factor, wanted))
         ranked = _RANKED.issuperset(wanted)
         why = (
             text("it needs two levels of {factor}", factor=factor)
@@ -170,11 +173,15 @@ def _unmeasured(judged: Judged, own: Figures, study: str, missing: MissingError)
     return _doubted(judged, "unmeasured", missing.args[0], again)
 
 
-def _absent_levels(quantity: Derivation, own: Figures) -> Iterator[tuple[str, list[str]]]:
+def _absent_levels(quantity: Derivation, own: Figures, reference: Run) -> Iterator[tuple[str, list[str]]]:
     """Factors with levels that the quantity needs and the run lacks; networks meet by role."""
     factors = dict.fromkeys(name for each in quantity.operands for name in each.factors if name != NETWORK)
     for name in factors:
         wanted = list(dict.fromkeys(each.factors[name] for each in quantity.operands if name in each.factors))
+        if name in source_levels.stated(reference):
+            if not all(source_levels.has(reference, own.run, name, level) for level in wanted):
+                yield name, wanted
+            continue
         role = FACTOR_ROLES.get(name, "")
         having = {
             level.kind for each in own.measured for level in each.estimate.measurand.levels if level.role == role

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.analyse import aspects, imported, operands
+from assay.analyse import aspects, imported, operands, slowest
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.operands import Figures, MissingError, select
 from assay.analyse.statistics import median_interval
@@ -114,6 +114,8 @@ def _taken(operand: Operand, found: Sequence[Measured]) -> Measured:
 
 def _value(measured: Measured, operand: Operand, run: Run) -> Value:
     estimate = measured.estimate
+    if operand.aspect in slowest.ASPECTS:
+        return _of_threads(operand.aspect, measured)
     if operand.aspect != "value":
         quantity = aspects.of_estimate(operand, estimate, run)
         return _exact(quantity, (estimate.id,), is_exact=operand.aspect in aspects.EXACT)
@@ -124,6 +126,18 @@ def _value(measured: Measured, operand: Operand, run: Run) -> Value:
         quantity = quantity.over(count, quantity.unit)
         launches = tuple(msgspec.structs.replace(one, value=one.value / count) for one in launches)
     return Value(quantity, launches, (estimate.id,))
+
+
+def _of_threads(aspect: str, measured: Measured) -> Value:
+    """What the slowest thread is, launch by launch."""
+    launches = tuple(
+        msgspec.structs.replace(one, value=slowest.of_launch(aspect, one.threads))
+        for one in measured.launches
+        if one.threads
+    )
+    if not launches:
+        raise MissingError(text("its threads are not timed"))
+    return Value(median_interval([each.value for each in launches]), launches, (measured.estimate.id,))
 
 
 def _exact(quantity: Quantity | str, of: tuple[str, ...] = (), *, is_exact: bool = True) -> Value:

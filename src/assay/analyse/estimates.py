@@ -16,6 +16,7 @@ from assay.analyse import joint
 from assay.analyse.launches import CaseAttempt, Sampled, misplaced, used, worst_stop
 from assay.analyse.modes import two_modes
 from assay.analyse.states import FAR, NEAR
+from assay.analyse.slowest import slowest_thread
 from assay.analyse.statistics import FEWEST_FOR_TAIL, Samples, median_interval, medians, percentile
 from assay.model import measurands
 from assay.model.declaration import Declaration, Metric, keep
@@ -32,11 +33,19 @@ from assay.model.text import text
 
 
 class LaunchMedian(msgspec.Struct, frozen=True):
-    """The median of one launch as a value of the metric, with its block and the state of the machine."""
+    """The median of one launch as a value of the metric, with its block and the state of the machine.
+
+    Attributes:
+        block: see Launch.
+        state: see CaseAttempt.
+        value: in the unit of the metric.
+        threads: share of an iteration in which each thread works without waiting for others; empty if not timed.
+    """
 
     block: int
     state: str | None
     value: float
+    threads: tuple[float, ...] = ()
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -133,27 +142,45 @@ def _of_state(
     for metric in part.benchmark.metrics_of(part.kernel, part.case.params):
         if metric.over != over:
             continue
+        estimate = _estimate(part, metric, state, summary)
+        launches = tuple(
+            LaunchMedian(
+                each.block,
+                each.state,
+                value(metric, sampled.median, sampled.work),
+                _shares(part, each, sampled),
+            )
+            for each, sampled in group
+            if estimate.value
+        )
         estimate = msgspec.structs.replace(
-            _estimate(part, metric, state, summary),
+            estimate,
             disturbed=disturbed,
             set_aside=part.set_aside,
             threads=_threads(part, [each for each, _ in group]),
-        )
-        launches = tuple(
-            LaunchMedian(each.block, each.state, value(metric, sampled.median, sampled.work))
-            for each, sampled in group
-            if estimate.value
+            slowest=slowest_thread([each.threads for each in launches], part.placed),
         )
         yield Measured(estimate, launches)
 
 
 def _threads(part: _Part, attempts: Sequence[CaseAttempt]) -> tuple[float, ...]:
     """The median over launches of each thread's own time, if all launches had the same number of threads."""
-    wanted = {part.kernel} if part.host is None else {part.kernel, part.host}
-    timed = [own for each in attempts for at, own in each.threads.items() if wanted <= set(at)]
+    timed = [own for each in attempts for own in _timed(part, each)]
     if not timed or len({len(own) for own in timed}) > 1:
         return ()
     return tuple(map(float, medians(np.array(timed).T)))
+
+
+def _timed(part: _Part, attempt: CaseAttempt) -> list[tuple[float, ...]]:
+    """The threads' own seconds of an iteration in one launch, on each host of the part."""
+    wanted = {part.kernel} if part.host is None else {part.kernel, part.host}
+    return [own for at, own in attempt.threads.items() if wanted <= set(at)]
+
+
+def _shares(part: _Part, attempt: CaseAttempt, sampled: Sampled) -> tuple[float, ...]:
+    """The same as shares of an iteration, of the threads of one host; empty if there are several."""
+    timed = _timed(part, attempt)
+    return tuple((np.array(timed[0]) / sampled.seconds.mean()).tolist()) if len(timed) == 1 else ()
 
 
 class _Summary(msgspec.Struct, frozen=True):

@@ -52,12 +52,14 @@ class Figures(NamedTuple):
         measured: headline figures.
         networks: network as a reference names it -> the one of this run that is taken for it.
         exact: whether operands are found by the words that the source has, not by what these mean.
+        levels: (factor, level) as a reference names them -> those of this run that are the same.
     """
 
     run: Run
     measured: Sequence[Measured]
     networks: Mapping[str, str] = {}
     exact: bool = False
+    levels: Mapping[tuple[str, str], tuple[str, str]] = {}
 
 
 def of_reference(run: Run) -> Figures:
@@ -91,7 +93,7 @@ def select(figures: Figures, operand: Operand) -> list[Measured]:
         if each.launches
         and each.estimate.exceeds is None
         and _quantity(each.estimate) == _quantity(seeking)
-        and _has_levels(operand, each.estimate, figures.run)
+        and _has_levels(operand, each.estimate, figures)
         and aspects.is_where(operand, each.estimate, figures.run)
         and _is_part(operand, each.estimate)
         and _is_layout(operand, each.estimate, figures.run)
@@ -184,8 +186,7 @@ def _described(operand: Operand, figures: Figures) -> Estimate:
 def _levels(operand: Operand, figures: Figures) -> dict[str, str]:
     """Levels of factors, with the names of this system's networks."""
     name = operand.factors.get(taken.NETWORK, "")
-    chosen = {each: level for each, level in operand.factors.items() if each != taken.NETWORK}
-    others = {each: level for each, varied in chosen.items() if (level := _level(each, varied, figures.run))}
+    others = _chosen(operand, figures)
     if name in {"fastest", "slowest"}:
         networks = taken.by_rate(figures.measured)
         if len(networks) <= 1 and figures.run.imported:
@@ -195,6 +196,13 @@ def _levels(operand: Operand, figures: Figures) -> dict[str, str]:
         return {**others, taken.NETWORK: networks[0 if name == "fastest" else -1]}
     own = figures.networks.get(name, name)
     return others | ({taken.NETWORK: own} if own and own != UNSTATED else {})
+
+
+def _chosen(operand: Operand, figures: Figures) -> dict[str, str]:
+    """The levels of all factors but the network, as the run calls them."""
+    factors = (item for item in operand.factors.items() if item[0] != taken.NETWORK)
+    mine = (figures.levels.get((name, level), (name, level)) for name, level in factors)
+    return {name: own for name, level in mine if (own := _level(name, level, figures.run))}
 
 
 def _level(factor: str, wanted: str, run: Run) -> str:
@@ -207,13 +215,12 @@ def _level(factor: str, wanted: str, run: Run) -> str:
     return _OF_VARIED[wanted](levels)
 
 
-def _has_levels(operand: Operand, estimate: Estimate, run: Run) -> bool:
+def _has_levels(operand: Operand, estimate: Estimate, figures: Figures) -> bool:
     """Whether a figure is at the levels that an operand names; parts of the system meet by role elsewhere."""
-    if run.imported:
+    if figures.run.imported:
         return True
-    others = {name: level for name, level in operand.factors.items() if name not in FACTOR_ROLES}
-    wanted = {name: own for name, level in others.items() if (own := _level(name, level, run))}
-    return wanted.items() <= estimate.factors.items()
+    wanted = {name: own for name, own in _chosen(operand, figures).items() if name not in FACTOR_ROLES}
+    return wanted.items() <= (figures.run.plan.levels | estimate.factors).items()
 
 
 def _is_part(operand: Operand, estimate: Estimate) -> bool:

@@ -1,5 +1,6 @@
-"""Figures of a source that are of another processor or operating system than the run with which it is compared."""
+"""Figures of a source that are of another processor, operating system or level than the run to be compared."""
 
+from assay.analyse import source_levels
 from assay.model.families import family
 from assay.model.result import Estimate
 from assay.model.run import Run
@@ -24,7 +25,7 @@ def needs(printed: Estimate, source: Run, run: Run) -> str:
     models = str(printed.params.get(_PROCESSOR, ""))
     if models and not any(_has(models, each) for each in (_model(source), _model(run))):
         return text("it needs processor {name}", name=models)
-    return ""
+    return source_levels.refusal(printed.factors, source, run)
 
 
 def _system(run: Run) -> str:

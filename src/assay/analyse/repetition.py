@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay import references, store
-from assay.analyse import derived, imported, matching, operands, taken
+from assay.analyse import derived, imported, matching, operands, source_levels, taken
 from assay.analyse.conclusions import conclusions
 from assay.analyse.curves import is_headline
 from assay.analyse.derived import Value
@@ -63,7 +63,8 @@ def _own(evidence: Evidence, reference: Run, given: Mapping[str, str]) -> tuple[
     measured += matching.rates(measured, printed)
     networks = taken.networks(printed, measured, given)
     names = {pair.b: pair.a for pair in reversed(networks)}
-    return operands.Figures(run, measured, names), {
+    levels = source_levels.own(reference, run)
+    return operands.Figures(run, measured, names, levels=levels), {
         theirs: own for theirs, own in names.items() if UNSTATED not in {theirs, own}
     }
 
@@ -78,6 +79,7 @@ def _rows(reference: Run, own: operands.Figures, judged: Sequence[Judged]) -> It
     figures = [figure for table in tables for figure in table.figures]
     printed = list(zip(_printed(reference), figures, strict=True))
     plain = [each for each, _ in printed if each.launches and not each.estimate.derivation]
+    plain = source_levels.renamed(plain, reference, own.run, own.measured)
     met = iter(_met(taken.renamed(plain, own.measured, own.networks), own))
     following = iter(other for _, other in derived.values_of(reference, own))
     for each, figure in printed:

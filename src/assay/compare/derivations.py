@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.analyse import derived, operands
+from assay.analyse import derived, operands, source_levels
 from assay.analyse.estimates import Measured
 from assay.analyse.refusals import needs
 from assay.model.compared import Taken
@@ -26,7 +26,9 @@ def meet(
     base_is_source = runs[1].imported is not None
     source, own = (1, 0) if base_is_source else (0, 1)
     pairs = [(each.b, each.a) if base_is_source else (each.a, each.b) for each in reversed(networks)]
-    for printed, other in derived.figures_of(runs[source], operands.Figures(runs[own], sides[own], dict(pairs))):
+    levels = source_levels.own(runs[source], runs[own])
+    figures = operands.Figures(runs[own], sides[own], dict(pairs), levels=levels)
+    for printed, other in derived.figures_of(runs[source], figures):
         lack = needs(printed.estimate, runs[source], runs[own]) or (other if isinstance(other, str) else "")
         if lack or isinstance(other, str):
             missing[printed.estimate.id] = lack

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.analyse import imported, matching, operands, taken
+from assay.analyse import imported, matching, operands, source_levels, taken
 from assay.analyse.comparisons.judging import Pair
 from assay.analyse.comparisons.pairing import MEMORY
 from assay.analyse.curves import is_headline
@@ -126,6 +126,10 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
             of_run = taken.renamed(of_run, of_base, {pair.a: pair.b for pair in reversed(networks)})
         else:
             of_base = taken.renamed(of_base, of_run, {pair.b: pair.a for pair in reversed(networks)})
+        of_run, of_base = (
+            source_levels.renamed(of_run, run.run, base.run, of_base),
+            source_levels.renamed(of_base, base.run, run.run, of_run),
+        )
     meeting = meeting._replace(figures=(of_run, of_base), networks=networks)
     met = list(_of_source(meeting) if meeting.is_foreign else _of_one_case(meeting))
     missing: dict[str, str] = {}

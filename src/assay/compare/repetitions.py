@@ -1,9 +1,15 @@
 """Publications among the compared systems: their conclusions, judged by each measured run, else by themselves."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import msgspec
+
+from assay import references
 from assay.analyse import examine, repetition
+from assay.analyse.evidence import Evidence
 from assay.compare.sides import Side, Sides, is_reference
+from assay.model.conclusion import Judged
+from assay.model.grouping import grouped
 from assay.model.repetition import Repetition
 
 
@@ -28,3 +34,26 @@ def _of_run(own: Side, published: list[Side], given: Mapping[str, str]) -> Itera
             yield known
         else:
             yield repetition.repeated(examine(own.run), side.run.info.id, given)
+
+
+def of_levels(evidence: Iterable[Evidence], factor: str) -> tuple[Repetition, ...]:
+    """Return the conclusions about a factor of whole runs that repeat a publication, each by a run at its level."""
+    found = filter(None, map(repetition.of, evidence))
+    of = grouped(found, lambda each: each.reference)
+    about = (_about(each, factor) for each in of.values())
+    return tuple(each for each in about if each.conclusions)
+
+
+def _about(runs: Sequence[Repetition], factor: str) -> Repetition:
+    stated = references.get(runs[0].reference).factors.items()
+    names = {name for name, each in stated if factor.casefold() in {name, *map(str.casefold, each.also)}}
+
+    def names_it(judged: Judged) -> bool:
+        return any(names & operand.factors.keys() for operand in judged.conclusion.quantity.operands)
+
+    rows, judged = (list(zip(*of, strict=True)) for of in ((each.rows for each in runs), (each.conclusions for each in runs)))
+    return msgspec.structs.replace(
+        runs[0],
+        rows=tuple(min(of, key=lambda row: row.ours is None) for of in rows if names & of[0].factors.keys()),
+        conclusions=tuple(min(of, key=lambda each: each.doubt == "level") for of in judged if names_it(of[0])),
+    )

@@ -50,7 +50,7 @@ def discover() -> tuple[Machine, str]:
             "frequency": processor.scaling_facts(root),
             "memory": memory.facts(root, topology, allowed),
             "system": system.facts(root)
-            | system.ofed(root)
+            | system.installed(root)
             | {"hwloc": hwloc.version(exported.system.get("hwlocVersion", "2") if exported else "")},
             "mitigations": system.mitigations(root),
         },

@@ -26,6 +26,8 @@ _CONTAINERS = (
     ("run/systemd/container", "systemd"),
 )
 _OFED = "usr/bin/ofed_info"
+_VERBS = ("usr/lib64/libibverbs.so.*", "usr/lib/*/libibverbs.so.*")
+_TUNED = "etc/tuned/active_profile"
 
 
 def facts(root: Path) -> dict[str, Fact]:
@@ -89,8 +91,13 @@ def _product(root: Path) -> Fact:
 
 
 def _firmware(root: Path) -> Fact:
-    found = files.fact(root, f"{_DMI}/bios_version", str)
-    return found if found.known or (root / _DMI).exists() else unavailable(_NO_DMI)
+    """The BIOS: `Dell Inc. 1.4.8 (05/21/2018)`. Its profile is in no file; the user states it."""
+    version, vendor, date = (files.text(root / _DMI / f"bios_{name}") for name in ("version", "vendor", "date"))
+    if not version:
+        found = files.fact(root, f"{_DMI}/bios_version", str)
+        return found if (root / _DMI).exists() else unavailable(_NO_DMI)
+    named = " ".join(filter(None, (vendor, version, f"({date})" if date else "")))
+    return Fact(named, source=f"/{_DMI}/bios_*")
 
 
 def _virtualisation(root: Path) -> Fact:
@@ -144,8 +151,13 @@ def _isolated(root: Path) -> Fact:
     return files.fact(root, name, str) if content is None else Fact(content or "none", source=f"/{name}")
 
 
-def ofed(root: Path) -> dict[str, Fact]:
-    """`OFED` with its release, from its own program; empty if it is not installed."""
-    content = files.text(root / _OFED) or ""
-    match = re.search(r"(?:MLNX_)?OFED(?:_LINUX|_internal)?-\d[\w.-]*", content)
-    return {"OFED": Fact(match[0].rstrip(".-"), source=f"/{_OFED}")} if match else {}
+def installed(root: Path) -> dict[str, Fact]:
+    """What decides how messages pass and clocks are set, if it is installed: `OFED`, `rdma-core`, `tuned profile`."""
+    match = re.search(r"(?:MLNX_)?OFED(?:_LINUX|_internal)?-\d[\w.-]*", files.text(root / _OFED) or "")
+    found = {"OFED": Fact(match[0].rstrip(".-"), source=f"/{_OFED}")} if match else {}
+    for name in _VERBS:
+        for path in files.entries(root, name):  # libibverbs.so.1.14.39.0 is of rdma-core 39.0
+            if of_package := re.fullmatch(r"libibverbs\.so\.\d+\.\d+\.(\d+\.\d+)", path.name):
+                found["rdma-core"] = Fact(of_package[1], source=f"/{path.relative_to(root)}")
+    tuned = files.fact(root, _TUNED, str)
+    return found | ({"tuned profile": tuned} if tuned.known else {})

@@ -9,7 +9,7 @@ from assay.model.declaration import ParamValue
 #: What is taken of a figure, or of the machine: see `assay.analyse.quantities`.
 Aspect = str
 #: Aspects of the machine alone, which nothing needs to be measured for.
-OF_MACHINE = frozenset(("nominal clock", "node memory", "node distance"))
+OF_MACHINE = frozenset(("nominal clock", "memory nodes", "node memory", "node distance"))
 #: How the printed number states a ratio: as it is, as `30 % lower`, or as `3 % higher`.
 Printed = Literal["ratio", "loss", "gain"]
 

@@ -137,6 +137,26 @@ class Skipped(msgspec.Struct, frozen=True, omit_defaults=True):
     line: int = 0
 
 
+class StatedFactor(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a publication had of a factor where it varied nothing, and how a run names the same levels.
+
+    Attributes:
+        default: level of the source where it varied nothing; a run that varies nothing has it, too.
+        levels: level of the source -> words for it in a run, the best first: of its name, or of what sets it.
+        also: other names of the factor in a run.
+        vary: what `--vary` takes: `OMPI_MCA_pml=ucx,yalla`; empty for levels of whole runs (`--level`).
+    """
+
+    default: str
+    levels: dict[str, tuple[str, ...]]
+    also: tuple[str, ...] = ()
+    vary: str = ""
+
+    def words(self, level: str) -> tuple[str, ...]:
+        """Return the words for a level in a run."""
+        return self.levels.get(level) or (level,)
+
+
 class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
     """`imported.json`: replaces the records in a run that Assay did not measure.
 
@@ -152,6 +172,7 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
         titled: whether the user gave the title; else it is made of the tool and the names of the files.
         skipped: parts that could not be read.
         label: its name in comparisons; empty: the name of the run is used.
+        factors: factors whose usual level the source states.
     """
 
     schema: int
@@ -165,6 +186,7 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
     titled: bool = True
     skipped: tuple[Skipped, ...] = ()
     label: str = ""
+    factors: dict[str, StatedFactor] = {}
 
 
 def case_of(table: Table, figure: Figure) -> Case:

@@ -59,6 +59,25 @@ class Limit(msgspec.Struct, frozen=True):
     measured_by: str = ""
 
 
+class SlowestThread(msgspec.Struct, frozen=True):
+    """The slowest thread of a kernel whose threads wait for each other.
+
+    Attributes:
+        thread: its number, by the median over launches.
+        cpu: on which it runs; None if unknown.
+        launches: in which it was the slowest.
+        over_mean: time that the slowest thread of a launch works, over the mean of all threads.
+        of_iteration: the same over the time of an iteration. Near 1 the others wait for one thread, which decides
+            the time; else threads are the slowest in turn.
+    """
+
+    thread: int
+    cpu: int | None
+    launches: int
+    over_mean: Quantity
+    of_iteration: Quantity
+
+
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """A figure with everything that belongs to it. Figures are never bare numbers.
 
@@ -86,7 +105,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         max: largest sample.
         p99: the value that 99 % of the samples reach or better; None with fewer than 1,000 samples.
         threads: seconds of an iteration that each thread works without waiting for others, median over launches,
-            in the order of the cpus; empty if they are not timed. The slowest one decides the iteration's time.
+            in the order of the cpus; empty if they are not timed.
+        slowest: the slowest of them, and whether it decides the time; None if they are not timed.
         launches: number of launches.
         samples: number of measured samples.
         stop: why sampling ended in the launches: the worst of `precision`, `samples`, `time`.
@@ -123,6 +143,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     max: float | None = None
     p99: float | None = None
     threads: tuple[float, ...] = ()
+    slowest: SlowestThread | None = None
     launches: int = 0
     samples: int = 0
     stop: str = ""

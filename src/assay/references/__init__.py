@@ -10,7 +10,7 @@ from assay.model.declaration import ParamValue
 from assay.model.derivation import Derivation, Operand
 from assay.model.errors import UsageError
 from assay.model.facts import Fact, FactValue
-from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Figure, Imported, Source, Table
+from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Figure, Imported, Source, StatedFactor, Table
 from assay.model.plan import Measure
 from assay.references.sentences import Sentence, conclusion
 
@@ -92,6 +92,7 @@ class _Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     label: str = ""
     measure: tuple[Measure, ...] = ()
     facts: dict[str, dict[str, FactValue]] = {}
+    factor: dict[str, StatedFactor] = {}
     conclusion: tuple[Sentence, ...] = ()
 
 
@@ -131,6 +132,7 @@ def get(name: str) -> Imported:
             for section, facts in read.facts.items()
         },
         conclusions=tuple(conclusion(each, UNITS) for each in read.conclusion),
+        factors=read.factor,
     )
 
 

@@ -56,18 +56,36 @@ class Setting:
         """
         topology, law = self.topology, self.law
         shares, cpus = shares or self.page_shares(), cpus or self.request.cpus
-        near = nearest_nodes(topology)
         node_load: dict[int, float] = {}
-        thread_rates: list[float] = []
-        for cpu, nodes in zip(cpus, shares, strict=True):
-            costs = {node: part / (1.0 if node == near.get(cpu) else law.remote) for node, part in nodes.items()}
-            thread_rates.append(law.core_traffic * law.slow_cores.get(cpu, 1.0) / sum(costs.values()))
-            for node, cost in costs.items():
-                node_load[node] = node_load.get(node, 0.0) + cost
+        for cost in (each for of in self._costs(shares, cpus) for each in of.items()):
+            node_load[cost[0]] = node_load.get(cost[0], 0.0) + cost[1]
+        thread_rates = self.thread_rates(shares, cpus)
         capacities = {node: law.node_traffic * _uncontended(topology, law, node, cpus) for node in node_load}
         node_rates = [capacities[node] / load for node, load in node_load.items()]
         siblings = any(len(set(core.cpus) & set(cpus)) > 1 for core in topology.cores)
         return len(cpus) * min(*thread_rates, *node_rates) * (law.smt if siblings else 1.0)
+
+    def thread_rates(self, shares: Sequence[Shares], cpus: Sequence[int]) -> list[float]:
+        """Return the traffic that each thread could draw alone."""
+        law = self.law
+        speeds = (law.core_traffic * law.slow_cores.get(cpu, 1.0) for cpu in cpus)
+        return [speed / sum(of.values()) for speed, of in zip(speeds, self._costs(shares, cpus), strict=True)]
+
+    def thread_times(self, shares: Sequence[Shares]) -> tuple[float, ...]:
+        """Return the part of an iteration in which each thread works; the others wait for the slowest.
+
+        This is an assumption: memory serves its threads in proportion to what each could draw alone.
+        """
+        rates = self.thread_rates(shares, self.request.cpus)
+        return tuple(min(rates) / rate for rate in rates) if len(rates) > 1 else ()
+
+    def _costs(self, shares: Sequence[Shares], cpus: Sequence[int]) -> list[dict[int, float]]:
+        """Memory node -> cost of a thread's pages there, of each thread."""
+        near, remote = nearest_nodes(self.topology), self.law.remote
+        return [
+            {node: part / (1.0 if node == near.get(cpu) else remote) for node, part in nodes.items()}
+            for cpu, nodes in zip(cpus, shares, strict=True)
+        ]
 
     def cached_rate(self, cpus: Sequence[int], working_set: int) -> float | None:
         """Return the rate while everything is in a cache of the cpus; None where it is not."""
@@ -115,6 +133,7 @@ class Workload:
         steps: phase of a solution -> its seconds in each step, without noise; empty where it has no steps.
         of_hosts: whether its durations include the speed of each host.
         in_state: state -> factor on its duration, where the state sets the duration, not its speed; else empty.
+        threads: part of an iteration in which each thread of a rank works, if they are timed; else empty.
     """
 
     work: dict[str, dict[str, float]]
@@ -130,6 +149,7 @@ class Workload:
     steps: Mapping[str, Sequence[float]] = field(default_factory=dict)
     of_hosts: bool = False
     in_state: Mapping[str, float] = field(default_factory=dict)
+    threads: tuple[float, ...] = ()
 
 
 def _uncontended(topology: Topology, law: Law, node: int, cpus: Sequence[int]) -> float:

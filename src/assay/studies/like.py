@@ -94,7 +94,10 @@ def _other_levels(found: Imported) -> Iterator[tuple[str, str]]:
     for factor, of in levels.items():
         named = ", ".join(level for level in of if level != UNSTATED)
         why = "what is here takes its place"
-        if factor not in FACTOR_ROLES:
+        if factor in found.factors:
+            vary = found.factors[factor].vary
+            why = f"to compare them, add {f'--vary {vary}' if vary else f'--level {factor}=LEVEL'} (docs/factors.md)"
+        elif factor not in FACTOR_ROLES:
             why = f"to compare them, name such levels in assay.toml, [factor.{factor}], and add --vary {factor}"
         yield f"{factor} of the source: {named}", why
 

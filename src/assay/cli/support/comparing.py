@@ -16,7 +16,7 @@ from assay.compare.environment import GUARDED
 from assay.compare.gates import Gate, Judged, further_launches, gate
 from assay.compare.meeting import Declared
 from assay.compare.records import ComparedRuns, ComparedToFirst
-from assay.compare.repetitions import repetitions
+from assay.compare.repetitions import of_levels, repetitions
 from assay.compare.runs import against, borders, refuse_nothing, within
 from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
@@ -114,13 +114,18 @@ def compare_levels(names: Sequence[str], factor: str, declared: Declared, wanted
     alternating = levels.alternations(runs, factor)
     evidence = dict(zip((run.info.id for run in runs), examine_together(runs, borders(runs)), strict=True))
     found = [levels.by_level(each, evidence) for each in alternating]
+    repeated = of_levels(evidence.values(), factor)
     if wanted.as_json:
-        documents = [ComparedRuns(**msgspec.structs.asdict(each)) for each in found]
+        documents = [ComparedRuns(**msgspec.structs.asdict(each), repetitions=repeated) for each in found]
         ids = tuple(run.info.id for run in runs)
         output.print_json(
-            documents[0] if len(found) == 1 else ComparedToFirst(RESULT_SCHEMA, ids, tuple(found), None, ())
+            documents[0]
+            if len(found) == 1
+            else ComparedToFirst(RESULT_SCHEMA, ids, tuple(found), None, (), repeated)
         )
     else:
+        for each in repeated:
+            repetition_screen.conclusions(each, Screen(output.console()))
         for each in found:
             figure_rows.render(each, output.console(), everything=wanted.everything)
     for blocks, each in zip(alternating, found, strict=True):

@@ -18,8 +18,9 @@ _KERNEL = "jacobi"
 def himeno(setting: Setting) -> Workload:
     """Run a stencil that memory limits: its traffic is the declared one."""
     serial = setting.params["touch"] == "serial"
-    work, seconds = _sweep(setting, 1, setting.page_shares(serial=serial))
-    return Workload({_KERNEL: work}, {_KERNEL: seconds}, serial)
+    shares = setting.page_shares(serial=serial)
+    work, seconds = _sweep(setting, 1, shares)
+    return Workload({_KERNEL: work}, {_KERNEL: seconds}, serial, threads=setting.thread_times(shares))
 
 
 def himeno_mpi(setting: Setting) -> Workload:

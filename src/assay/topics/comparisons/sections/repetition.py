@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from assay.model.text import text
-from assay.report import repetition
+from assay.report import repetition, test_bed
 from assay.report.declared import Declared, Scene
 from assay.report.section import Table
 
@@ -26,6 +26,8 @@ def _tables(scene: Scene) -> Iterator[Table]:
         yield repetition.conclusions(found, scene.run)
     if found:
         yield from repetition.rows(found)
+    if found and found.rows and (beside := test_bed.table(found.reference, scene.run)):
+        yield beside
 
 
 declared = Declared(

@@ -1,11 +1,11 @@
 """First touch and interleaved pages: which thread touches memory first, and on which nodes its pages are."""
 
-import statistics
 from collections.abc import Iterable
 
 from assay.model.comparison import Comparison
-from assay.model.result import Analysis, Estimate
-from assay.model.text import joined, text
+from assay.model.conclusion import ORDER, REGIONS
+from assay.model.result import Analysis, Estimate, SlowestThread
+from assay.model.text import Text, joined, text
 from assay.model.units import format_cpu_list
 from assay.report import figures, formatting, selection, verdicts
 from assay.report.declared import Declared, Listing, Scene
@@ -14,6 +14,10 @@ from assay.report.statements import Named, difference
 from assay.report.vocabulary import known as known_word
 from assay.topics.memory.models.numa_matrix import NumaMatrix
 
+_ONE_THREAD = text(
+    "A sweep ends when its last thread does. A thread that works in 90 % of the time of a sweep or more decides it; "
+    "where the share is smaller, another thread is the last one in each sweep, or all wait for something else."
+)
 _NONE, _INTERLEAVE, _BIND = "first-touch", "interleave", "bind"
 
 
@@ -29,8 +33,54 @@ def _published(scene: Scene) -> Iterable[Table]:
                 # Of the same state, else of all states, else the first one.
                 none = by_state.get(interleaved.state, by_state.get(None, plain[0]))
                 yield _two_rows(scene.analysis, none, interleaved)
-                if none.threads and interleaved.threads:
-                    yield _by_thread(none, interleaved)
+
+
+def _by_thread(scene: Scene) -> Iterable[Table]:
+    """Show why rates of the stencil differ: where the pages were found, and which thread the others wait for."""
+    rates = selection.headline_metric(selection.of_benchmark(scene.analysis, "himeno"))
+    rows = []
+    for e in selection.measured(selection.middle(rates)):
+        if e.slowest is None:
+            continue
+        shares = e.placement.proven.page_nodes if e.placement.proven else {}
+        nodes = (
+            text("node {node} {share}", node=node, share=formatting.percent(each)) for node, each in shares.items()
+        )
+        found = e.slowest
+        rows.append(
+            (
+                _stencil(e),
+                joined(", ", tuple(nodes)),
+                text("unknown") if found.cpu is None else str(found.cpu),
+                text("{count} of {all}", count=found.launches, all=e.launches),
+                formatting.quantity(e.threads[found.thread], "s"),
+                formatting.interval(found.over_mean, "").short,
+                formatting.interval(found.of_iteration.over(0.01, "%"), "").short,
+                _decides(found),
+            )
+        )
+    if rows:
+        columns = headings(
+            "Himeno", "Memory by node", "Slowest on cpu", "Launches", "Its work in a sweep",
+            "Over the mean thread", "Of the sweep", "Decides the rate",
+        )  # fmt: skip
+        caption = text("The slowest thread of each sweep, for which the others wait")
+        yield Table(caption, columns, tuple(rows), frozenset({2, 3, 4, 5, 6}), _ONE_THREAD)
+
+
+def _stencil(estimate: Estimate) -> str:
+    size = text("size {size}", size=str(estimate.params.get("size", "")))
+    return joined(", ", (estimate.placement.label, size, option(estimate), selection.state(estimate)))
+
+
+def _decides(found: SlowestThread) -> Text:
+    """Whether a single thread decides the time of a sweep."""
+    if not found.of_iteration.has_interval:
+        return text("cannot be told: no interval")
+    least = 1 - REGIONS["about"]
+    if found.of_iteration.lo >= least:
+        return text("yes, and it is slow") if found.over_mean.lo > ORDER else text("all threads are equally slow")
+    return text("no: they are slow in turn") if found.of_iteration.hi < least else text("cannot be told")
 
 
 def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Table:
@@ -56,24 +106,6 @@ def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Tabl
         "Option", "MFLOPS", "Interval", "Launches", "Ratio", "Its interval" if sure else "Its range", "Pairs"
     )
     return Table(caption, columns, tuple(rows), frozenset({1, 2, 3, 4, 5, 6}), _note(found, interleaved))
-
-
-def _by_thread(none: Estimate, interleaved: Estimate) -> Table:
-    """Show why the rates differ: where the pages were found, and the time of each thread in a sweep."""
-    rows = []
-    for name, e in ((text("none"), none), ("interleave", interleaved)):
-        shares = e.placement.proven.page_nodes if e.placement.proven else {}
-        nodes = (
-            text("node {node} {share}", node=node, share=formatting.percent(each)) for node, each in shares.items()
-        )
-        slowest, middle = max(e.threads), statistics.median(e.threads)
-        cpus = e.placement.cpus[0] if e.placement.cpus else ()
-        cpu = f"{cpus[e.threads.index(slowest)]}" if len(cpus) == len(e.threads) else text("unknown")
-        times = (formatting.quantity(each, "s") for each in (slowest, middle))
-        rows.append((name, joined(", ", tuple(nodes)), *times, f"{slowest / middle:.2f}", cpu))
-    columns = headings("Option", "Memory by node", "Slowest thread", "Median thread", "Ratio", "Its cpu")
-    caption = text("Memory by node and time by thread in a sweep: the slowest thread decides the rate")
-    return Table(caption, columns, tuple(rows), frozenset({2, 3, 4, 5}))
 
 
 def _note(found: Comparison | None, interleaved: Estimate) -> str:
@@ -226,7 +258,7 @@ declared = Declared(
     select=lambda analysis, _headline: tuple(e for members in groups(analysis).values() for e in members),
     sentences=_sentences,
     charts=_charts,
-    shared_tables=(_published,),
+    shared_tables=(_published, _by_thread),
     page_tables=(
         Listing(
             text("Paired ratios of the first-touch and interleave options"),

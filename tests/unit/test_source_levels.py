@@ -1,0 +1,189 @@
+"""Rows of a publication at levels of factors: met where a run has the level, else refused with what to vary."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+from tests.simulation import EPYC_7601, simulated_run
+from tests.unit.test_levels_of_runs import at_second
+from tests.unit.test_like import given
+
+from assay import plan as planning
+from assay import store, studies
+from assay.analyse import analyse
+from assay.analyse.source_levels import own
+from assay.cli import assay
+from assay.compare.runs import between, unjudged
+from assay.model.conclusion import Judged
+from assay.model.imported import StatedFactor
+from assay.model.plan import Factor, Study
+from assay.model.run import Run
+from assay.simulation import Law
+
+NAME = "epyc-7601"
+PML = Factor("OMPI_MCA_pml", ("ucx", "yalla"), "variable")
+#: The same under names that say nothing, set by commands; the second one makes the simulated machine slower.
+ANY = Factor("pml", ("a", "b"), "commands", commands={"a": "pml ucx", "b": "pml yalla"})
+SLOWER = Law(commands={"pml ucx": 1.0, "pml yalla": 0.94})
+MXM_AGAINST_UCX, DIE = "1.17 µs with MXM", "memory die interleaving"
+
+
+def study_of(benchmark: str, pattern: str = "") -> Study:
+    """The rows of the reference of one benchmark, or of one pattern of messages."""
+    study = studies.get(f"like:{NAME}")
+    kept = tuple(
+        each for each in study.measure if each.benchmark == benchmark and each.axes.get("pattern", "") == pattern
+    )
+    return msgspec.structs.replace(study, measure=kept)
+
+
+def latencies(folder: Path, *factors: Factor, law: Law | None = None, launches: int = 2) -> Run:
+    shape, options = given(NAME)
+    options = msgspec.structs.replace(options, hosts=("n1", "n2"), factors=factors, launches=launches)
+    study = study_of("pt2pt", "latency")
+    return store.load(simulated_run(folder, law, description=shape, study=study, options=options))
+
+
+def source() -> Run:
+    return store.load(store.find(NAME))
+
+
+def met(run: Run) -> dict[str, dict[str, str]]:
+    """Printed latency -> levels of the figure of the run that it is compared with."""
+    pairs = between(run, source()).pairs
+    return {
+        f"{1e6 * (each.b.median or 0):.2f}": each.a.factors for each in pairs if each.b.metric == "latency"
+    }
+
+
+def concluded(run: Run, says: str) -> Judged:
+    found = analyse(msgspec.structs.replace(run, plan=msgspec.structs.replace(run.plan, reference=NAME))).repetition
+    assert found
+    return next(each for each in found.conclusions if says in each.conclusion.says)
+
+
+def test_a_run_that_varies_nothing_meets_the_row_of_the_source_s_default_only(tmp_path: Path) -> None:
+    run = latencies(tmp_path)
+    assert met(run) == {"1.07": {}}
+    told = [why for why in unjudged(between(run, source())).values() if " needs mpi " in f" {why}"]
+    assert len(told) == 2
+    assert all(why.endswith(f"assay run like:{NAME} --vary OMPI_MCA_pml=ucx,yalla") for why in told)
+    states = [why for why in unjudged(between(run, source())).values() if "needs c-states disabled" in why]
+    assert [why.endswith("--vary c-states") for why in states] == [True, True]
+    repeated = analyse(run).repetition
+    assert repeated
+    reasons = [row.reason for row in repeated.rows if row.factors.get("mpi") == "Open MPI with MXM"]
+    assert reasons == [told[0]]
+    judged = concluded(run, MXM_AGAINST_UCX)
+    assert (judged.truth, judged.doubt) == ("cannot be told", "level")
+    assert judged.command == f"assay run like:{NAME} --vary OMPI_MCA_pml=ucx,yalla"
+
+
+@pytest.mark.parametrize("factor", [PML, ANY], ids=["a variable", "commands"])
+def test_a_run_that_varies_them_meets_all_three_rows(tmp_path: Path, factor: Factor) -> None:
+    ucx, mxm = ({factor.name: level} for level in factor.levels)
+    assert met(latencies(tmp_path, factor)) == {"1.07": ucx, "1.10": ucx, "1.17": mxm}
+
+
+def test_the_authors_order_of_both_is_judged_on_the_run(tmp_path: Path) -> None:
+    holds = concluded(latencies(tmp_path / "slower", ANY, law=SLOWER, launches=6), MXM_AGAINST_UCX)
+    equal = concluded(latencies(tmp_path / "equal", ANY, launches=6), MXM_AGAINST_UCX)
+    assert (holds.truth, holds.blocks) == ("holds", 6)
+    assert holds.quantity
+    assert holds.quantity.value == pytest.approx(1 / 0.94, rel=0.01)
+    assert equal.truth != "holds"
+
+
+@pytest.mark.parametrize(
+    ("levels", "wanted"),
+    [
+        (("hpcx-2.2", "openmpi-ucx", "openmpi-mxm"), ("hpcx-2.2", "openmpi-ucx", "openmpi-mxm")),
+        (("default", "yalla"), ("default", "", "yalla")),
+        (("gcc", "clang"), ("gcc", "", "")),
+    ],
+)
+def test_levels_are_known_by_words_in_their_names_and_the_default_by_its_place(
+    levels: tuple[str, ...], wanted: tuple[str, ...]
+) -> None:
+    run = source()
+    plan = msgspec.structs.replace(run.plan, factors=(Factor("mpi", levels, "mpi"),))
+    found = own(run, msgspec.structs.replace(run, plan=plan, imported=None))
+    names = ("HPC-X", "Open MPI with UCX", "Open MPI with MXM")
+    assert tuple(found.get(("mpi", name), ("", ""))[1] for name in names) == wanted
+
+
+def test_two_levels_whose_names_say_nothing_are_the_default_and_the_other() -> None:
+    run = source()
+    plan = msgspec.structs.replace(run.plan, factors=(Factor("c-states", ("p", "q"), "commands"),))
+    found = own(run, msgspec.structs.replace(run, plan=plan, imported=None))
+    assert found == {("c-states", "enabled"): ("c-states", "p"), ("c-states", "disabled"): ("c-states", "q")}
+    assert StatedFactor("x", {"y": ("z",)}).words("unknown") == ("unknown",)
+
+
+@pytest.fixture(scope="module")
+def modes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Run]]:
+    """Mode of the BIOS -> runs; channel interleaving presents 8 memory nodes, die interleaving 2."""
+    folder = tmp_path_factory.mktemp("modes")
+    shapes = {
+        "channel": EPYC_7601,
+        "die": "pack:2 numa:1(memory=64GB) l3:8(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1",
+    }
+    study = study_of("stream")
+    kept = tuple(each for each in study.measure if {*each.placements} <= {"all", "half"})
+    study = msgspec.structs.replace(study, measure=kept)
+    return {
+        mode: [
+            store.load(
+                simulated_run(
+                    folder,
+                    Law(node_traffic=30e9 if mode == "channel" else 108e9),
+                    description=shape,
+                    study=study,
+                    options=planning.Options(levels={"interleave": mode}, launches=2),
+                    seed=seed + len(mode),
+                )
+            )
+            for seed in (20, 40)
+        ]
+        for mode, shape in shapes.items()
+    }
+
+
+def test_a_run_at_a_level_of_the_bios_meets_the_row_of_this_level_only(modes: dict[str, list[Run]]) -> None:
+    found = analyse(modes["die"][0]).repetition
+    assert found
+    rows = {row.factors["interleave"]: row for row in found.rows if "interleave" in row.factors}
+    assert {level: row.ours and row.ours.value for level, row in rows.items()} == {
+        "memory channel": None,
+        "memory die": 2,
+        "memory socket": None,
+    }
+    assert rows["memory socket"].reason.endswith(f"assay run like:{NAME} --level interleave=socket")
+    assert concluded(modes["die"][0], DIE).truth == "holds"
+    assert concluded(modes["channel"][0], DIE).doubt == "level"
+
+
+def test_runs_of_both_modes_in_turn_judge_what_each_presents(
+    modes: dict[str, list[Run]], tmp_path: Path
+) -> None:
+    order = [modes[mode][at] for mode, at in (("channel", 0), ("die", 0), ("die", 1), ("channel", 1))]
+    paths = [stored(at_second(run, second), tmp_path) for second, run in enumerate(order)]
+    answer = CliRunner().invoke(assay, ["compare", "--factor", "interleave", *paths], env={"COLUMNS": "200"})
+    assert answer.exit_code == 0, answer.output
+    lines = " ".join(answer.output.split())
+    assert "3 conclusions of epyc-7601: 2 hold, 0 do not hold, 1 cannot be told." in lines
+    assert "memory nodes" in lines
+
+
+def stored(run: Run, folder: Path) -> str:
+    """A copy of a run that began at another time."""
+    path = folder / run.info.id
+    path.mkdir()
+    for each in Path(run.path).iterdir():
+        if each.is_file():
+            (path / each.name).write_bytes(each.read_bytes())
+        else:
+            (path / each.name).symlink_to(each)
+    (path / "run.json").write_bytes(msgspec.json.encode(run.info))
+    return str(path)
