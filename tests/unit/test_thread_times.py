@@ -45,7 +45,9 @@ def test_the_time_of_each_thread_is_the_median_over_launches(run: Run) -> None:
     assert others
 
 
-@pytest.mark.parametrize(("slow", "cpu", "over"), [({}, 2, 1 / 0.8), ({1: 0.25}, 1, 4 / ((1 + 4 + 2 * 5 / 3) / 4))])
+@pytest.mark.parametrize(
+    ("slow", "cpu", "over"), [({}, 2, 1 / 0.8), ({1: 0.25}, 1, 4 / ((1 + 4 + 2 * 5 / 3) / 4))]
+)
 def test_the_thread_that_memory_or_its_core_makes_slow_is_named_with_intervals(
     tmp_path: Path, slow: dict[int, float], cpu: int, over: float
 ) -> None:
@@ -54,7 +56,7 @@ def test_the_thread_that_memory_or_its_core_makes_slow_is_named_with_intervals(
     study = Study("S", "Q?", (measure,), launches=6)
     law = Law(slow_cores=slow, noise=0.002)
     run = store.load(simulated_run(tmp_path, law, description=TWO_NODES, study=study))
-    (found,) = (each.slowest for each in analyse(run).estimates if each.benchmark == "himeno")
+    found = next(each.slowest for each in analyse(run).estimates if each.benchmark == "himeno")
     assert found
     assert found.cpu in {cpu, cpu + (not slow)}
     assert found.over_mean.has_interval
@@ -83,10 +85,7 @@ def test_whether_the_slowest_thread_decides_is_judged_on_the_run(
 
 def test_where_threads_are_slow_in_turn_no_single_one_decides(run: Run) -> None:
     """Each thread works 75 % of a sweep: another one is the last in each."""
-    launches = tuple(
-        timed(each, tuple(0.75 * _sweeps(each, 10) for _ in range(4)))
-        for each in run.launches
-    )
+    launches = tuple(timed(each, tuple(0.75 * _sweeps(each, 10) for _ in range(4))) for each in run.launches)
     whole = msgspec.structs.replace(run, launches=launches)
     page = next(each for each in sections(whole, analyse(whole)) if each.id == "first-touch")
     (table,) = (each for each in page.tables if "Slowest on cpu" in [str(column) for column in each.columns])

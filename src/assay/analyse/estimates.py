@@ -15,8 +15,8 @@ import numpy as np
 from assay.analyse import joint
 from assay.analyse.launches import CaseAttempt, Sampled, misplaced, used, worst_stop
 from assay.analyse.modes import two_modes
-from assay.analyse.states import FAR, NEAR
 from assay.analyse.slowest import slowest_thread
+from assay.analyse.states import FAR, NEAR
 from assay.analyse.statistics import FEWEST_FOR_TAIL, Samples, median_interval, medians, percentile
 from assay.model import measurands
 from assay.model.declaration import Declaration, Metric, keep

@@ -68,9 +68,7 @@ def renamed(printed: Sequence[Measured], source: Run, run: Run, measured: Sequen
     found, factors = own(source, run), stated(source)
     if not found:
         return list(printed)
-    known = {
-        (level.factor, level.level): level for each in measured for level in each.estimate.measurand.levels
-    }
+    known = {(level.factor, level.level): level for each in measured for level in each.estimate.measurand.levels}
 
     def of(each: Measured) -> Measured:
         measurand, levels = each.estimate.measurand, {}
@@ -100,7 +98,9 @@ def _own(name: str, factor: StatedFactor, run: Run) -> Iterator[tuple[str, tuple
         level = run.plan.levels[found]
         yield from ((each, (found, level)) for each in factor.levels if _named(factor.words(each), {level: level}))
         return
-    said = {level: f"{level} {found.prefixes.get(level, '')} {found.commands.get(level, '')}" for level in found.levels}
+    said = {
+        level: f"{level} {found.prefixes.get(level, '')} {found.commands.get(level, '')}" for level in found.levels
+    }
     met = {each: mine for each in factor.levels if (mine := _named(factor.words(each), said))}
     if not met and factor.default:  # names that say nothing: the usual level is the first of each
         others = [each for each in factor.levels if each != factor.default]
@@ -110,7 +110,7 @@ def _own(name: str, factor: StatedFactor, run: Run) -> Iterator[tuple[str, tuple
 
 
 def _named(words: Sequence[str], said: Mapping[str, str]) -> str:
-    """The level of a run whose name or command has the first of these words that any has; empty if none has one."""
+    """The level of a run whose name or command has the first of these words that any has; empty if none has."""
     for word in words:
         if mine := next((level for level, about in said.items() if _plain(word) in _plain(about)), ""):
             return mine

@@ -37,7 +37,7 @@ def _of_run(own: Side, published: list[Side], given: Mapping[str, str]) -> Itera
 
 
 def of_levels(evidence: Iterable[Evidence], factor: str) -> tuple[Repetition, ...]:
-    """Return the conclusions about a factor of whole runs that repeat a publication, each by a run at its level."""
+    """Return the conclusions of repeated publications about a factor of whole runs, each by a run at its level."""
     found = filter(None, map(repetition.of, evidence))
     of = grouped(found, lambda each: each.reference)
     about = (_about(each, factor) for each in of.values())
@@ -51,7 +51,9 @@ def _about(runs: Sequence[Repetition], factor: str) -> Repetition:
     def names_it(judged: Judged) -> bool:
         return any(names & operand.factors.keys() for operand in judged.conclusion.quantity.operands)
 
-    rows, judged = (list(zip(*of, strict=True)) for of in ((each.rows for each in runs), (each.conclusions for each in runs)))
+    rows, judged = (
+        list(zip(*of, strict=True)) for of in ((each.rows for each in runs), (each.conclusions for each in runs))
+    )
     return msgspec.structs.replace(
         runs[0],
         rows=tuple(min(of, key=lambda row: row.ours is None) for of in rows if names & of[0].factors.keys()),

@@ -152,7 +152,7 @@ def _isolated(root: Path) -> Fact:
 
 
 def installed(root: Path) -> dict[str, Fact]:
-    """What decides how messages pass and clocks are set, if it is installed: `OFED`, `rdma-core`, `tuned profile`."""
+    """What decides how messages pass and clocks are set, if installed: `OFED`, `rdma-core`, `tuned profile`."""
     match = re.search(r"(?:MLNX_)?OFED(?:_LINUX|_internal)?-\d[\w.-]*", files.text(root / _OFED) or "")
     found = {"OFED": Fact(match[0].rstrip(".-"), source=f"/{_OFED}")} if match else {}
     for name in _VERBS:

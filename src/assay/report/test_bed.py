@@ -1,4 +1,4 @@
-"""The test bed of a publication beside that of the run that repeats it: what was read, and what the user states."""
+"""The test bed of a publication beside that of the run that repeats it: as read, and as the user states it."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -76,7 +76,9 @@ def _named(section: str, name: str, machine: Machine, *, alone: bool) -> str:
 
 
 def _mpis(run: Run, _machine: Machine) -> str:
-    return listed(dict.fromkeys(each.toolchain.mpi.name for each in run.info.builds.values() if each.toolchain.mpi))
+    return listed(
+        dict.fromkeys(each.toolchain.mpi.name for each in run.info.builds.values() if each.toolchain.mpi)
+    )
 
 
 def _links(_run: Run, machine: Machine) -> str:

@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 from assay.launch.command import Command, CpuTimes, Outcome
 from assay.model.machine import Topology
 from assay.model.rank import Rank
-from assay.model.record import RECORD_SCHEMA, SIMULATED, Clock, End, FigureOfMerit, Header, ProgramRecord, Threads, Verdict
+from assay.model.record import (
+    RECORD_SCHEMA,
+    SIMULATED,
+    Clock,
+    End,
+    FigureOfMerit,
+    Header,
+    ProgramRecord,
+    Threads,
+    Verdict,
+)
 from assay.simulation.launcher import counts_of, hosts_of
 from assay.simulation.law import Fault, FaultKind, Law
 from assay.simulation.links import boot_id, hosts_in_use, traffic
@@ -265,10 +275,12 @@ class _Launch:
 
     def _threads(self, kernel: str, load: Workload, phase: Phase) -> Iterator[Threads]:
         """What each thread of each rank works; its noise is drawn aside, so that samples do not depend on it."""
-        count = phase.iterations * phase.seconds.shape[1]
-        (rng,) = self.rng.spawn(1) if load.threads else (None,)
-        for rank, seconds in enumerate(phase.seconds.sum(axis=1)) if rng else ():
+        if not load.threads:
+            return
+        (rng,) = self.rng.spawn(1)
+        for rank, seconds in enumerate(phase.seconds.sum(axis=1)):
             own = np.array(load.threads) * rng.lognormal(0.0, self.law.noise, len(load.threads))
+            count = phase.iterations * phase.seconds.shape[1]
             yield Threads(kernel, rank, count, tuple(map(float, seconds * own / max(1.0, own.max()))))
 
     def _solve(self, case: CaseRequest, load: Workload, sampler: Sampler, paces: NDArray[np.float64]) -> _Lines:

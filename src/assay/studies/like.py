@@ -96,7 +96,9 @@ def _other_levels(found: Imported) -> Iterator[tuple[str, str]]:
         why = "what is here takes its place"
         if factor in found.factors:
             vary = found.factors[factor].vary
-            why = f"to compare them, add {f'--vary {vary}' if vary else f'--level {factor}=LEVEL'} (docs/factors.md)"
+            why = (
+                f"to compare them, add {f'--vary {vary}' if vary else f'--level {factor}=LEVEL'} (docs/factors.md)"
+            )
         elif factor not in FACTOR_ROLES:
             why = f"to compare them, name such levels in assay.toml, [factor.{factor}], and add --vary {factor}"
         yield f"{factor} of the source: {named}", why

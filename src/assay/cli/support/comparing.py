@@ -124,8 +124,8 @@ def compare_levels(names: Sequence[str], factor: str, declared: Declared, wanted
             else ComparedToFirst(RESULT_SCHEMA, ids, tuple(found), None, (), repeated)
         )
     else:
-        for each in repeated:
-            repetition_screen.conclusions(each, Screen(output.console()))
+        for publication in repeated:
+            repetition_screen.conclusions(publication, Screen(output.console()))
         for each in found:
             figure_rows.render(each, output.console(), everything=wanted.everything)
     for blocks, each in zip(alternating, found, strict=True):

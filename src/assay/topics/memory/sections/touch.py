@@ -15,8 +15,8 @@ from assay.report.vocabulary import known as known_word
 from assay.topics.memory.models.numa_matrix import NumaMatrix
 
 _ONE_THREAD = text(
-    "A sweep ends when its last thread does. A thread that works in 90 % of the time of a sweep or more decides it; "
-    "where the share is smaller, another thread is the last one in each sweep, or all wait for something else."
+    "A sweep ends when its last thread does. A thread that works in 90 % of the time of a sweep or more decides "
+    "it; where the share is smaller, another thread is the last one in each sweep, or all wait for something else."
 )
 _NONE, _INTERLEAVE, _BIND = "first-touch", "interleave", "bind"
 
