@@ -10,6 +10,7 @@ from tests.unit.scene_by_hand import exactly, rows, scene
 
 from assay.analyse.estimates import Measured
 from assay.analyse.plateaus import Boundary
+from assay.analyse.slowest import slowest_thread
 from assay.model.comparison import Comparison
 from assay.model.law import Point
 from assay.model.placed import Proof
@@ -155,22 +156,33 @@ def himeno(memory: str, rate: float, threads: tuple[float, ...], pages: dict[str
         placed("all", 4, 5, 6, memory=memory), proven=Proof(((4, 5, 6),), pages, as_asked=True)
     )
     made = measured("himeno", "jacobi", "rate", [rate] * 6, place, size="L", touch="serial")
-    return Measured(msgspec.structs.replace(made.estimate, threads=threads, disturbed=0), made.launches)
+    slowest = slowest_thread([[own / max(threads) for own in threads]] * 6, place) if threads else None
+    return Measured(
+        msgspec.structs.replace(made.estimate, threads=threads, slowest=slowest, disturbed=0), made.launches
+    )
 
 
 def test_himeno_with_and_without_interleave_is_shown_in_mflops_with_the_slowest_thread() -> None:
     plain = himeno("first-touch", 1.5e9, (0.2, 0.5, 0.25), {"0": 1.0})
     spread = himeno("interleave", 3e9, (0.1, 0.11, 0.1), {"0": 0.5, "1": 0.5})
     of = scene([plain, spread], comparisons=[compared(spread.estimate.id, plain.estimate.id, 2.0)])
-    rates, threads = touch.declared.shared_tables[0](of)
+    (rates,), (threads,) = (shared(of) for shared in touch.declared.shared_tables)
     assert [tuple(map(str, row))[:5] for row in rates.rows] == [
         ("none", "1,500", "[1,500, 1,500]", "6", "1"),
         ("interleave", "3,000", "[3,000, 3,000]", "6", "2.00"),
     ]
     assert "The ratio comes from launches paired by block" in rates.note
     assert [tuple(map(str, row)) for row in threads.rows] == [
-        ("none", "node 0 100 %", "500 ms", "250 ms", "2.00", "5"),
-        ("interleave", "node 0 50 %, node 1 50 %", "110 ms", "100 ms", "1.10", "5"),
+        (
+            "all, size L, serial first touch",
+            *("node 0 100 %", "5", "6 of 6", "500 ms", "1.58 [1.58, 1.58]", "100 % [100, 100]"),
+            "yes, and it is slow",
+        ),
+        (
+            "all, size L, interleaved, serial touch",
+            *("node 0 50 %, node 1 50 %", "5", "6 of 6", "110 ms", "1.06 [1.06, 1.06]", "100 % [100, 100]"),
+            "yes, and it is slow",
+        ),
     ]
 
 

@@ -80,7 +80,7 @@ def _decides(found: SlowestThread) -> Text:
     least = 1 - REGIONS["about"]
     if found.of_iteration.lo >= least:
         return text("yes, and it is slow") if found.over_mean.lo > ORDER else text("all threads are equally slow")
-    return text("no: they are slow in turn") if found.of_iteration.hi < least else text("cannot be told")
+    return text("no") if found.of_iteration.hi < least else text("cannot be told")
 
 
 def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Table:
