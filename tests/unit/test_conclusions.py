@@ -34,7 +34,7 @@ INCONSISTENT = {
 #: Sentences for which the source prints no number: their curves are pictures.
 UNPRINTED = {
     ("cs-pccluster2", "under Vine Linux jumbo frames improve TCP"),
-    ("hpcdiy-numa", "where all memory lies on one node, the slowest thread decides"),
+    ("hpcdiy-numa", "where all memory lies on one node, some threads are slower"),
 }
 #: Reference -> conclusions that a run on a simulated machine of its shape decides, at least.
 JUDGED = {

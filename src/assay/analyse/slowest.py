@@ -5,13 +5,10 @@ from collections.abc import Sequence
 from statistics import fmean, median
 
 from assay.analyse.statistics import median_interval
+from assay.model.derivation import OF_ITERATION, OVER_MEAN
 from assay.model.placed import Placed
 from assay.model.result import SlowestThread
 
-#: Threads of one launch -> how much longer the slowest one works than they do on average.
-OVER_MEAN = "slowest thread"
-#: The same -> the share of an iteration in which the slowest one works: near 1 the others wait for it.
-OF_ITERATION = "share of the slowest thread"
 ASPECTS = frozenset((OVER_MEAN, OF_ITERATION))
 
 

@@ -10,6 +10,8 @@ from assay.model.declaration import ParamValue
 Aspect = str
 #: Aspects of the machine alone, which nothing needs to be measured for.
 OF_MACHINE = frozenset(("nominal clock", "memory nodes", "node memory", "node distance"))
+#: Aspects of the slowest thread of a figure: its work over the mean of all threads, and over the time of all.
+OVER_MEAN, OF_ITERATION = "slowest thread", "share of the slowest thread"
 #: How the printed number states a ratio: as it is, as `30 % lower`, or as `3 % higher`.
 Printed = Literal["ratio", "loss", "gain"]
 

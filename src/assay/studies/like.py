@@ -11,7 +11,7 @@ from assay.catalogue import benchmarks
 from assay.model import roles
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Axis, Params, ParamValue
-from assay.model.derivation import OF_MACHINE
+from assay.model.derivation import OF_ITERATION, OF_MACHINE, OVER_MEAN
 from assay.model.errors import UsageError
 from assay.model.imported import RANGE_END, UNSTATED, Figure, Imported, Table
 from assay.model.measurands import FACTOR_ROLES
@@ -110,7 +110,8 @@ def _of_conclusions(found: Imported, curves: Sequence[Measure]) -> Iterator[_Row
     for each in found.conclusions:
         operands = each.quantity.operands
         levels = {name for operand in operands for name in operand.factors} - {"network"}
-        if levels or not {operand.benchmark for operand in operands} <= known:
+        of_threads = any(operand.aspect in {OVER_MEAN, OF_ITERATION} for operand in operands)
+        if levels or of_threads or not {operand.benchmark for operand in operands} <= known:
             continue
         with suppress(_AbsentError):
             for table, figure in _measured(_NO_TABLE, replace(_NO_FIGURE, derivation=each.quantity)):

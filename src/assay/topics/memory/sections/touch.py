@@ -37,16 +37,14 @@ def _published(scene: Scene) -> Iterable[Table]:
 
 def _by_thread(scene: Scene) -> Iterable[Table]:
     """Show why rates of the stencil differ: where the pages were found, and which thread the others wait for."""
-    rates = selection.headline_metric(selection.of_benchmark(scene.analysis, "himeno"))
     rows = []
-    for e in selection.measured(selection.middle(rates)):
-        if e.slowest is None:
-            continue
+    for e in _timed(scene.analysis):
         shares = e.placement.proven.page_nodes if e.placement.proven else {}
         nodes = (
             text("node {node} {share}", node=node, share=formatting.percent(each)) for node, each in shares.items()
         )
-        found = e.slowest
+        if (found := e.slowest) is None:
+            continue
         rows.append(
             (
                 _stencil(e),
@@ -66,6 +64,12 @@ def _by_thread(scene: Scene) -> Iterable[Table]:
         )  # fmt: skip
         caption = text("The slowest thread of each sweep, for which the others wait")
         yield Table(caption, columns, tuple(rows), frozenset({2, 3, 4, 5, 6}), _ONE_THREAD)
+
+
+def _timed(analysis: Analysis) -> tuple[Estimate, ...]:
+    """Rates of the stencil whose threads were timed."""
+    rates = selection.headline_metric(selection.of_benchmark(analysis, "himeno"))
+    return tuple(e for e in selection.measured(selection.middle(rates)) if e.slowest)
 
 
 def _stencil(estimate: Estimate) -> str:
@@ -255,7 +259,9 @@ declared = Declared(
         "initialises all data, all threads later read from one node. Interleaved pages are spread over all nodes. "
         "If each thread initialises its own part, all memory is local."
     ),
-    select=lambda analysis, _headline: tuple(e for members in groups(analysis).values() for e in members),
+    select=lambda analysis, _headline: tuple(
+        {e.id: e for members in (*groups(analysis).values(), _timed(analysis)) for e in members}.values()
+    ),
     sentences=_sentences,
     charts=_charts,
     shared_tables=(_published, _by_thread),
