@@ -16,7 +16,7 @@ from assay.model.errors import UsageError
 from assay.model.facts import Fact
 from assay.model.machine import Machine
 from assay.model.run import Run
-from assay.report import html, provenance
+from assay.report import html, provenance, test_bed
 from assay.simulation import Law, SimulatedMachine
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -75,6 +75,36 @@ def test_driver_firmware_and_release_of_cards_are_read(tmp_path: Path) -> None:
         "eth0": ["mlx5_core", "5.8-1.1.2", "16.35.2000 (MT_0000000008)"],
     }
     assert machine.fact("system", "OFED").value == "MLNX_OFED_LINUX-5.8-1.1.2.1"
+
+
+def test_the_test_bed_of_a_source_stands_beside_what_was_read_and_what_the_user_states(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    machine = planted(root)
+    files = {
+        "sys/class/dmi/id/bios_vendor": "Dell Inc.",
+        "sys/class/dmi/id/bios_version": "1.4.8",
+        "sys/class/dmi/id/bios_date": "05/21/2018",
+        "usr/lib64/libibverbs.so.1.14.39.0": "",
+        "etc/tuned/active_profile": "hpc-compute",
+    }
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content)
+    system = systems.facts(root) | systems.installed(root)
+    machine = msgspec.structs.replace(machine, facts=machine.facts | {"system": system})
+    run = run_on(with_given(machine, facts({"bios-profile": "performance"})), tmp_path / "runs")
+    found = test_bed.table("epyc-7601", run)
+    assert found
+    ours = {str(fact): str(here) for fact, _, here in found.rows}
+    assert ours["network: driver"] == "OFED MLNX_OFED_LINUX-5.8-1.1.2.1; rdma-core 39.0"
+    profile = ours["system: system profile"]
+    assert profile.startswith("performance; firmware Dell Inc. 1.4.8 (05/21/2018); tuned profile hpc-compute")
+    assert ours["memory: NUMA nodes"] == "1 in 1 package"
+    assert ours["memory: interleaving (BIOS)"] == "not stated: `--level interleave=...`"
+    stated = msgspec.structs.replace(run, plan=msgspec.structs.replace(run.plan, levels={"interleave": "die"}))
+    again = test_bed.table("epyc-7601", stated)
+    assert again
+    assert ("memory: interleaving (BIOS)", "memory channel", "interleave die") in again.rows
 
 
 def run_on(machine: Machine, folder: Path) -> Run:

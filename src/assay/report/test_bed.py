@@ -67,7 +67,8 @@ def _ours(section: str, name: str, run: Run, machine: Machine) -> str:
     if not stated and (section, name) in _STATED:
         stated = [text("not stated: `--level {name}=...`", name=names[0])]
     read = [_named(of, each, machine, alone=len(facts) == 1) for of, each in facts if machine.fact(of, each).known]
-    return joined("; ", [*stated, *read])
+    unknown = [text("unknown")] if (section, name) in _FACTS else []
+    return joined("; ", [*stated, *read] or unknown)
 
 
 def _named(section: str, name: str, machine: Machine, *, alone: bool) -> str:

@@ -59,8 +59,8 @@ def _by_thread(scene: Scene) -> Iterable[Table]:
         )
     if rows:
         columns = headings(
-            "Himeno", "Memory by node", "Slowest on cpu", "Launches", "Its work in a sweep",
-            "Over the mean thread", "Of the sweep", "Decides the rate",
+            "Himeno", "Memory by node", "Slowest on cpu", "Launches", "Its work",
+            "Over the mean", "Of the sweep", "Decides the rate",
         )  # fmt: skip
         caption = text("The slowest thread of each sweep, for which the others wait")
         yield Table(caption, columns, tuple(rows), frozenset({2, 3, 4, 5, 6}), _ONE_THREAD)
