@@ -23,7 +23,6 @@ from assay.store import columns
 from assay.store.columns import Counted, Floats, Head, Ints
 from assay.store.files import COLUMNS, COLUMNS_FORM
 
-
 _Record = TypeVar("_Record")
 
 
