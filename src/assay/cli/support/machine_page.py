@@ -152,7 +152,7 @@ def _show_devices(machine: Machine, console: Console) -> None:
 
 
 def _virtual(device: Device) -> bool:
-    return "virtual" in device.facts and device.facts["virtual"].value is True
+    return device.value("virtual") is True
 
 
 def _shaped(device: Device) -> str:
