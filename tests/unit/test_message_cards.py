@@ -132,6 +132,30 @@ def test_the_faster_one_is_named_where_the_interval_excludes_1(
     assert words(over_tcp_small=ratio(*over))["Against TCP"].endswith(verdict)
 
 
+@pytest.mark.parametrize(
+    ("over", "seen"),
+    [
+        (1.25, "In one launch MPI passed small messages about 1.2 times as fast as sockets."),
+        (0.5, "In one launch sockets passed small messages about 2 times as fast as MPI."),
+        (7337.0, "Small messages of MPI or of plain sockets waited in the only launch: no comparison."),
+        (1 / 7337, "Small messages of MPI or of plain sockets waited in the only launch: no comparison."),
+    ],
+)
+def test_one_launch_claims_no_factor_and_a_huge_one_is_not_printed(over: float, seen: str) -> None:
+    found = words(over_tcp_small=stated(over, unit=""))["Against TCP"]
+    assert found == f"{seen} It is not certain which one is faster."
+
+
+def test_how_many_launches_figures_are_of_is_said_after_the_sentences() -> None:
+    one = ProfileFigure(Quantity(4e-6, 4e-6, 4e-6, "s", "single"), 1, ("one",))
+    streamed = stated(3e6, 2.9e6, 3.1e6, unit="1/s")
+    found = words(small=one, small_bytes=8, alone=one.inverse("1/s"), streamed=streamed, window=64)
+    sentences = found["Small messages"]
+    assert sentences.startswith("4.00 µs one way at 8 B: 250 k/s if each message waits")
+    assert sentences.endswith("Figures without an interval are of 1 launch.")
+    assert "of 1 launch" not in words(small=stated(4e-6, 3e-6, 5e-6, unit="s"))["Small messages"]
+
+
 def test_a_limit_has_its_words_between_nodes_and_inside_one() -> None:
     copied = ratio(0.5, 0.4, 0.6)
     assert "reach the wire rate of eth0" in words(over_copy=copied)["Limited by"]
@@ -173,7 +197,7 @@ def test_the_rate_of_long_messages_is_given_with_its_limit() -> None:
         ((1023.0, 1000.0, 1023.4), "1023 B [1000, 1023]"),
         ((1024.0, 1024.0, 2048.0), "1 KiB [1, 2]"),
         ((1024.0, 512.0, 2048.0), "1 KiB [512 B, 2 KiB]"),
-        ((2**20 - 1024.0, 2**19, 2**20), "1.02e+03 KiB [512 KiB, 1 MiB]"),
+        ((2**20 - 1024.0, 2**19, 2**20), "1023 KiB [512 KiB, 1 MiB]"),
         ((2.0**20, 2.0**20, 3 * 2.0**20), "1 MiB [1, 3]"),
     ],
 )
