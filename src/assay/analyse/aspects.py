@@ -150,7 +150,9 @@ def _share_of_pages(operand: Operand, estimate: Estimate, run: Run) -> Found:
 def _free_memory(operand: Operand, estimate: Estimate, run: Run) -> Found:
     """Memory of that node without the pages of the case; what the system itself uses is not known."""
     found = _pages_by_role(operand, estimate, run)
-    return found if isinstance(found, str) else exact(found[1].memory_bytes - found[0] * estimate.memory_bytes, "B")
+    return (
+        found if isinstance(found, str) else exact(found[1].memory_bytes - found[0] * estimate.memory_bytes, "B")
+    )
 
 
 def _pages_by_role(operand: Operand, estimate: Estimate, run: Run) -> tuple[float, NumaNode] | str:

@@ -165,9 +165,7 @@ def _met(printed: Sequence[Measured], own: operands.Figures) -> list[Measured | 
     for one, other in matching.pairs(printed, having):
         peers.setdefault(one, other)
     return [
-        having[peers[at]]
-        if at in peers
-        else operands.why_without(each.estimate, own.run) or text("not measured")
+        having[peers[at]] if at in peers else operands.why_without(each.estimate, own.run) or text("not measured")
         for at, each in enumerate(printed)
     ]
 

@@ -8,7 +8,7 @@ from assay.model.derivation import Derivation
 from assay.model.quantity import Quantity
 
 #: How two values of a quantity are compared: by their `ratio`; what is printed in percent by the difference in
-#: percentage `points`; what can have either sign by the `difference`; a value of an axis, such as the size at which
+#: percentage `points`; what can have either sign by the `difference`; a value of an axis, as the size at which
 #: a curve is best, by its `place` alone.
 Scale = Literal["ratio", "points", "difference", "place"]
 #: Where a figure lies: inside the published range, partly inside, above or below it; empty beside a single number.

@@ -14,8 +14,8 @@ from assay.model.quantity import Quantity
 #: an axis is in the published range, or elsewhere; or it is partly within; or it has no interval; empty without a
 #: figure.
 Standing = Literal["", "as published", "better", "worse", "elsewhere", "open", "no interval"]
-#: Our assumption: a machine of the same parts differs by a few percent. Published figures have no uncertainty. What
-#: is printed in percent may be 0: then 2 percentage points are as published.
+#: Our assumption: a machine of the same parts differs by a few percent; published figures have no uncertainty.
+#: What is printed in percent may be 0: then 2 percentage points are as published.
 AS_PUBLISHED, AS_PUBLISHED_POINTS = 0.05, 0.02
 
 

@@ -15,6 +15,8 @@ _NODES = "nodes"
 _SHOWN = {"us": "µs"}
 #: Numbers of three digits or more have no decimals.
 _WHOLE = 100
+#: Ratios nearer to 1 have three decimals.
+_NEAR = 0.02
 _SIDES: dict[Side, str] = {
     "": "",
     "inside": text("inside"),
@@ -30,20 +32,24 @@ def number(typed: str, unit: str) -> str:
 
 
 def in_unit(figure: Quantity, unit: str, form: Printed = "ratio") -> str:
-    """Return a figure in the unit in which a source prints its own: `0.59 µs [0.58, 0.60]`; a ratio as `30.1 %`."""
+    """Return a figure in the unit of a source: `0.59 µs [0.58, 0.60]`; a ratio as it is printed: `30.1 %`."""
     if unit == _NODES and not (figure.has_interval and figure.lo < figure.hi):
         return text("{count} node|{count} nodes", count=int(figure.value))
     shown = as_printed(figure, form).over(_factor(unit), _SHOWN.get(unit, unit))
-    if unit not in {*_SIZES, _NODES}:
+    is_number = not unit and not shown.has_ends and shown.value.is_integer()
+    is_near = not unit and abs(shown.value - 1) < _NEAR and not is_number
+    if not (is_number or is_near or unit in {*_SIZES, _NODES}):
         return formatting.interval(shown, "").short
-    value, low, high = map(_whole, shown)
+    near = ".3f" if shown.has_ends else ".4g"
+    value, low, high = (f"{each:{near}}" if is_near else _whole(each) for each in shown)
     if not shown.has_ends or shown.lo == shown.hi:
-        return f"{value} {unit}"
-    return f"{value} {unit} [{low}, {high}]" if shown.has_interval else f"{value} {unit} ({low} to {high})"
+        return f"{value} {unit}".strip()
+    ends = f"[{low}, {high}]" if shown.has_interval else f"({low} to {high})"
+    return " ".join(filter(None, (value, unit, ends)))
 
 
 def compared(found: Agreement | None, unit: str) -> str:
-    """Return how a figure compares with a published one: `×3.30`, `+7.0 points`, `above, ×1.10`, `inside`."""
+    """Return how a figure compares with a published one: a factor, `+7.0 points`, `-157 Mbps`, `inside`."""
     if found is None:
         return ""
     return joined(", ", (_SIDES[found.side], _apart(found, unit) if found.apart else ""))

@@ -13,9 +13,9 @@ from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.quantity import exact
 from assay.model.repetition import RepeatedRow, Repetition, Standing
 from assay.model.run import Run
-from assay.model.text import Text, capital, filled, joined, text
+from assay.model.text import Text, filled, joined, text
 from assay.model.units import format_size
-from assay.report import printed, remedies
+from assay.report import formatting, printed, remedies
 from assay.report.section import Table, headings, trimmed
 from assay.report.vocabulary import known
 
@@ -100,12 +100,12 @@ def says(judged: Judged) -> str:
 
 def figures(judged: Judged) -> str:
     """The quantity of the run beside what is published: `12.3 [12.1, 12.4] here`; empty without one."""
-    here = ours(judged)
+    here, number = ours(judged), theirs(judged)
     if not here:
         return ""
-    if judged.conclusion.stated:
+    if judged.conclusion.stated or not number:
         return text("{here} here", here=here)
-    return text("{here} here, {published} published", here=here, published=theirs(judged))
+    return text("{here} here, {published} published", here=here, published=number)
 
 
 def why(judged: Judged) -> str:
@@ -118,7 +118,7 @@ def why(judged: Judged) -> str:
         return text("The source prints no figure for it.")
     if judged.is_stated and judged.quantity is None and not judged.doubt:
         return text("The source prints this number alone, not the figures from which it follows.")
-    return capital(text("{reason}.", reason=judged.detail)) if judged.detail else ""
+    return formatting.sentence(judged.detail)
 
 
 def region(judged: Judged) -> Text:
@@ -141,7 +141,7 @@ def ours(judged: Judged) -> str:
 
 
 def theirs(judged: Judged) -> str:
-    """The number that the authors print; if they print none, what follows from their figures; empty without both."""
+    """The number that the authors print, else what follows from their figures; empty without both."""
     rule = judged.conclusion
     if rule.stated or judged.printed is None or judged.is_stated:
         return printed.number(rule.stated, rule.unit)

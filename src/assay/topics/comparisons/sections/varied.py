@@ -193,17 +193,19 @@ def _controls(analysis: Analysis) -> tuple[Table, ...]:
 
 
 def largest(scene: Scene) -> Difference | None:
-    """Return the statement on the largest certain difference, else on the largest that is seen; None without one."""
+    """Return the statement on the largest certain difference, else on the largest seen one; None without any."""
     known, shown = scene.cached(_known), {each.id for each in scene.cached(_varied)}
     of = (each for each in scene.analysis.comparisons if each.id in shown)
     found = [_said(each, known) for each in of]
-    sure = [each for each in found if each.relation == "more"] or [each for each in found if each.relation == "open"]
+    sure = [each for each in found if each.relation == "more"] or [
+        each for each in found if each.relation == "open"
+    ]
     return max(sure, key=lambda each: each.ratio.value, default=None)
 
 
 def _said(each: Comparison, known: dict[str, Estimate]) -> Difference:
     a, b = (Named(f"{each.differ} {level}", known[e]) for level, e in ((each.level, each.a), (each.base, each.b)))
-    return difference(each, a, b, _what(each, known), of_speeds=True)
+    return difference(each, a, b, _what(each, known, whole=True), of_speeds=True)
 
 
 def _largest(most: Difference) -> Text:

@@ -106,40 +106,62 @@ def _of_limit(profile: Profile) -> Text:
 
 
 _OPEN = text("It is not certain which one is faster.")
-#: Size of messages, and whether plain sockets pass them in less time than MPI -> the sentence; and those of a ratio
-#: of a single launch.
+#: Size of messages, and whether plain sockets pass them in less time than MPI -> the sentence; then those for a
+#: ratio of a single launch.
 _TCP: dict[tuple[str, bool], Text] = {
-    ("small", False): text("MPI passes small messages {over_tcp_small} times as fast as plain sockets."),
-    ("small", True): text("Plain sockets pass small messages {under_tcp_small} times as fast as MPI."),
+    ("small", False): text(
+        "MPI passes messages of {small_bytes} {over_tcp_small} times as fast as plain sockets."
+    ),
+    ("small", True): text("Plain sockets pass messages of {small_bytes} {under_tcp_small} times as fast as MPI."),
     ("long", False): text("MPI passes long messages {over_tcp} times as fast as plain sockets."),
     ("long", True): text("Plain sockets pass long messages {under_tcp} times as fast as MPI."),
 }
 _TCP_ONCE: dict[tuple[str, bool], Text] = {
-    ("small", False): text("In one launch MPI passed small messages about {over_tcp_small} times as fast as sockets."),
-    ("small", True): text("In one launch sockets passed small messages about {under_tcp_small} times as fast as MPI."),
-    ("long", False): text("In one launch MPI passed long messages about {over_tcp} times as fast as sockets."),
-    ("long", True): text("In one launch sockets passed long messages about {under_tcp} times as fast as MPI."),
+    ("small", False): text(
+        "Without an interval: MPI passed messages of {small_bytes} about {over_tcp_small} times as fast as plain "
+        "sockets."
+    ),
+    ("small", True): text(
+        "Without an interval: plain sockets passed messages of {small_bytes} about {under_tcp_small} times as fast "
+        "as MPI."
+    ),
+    ("long", False): text(
+        "Without an interval: MPI passed long messages about {over_tcp} times as fast as plain sockets."
+    ),
+    ("long", True): text(
+        "Without an interval: plain sockets passed long messages about {under_tcp} times as fast as MPI."
+    ),
 }
 #: One launch that differs by more was disturbed: no program is so much faster than another one.
 _ODD = 20.0
 _WAITED: dict[str, Text] = {
-    "small": text("Small messages of MPI or of plain sockets waited in the only launch: no comparison."),
-    "long": text("Long messages of MPI or of plain sockets waited in the only launch: no comparison."),
+    "small": text("MPI or plain sockets waited with messages of {small_bytes}: no comparison."),
+    "long": text("MPI or plain sockets waited with long messages: no comparison."),
 }
 
 
 def _against_tcp(size: str, ratio: ProfileFigure | None) -> Text:
-    """Return the sentence on MPI and plain sockets; a ratio of one launch is no claim, and a huge one no figure."""
-    factor = ratio.value.value if ratio else 1.0
+    """Return the sentence on MPI and plain sockets; a ratio of one launch is no claim, a huge one no figure."""
     if ratio is None or ratio.value.has_ends or ratio.basis == "imported":
-        return _TCP[size, factor < 1]
-    return _WAITED[size] if max(factor, 1 / factor) > _ODD else _TCP_ONCE[size, factor < 1]
+        return _TCP[size, _is_slower(ratio)]
+    return _WAITED[size] if _is_odd(ratio) else _TCP_ONCE[size, _is_slower(ratio)]
+
+
+def _is_slower(ratio: ProfileFigure | None) -> bool:
+    """Whether plain sockets pass messages in less time than MPI."""
+    return bool(ratio and ratio.value.value < 1)
+
+
+def _is_odd(ratio: ProfileFigure) -> bool:
+    """Whether it is a ratio of one launch that only a wait explains."""
+    factor = ratio.value.value
+    return not ratio.value.has_ends and max(factor, 1 / factor) > _ODD
 
 
 def _is_open(ratio: ProfileFigure | None) -> bool:
     """Whether the ends of a ratio do not prove which one is faster; one launch has none."""
     value = ratio.value if ratio else None
-    if value is None or value.basis == "imported":
+    if ratio is None or value is None or value.basis == "imported" or _is_odd(ratio):
         return False
     return not (value.has_interval and (value.lo > 1 or value.hi < 1))
 
@@ -264,17 +286,19 @@ def _words(profile: Profile) -> dict[str, str | int]:
 
 
 def _sentences(profile: Profile, sentences: Iterable[Sentence]) -> str:
-    """Join the sentences that are true of a profile; what figures without ends stand on is said once, after them."""
+    """Join the sentences that are true of a profile; the basis of figures without ends is said once, at the end."""
     words, held = _words(profile), (each.template for each in sentences if each.holds(profile))
     templates = [each if isinstance(each, Text) else each(profile) for each in held]
     return joined(" ", [*(filled(each, words) for each in templates), _note(profile, templates)])
 
 
 def _note(profile: Profile, templates: Iterable[Text]) -> str:
-    """Say how many launches the figures without an interval are of; a page says it once of all imported figures."""
+    """Say of how many launches figures without an interval are; a page says it once of all imported ones."""
     used = {name for each in templates if each not in _TCP_ONCE.values() for name in named(each)}
     fields = {name: each for name, each in _figures(profile).items() if name in used}
-    bases = [formatting.basis(each) for each in fields.values() if not (each.value.has_ends or each.basis == "imported")]
+    bases = [
+        formatting.basis(each) for each in fields.values() if not (each.value.has_ends or each.basis == "imported")
+    ]
     if not bases:
         return ""
     return text("Figures without an interval are of {basis}.", basis=formatting.listed(dict.fromkeys(bases)))
@@ -306,8 +330,8 @@ def _slowest(members: tuple[Profile, ...]) -> str:
     by = ", ".join(level for _, level in _others(slow))
     sentence = (
         text(
-            "It is not certain which network is slower for long messages: {slow} gets {low} at {low_bytes}, {fast} "
-            "gets {high} at {high_bytes}."
+            "It is not certain which network is slower for long messages: {slow} gets {low} at {low_bytes}, "
+            "{fast} gets {high} at {high_bytes}."
         )
         if low.value.hi >= high.value.lo
         else text(
