@@ -205,7 +205,7 @@ def largest(scene: Scene) -> Difference | None:
 
 def _said(each: Comparison, known: dict[str, Estimate]) -> Difference:
     a, b = (Named(f"{each.differ} {level}", known[e]) for level, e in ((each.level, each.a), (each.base, each.b)))
-    return difference(each, a, b, _what(each, known, whole=True), of_speeds=True)
+    return difference(each, a, b, _what(each, known), of_speeds=True)
 
 
 def _largest(most: Difference) -> Text:

@@ -26,6 +26,8 @@ _STANDING = frozenset({"wire", "shaper", "slot", "given", "memory"})
 _HARDLY = 0.1
 #: Numbers from here on have no decimals.
 _THOUSAND = 999.5
+#: Ratios of MPI and plain sockets.
+_OF_TCP = frozenset({"over_tcp_small", "under_tcp_small", "over_tcp", "under_tcp"})
 #: Figures that are shown in percent.
 _SHARES = frozenset({"share", "tcp_share", "over_copy"})
 
@@ -122,8 +124,8 @@ _TCP_ONCE: dict[tuple[str, bool], Text] = {
         "sockets."
     ),
     ("small", True): text(
-        "Without an interval: plain sockets passed messages of {small_bytes} about {under_tcp_small} times as fast "
-        "as MPI."
+        "Without an interval: plain sockets passed messages of {small_bytes} about {under_tcp_small} times as "
+        "fast as MPI."
     ),
     ("long", False): text(
         "Without an interval: MPI passed long messages about {over_tcp} times as fast as plain sockets."
@@ -142,7 +144,7 @@ _WAITED: dict[str, Text] = {
 
 def _against_tcp(size: str, ratio: ProfileFigure | None) -> Text:
     """Return the sentence on MPI and plain sockets; a ratio of one launch is no claim, a huge one no figure."""
-    if ratio is None or ratio.value.has_ends or ratio.basis == "imported":
+    if ratio is None or not _is_lone(ratio):
         return _TCP[size, _is_slower(ratio)]
     return _WAITED[size] if _is_odd(ratio) else _TCP_ONCE[size, _is_slower(ratio)]
 
@@ -152,10 +154,15 @@ def _is_slower(ratio: ProfileFigure | None) -> bool:
     return bool(ratio and ratio.value.value < 1)
 
 
+def _is_lone(figure: ProfileFigure) -> bool:
+    """Whether it was measured, but has no ends."""
+    return not figure.value.has_ends and figure.basis != "imported"
+
+
 def _is_odd(ratio: ProfileFigure) -> bool:
     """Whether it is a ratio of one launch that only a wait explains."""
     factor = ratio.value.value
-    return not ratio.value.has_ends and max(factor, 1 / factor) > _ODD
+    return _is_lone(ratio) and max(factor, 1 / factor) > _ODD
 
 
 def _is_open(ratio: ProfileFigure | None) -> bool:
@@ -266,9 +273,13 @@ def _words(profile: Profile) -> dict[str, str | int]:
     top, fields, figures = profile.ceiling, msgspec.structs.asdict(profile), _figures(profile)
     ceiling = formatting.quantity(top.value if top else None, "B/s")
     sizes = zip(("before", "after"), profile.jump_bytes, strict=True)
+    words = {name: shown(each, of_hundred=name in _SHARES) for name, each in figures.items()}
+    words |= {
+        name: f"{each.value.value:.2g}" for name, each in figures.items() if name in _OF_TCP and _is_lone(each)
+    }
     return defaultdict(
         str,
-        {name: shown(each, of_hundred=name in _SHARES) for name, each in figures.items()},
+        words,
         **{name: formatting.param(fields[name], "B") for name in ("solid_bytes", "rate_bytes", "small_bytes")},
         **{name: formatting.param(size, "B") for name, size in sizes},
         asked=profile.asked,
@@ -286,7 +297,7 @@ def _words(profile: Profile) -> dict[str, str | int]:
 
 
 def _sentences(profile: Profile, sentences: Iterable[Sentence]) -> str:
-    """Join the sentences that are true of a profile; the basis of figures without ends is said once, at the end."""
+    """Join the sentences that are true of a profile; what figures without ends stand on is said at the end."""
     words, held = _words(profile), (each.template for each in sentences if each.holds(profile))
     templates = [each if isinstance(each, Text) else each(profile) for each in held]
     return joined(" ", [*(filled(each, words) for each in templates), _note(profile, templates)])
@@ -296,9 +307,7 @@ def _note(profile: Profile, templates: Iterable[Text]) -> str:
     """Say of how many launches figures without an interval are; a page says it once of all imported ones."""
     used = {name for each in templates if each not in _TCP_ONCE.values() for name in named(each)}
     fields = {name: each for name, each in _figures(profile).items() if name in used}
-    bases = [
-        formatting.basis(each) for each in fields.values() if not (each.value.has_ends or each.basis == "imported")
-    ]
+    bases = [formatting.basis(each) for each in fields.values() if _is_lone(each)]
     if not bases:
         return ""
     return text("Figures without an interval are of {basis}.", basis=formatting.listed(dict.fromkeys(bases)))
@@ -377,8 +386,6 @@ def shown(stated: ProfileFigure, *, of_hundred: bool = False) -> str:
     Shares as `95 % [94, 96]`, sizes in B or KiB; a common unit is printed once.
     """
     if stated.value.unit != "B" and not of_hundred:
-        if not (stated.value.unit or stated.value.has_ends or stated.basis == "imported"):
-            return f"{float(f'{stated.value.value:.2g}'):g}"
         return formatting.interval(stated.value, formatting.basis(stated)).short
     (value, unit), *ends = ((format_share(each), "%") if of_hundred else _size(each) for each in stated.value)
     if not stated.value.has_ends:
