@@ -60,7 +60,7 @@ def conclusion(read: Sentence, units: Mapping[str, tuple[str, float]]) -> Conclu
         least, most = 1 - width, 1 + width
     elif ends and least is None and most is None:
         least, most = sorted((ratio(min(ends) * (1 - width)), ratio(max(ends) * (1 + width))))
-    stated = f"{' to '.join(f'{end:g}' for end in ends)} {read.unit}".strip()
+    stated = f"{' to '.join(f'{end:g}' for end in ends)} {read.unit}".strip() if ends else ""
     return Conclusion(
         says=read.says,
         where=read.where,
