@@ -230,10 +230,10 @@ def rows(found: Repetition) -> Iterator[Table]:
     """Make tables of the published figures with ours, one for each quantity, and one of those without ours."""
     columns = headings("Figure", "Published", "Here", "Compared", "Standing", "Conclusion")
     for title, members in grouped((row for row in found.rows if row.ours), _title).items():
-        cells = tuple((_what(each), *_cells(each), _concluded(each, found)) for each in members)
+        cells = tuple((_named(each), *_cells(each), _concluded(each, found)) for each in members)
         yield trimmed(Table(title, columns, cells, frozenset({1, 2, 3}), recorded=True), {5})
     without = tuple(
-        (text("{title}, {figure}", title=_title(row), figure=_what(row)), _published(row), row.reason)
+        (text("{title}, {figure}", title=_title(row), figure=_named(row)), _published(row), row.reason)
         for row in found.rows
         if not row.ours
     )
@@ -288,6 +288,11 @@ def _what(row: RepeatedRow) -> str:
     return joined(", ", (place, memory, *axes, *levels, *ends)) or row.kernel
 
 
+def _named(row: RepeatedRow) -> str:
+    """The same with what the source says of its number: `one core, n 10000 (less than)`."""
+    return text("{value} ({basis})", value=_what(row), basis=row.remark) if row.remark else _what(row)
+
+
 def _setting(name: str, value: float | str, sized: str) -> str:
     if name == sized and isinstance(value, int):
         return format_size(value)
@@ -300,9 +305,7 @@ def _cells(row: RepeatedRow) -> tuple[str, ...]:
 
 
 def _published(row: RepeatedRow) -> str:
-    """The number as printed, with what the source says of it: `3 (less than)`."""
-    typed = printed.number(row.printed, row.unit)
-    return text("{value} ({basis})", value=typed, basis=row.remark) if row.remark else typed
+    return printed.number(row.printed, row.unit)
 
 
 def _concluded(row: RepeatedRow, found: Repetition) -> str:
