@@ -282,7 +282,8 @@ def _own(printed: Estimate, derivation: Derivation, own: Figures) -> Value | str
     try:
         return evaluate(derivation, own, unit=printed.unit, region=_as_printed(printed))
     except MissingError as missing:
-        return str(missing.args[0])
+        reason: str = missing.args[0]  # a text, which pages translate
+        return reason
 
 
 def _measured(printed: Estimate, found: Value) -> Measured:

@@ -228,7 +228,7 @@ def _assumed(found: Repetition) -> str:
 
 def rows(found: Repetition) -> Iterator[Table]:
     """Make tables of the published figures with ours, one for each quantity, and one of those without ours."""
-    columns = headings("Figure", "Published", "Here", "Compared", "Standing", "Conclusion")
+    columns = headings("What", "Published", "Here", "Compared", "Standing", "Conclusion")
     for title, members in grouped((row for row in found.rows if row.ours), _title).items():
         cells = tuple((_named(each), *_cells(each), _concluded(each, found)) for each in members)
         yield trimmed(Table(title, columns, cells, frozenset({1, 2, 3}), recorded=True), {5})
@@ -239,7 +239,7 @@ def rows(found: Repetition) -> Iterator[Table]:
     )
     if without:
         caption = text("Published figures without one of this run")
-        yield Table(caption, headings("Figure", "Published", "Why"), without, frozenset({1}), recorded=True)
+        yield Table(caption, headings("What", "Published", "Why"), without, frozenset({1}), recorded=True)
 
 
 def undecided(found: Repetition) -> str:
