@@ -1,14 +1,24 @@
 """How a figure stands beside a published one: a ratio only where the quantity has one, and in one unit."""
 
+from pathlib import Path
+
 import pytest
+from rich.console import Console
+from tests.simulation import SANDY_BRIDGE, simulated_run
 from tests.unit.test_conclusions import of_reference
 
-from assay import references
+from assay import plan as planning
+from assay import references, store
 from assay.analyse.agreements import Published, agreement, standing
+from assay.compare import terminal
+from assay.compare.sides import sides
 from assay.model.agreement import Scale, scale
 from assay.model.derivation import Derivation, Operand, Printed
+from assay.model.plan import Measure, Study
 from assay.model.quantity import Quantity, exact
+from assay.model.repetition import RepeatedRow, Repetition
 from assay.report import printed, repetition
+from assay.simulation import Law
 
 
 def interval(value: float, lo: float, hi: float) -> Quantity:
@@ -129,3 +139,51 @@ def test_words_without_a_number_show_none() -> None:
     for each in words:
         assert not each.conclusion.stated
         assert bool(repetition.theirs(each)) != each.is_stated
+
+
+def row(ours: Quantity, launches: int, theirs: float = 118e6) -> RepeatedRow:
+    of = Published(exact(theirs), "ratio")
+    return RepeatedRow(
+        benchmark="pt2pt",
+        kernel="message",
+        metric="bandwidth",
+        better="higher",
+        params={},
+        placement="one-core@2",
+        memory="first-touch",
+        factors={},
+        where="",
+        printed="118 MB/s",
+        unit="MB/s",
+        theirs=of.value,
+        ours=ours,
+        launches=launches,
+        agreement=agreement(of, ours),
+        standing=standing(of, ours, "higher", is_sure=ours.has_interval),
+    )
+
+
+def test_a_figure_of_three_launches_that_is_far_from_the_published_one_is_said_in_words() -> None:
+    three = Quantity(354e6, 350e6, 358e6, "B/s", "range")
+    said = str(repetition.undecided(Repetition("x", "x", (row(three, 3),))))
+    assert "354 MB/s (350 to 358) here, 118 MB/s published (" in said
+    assert "3.00). Not certain: 3 launches give no interval; 3 more decide." in said
+    near = Quantity(120e6, 110e6, 130e6, "B/s", "range")
+    assert not repetition.undecided(Repetition("x", "x", (row(near, 3),)))
+    assert not repetition.undecided(Repetition("x", "x", (row(interval(354e6, 350e6, 358e6), 6),)))
+
+
+def test_two_runs_of_three_launches_that_are_far_apart_are_compared_in_words(tmp_path: Path) -> None:
+    study = Study("Two", "How fast?", (Measure("stream", ("all",)),))
+    runs = []
+    for name, traffic in (("a", 6e9), ("b", 18e9)):
+        law = Law(node_traffic=traffic, core_traffic=traffic / 2)
+        options = planning.Options(hosts=(name,), launches=3)
+        path = simulated_run(tmp_path / name, law, description=SANDY_BRIDGE, study=study, options=options)
+        runs.append(store.load(path))
+    console = Console(width=400, record=True)
+    terminal.render(sides(runs), console)
+    said = console.export_text()
+    assert "3.00 (2.9" in said
+    assert "3 launches of a run give no interval; 1 more launch of each run can decide" in said
+    assert "0 of 4 tested differences are certain" in said
