@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from tests.simulation import SANDY_BRIDGE, simulated_run
-from tests.unit.test_conclusions import of_reference
+from tests.unit.test_conclusions import AS_PUBLISHED, of_reference, two_networks
 
 from assay import plan as planning
 from assay import references, store
+from assay.analyse import analyse
 from assay.analyse.agreements import Published, agreement, standing
 from assay.compare import terminal
 from assay.compare.sides import sides
@@ -19,6 +20,7 @@ from assay.model.quantity import Quantity, exact
 from assay.model.repetition import RepeatedRow, Repetition
 from assay.report import printed, repetition
 from assay.simulation import Law
+from assay.topics.comparisons.sections import varied
 
 
 def interval(value: float, lo: float, hi: float) -> Quantity:
@@ -187,3 +189,12 @@ def test_two_runs_of_three_launches_that_are_far_apart_are_compared_in_words(tmp
     assert "3.00 (2.9" in said
     assert "3 launches of a run give no interval; 1 more launch of each run can decide" in said
     assert "0 of 4 tested differences are certain" in said
+
+
+def test_two_networks_of_a_run_of_three_launches_are_compared_in_words(tmp_path: Path) -> None:
+    run = store.load(two_networks(tmp_path, AS_PUBLISHED, launches=3))
+    section = varied.declared.section(run, analyse(run))
+    assert section
+    said = " ".join(map(str, section.meaning))
+    assert "The largest difference that was seen: " in said
+    assert "3 blocks give no interval" in said
