@@ -10,7 +10,8 @@ import jinja2
 import msgspec
 
 from assay.compare import charts, origins, tables
-from assay.compare.figure_rows import figure_tables
+from assay.compare.figure_rows import different, figure_tables
+from assay.compare.following import following
 from assay.compare.phrases import axis_title
 from assay.compare.repetitions import repetitions
 from assay.compare.sides import Side, Sides
@@ -40,6 +41,20 @@ _KINDS = {
 }
 
 
+_OF_RUNS = text(
+    "A figure with `[a, b]` has a 95 % interval over launches; `a to b` is min to max of a few launches (not a "
+    "confidence interval); a bare figure has no samples. Two runs share no blocks: ratios are Hodges-Lehmann "
+    "shifts of the logarithms of all launches, and their intervals contain the variance from run to run. Curves "
+    "of one run are paired by block. p is adjusted among all figures of two systems (Westfall and Young)."
+)
+_IN_BLOCKS = text(
+    "A figure with `[a, b]` has a 95 % interval over runs; `a to b` is min to max of a few runs (not a "
+    "confidence interval). Runs that follow each other in time, each with another level, are a block, and the "
+    "difference of a figure in a block is one value: ratios are Hodges-Lehmann estimates over the blocks. p is "
+    "adjusted among all figures of two levels (Westfall and Young)."
+)
+
+
 class _Topic(msgspec.Struct, frozen=True):
     """A section of the page."""
 
@@ -61,9 +76,11 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "summary": _summary(sides),
             "widest": widest(sides),
             "overlay": next((each.drawing[0] for each in topics if each.drawing), None),
+            "levels": bool(sides.factor),
             "title": text("{systems} side by side", systems=formatting.listed(side.label for side in sides.sides)),
             "machines": [(side.label, origins.machine(side.run)) for side in sides.sides],
             "lead": _lead(sides),
+            "reading": _IN_BLOCKS if sides.factor else _OF_RUNS,
             "base": sides.sides[0].label,
             "statements": {_KINDS[kind]: [each.text for each in of] for kind, of in by_kind.items()},
             "systems": origins.systems(sides),
@@ -72,7 +89,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "laws": tables.laws(sides),
             "jumps": [jump(sides, each).text for each in sides.found.steps],
             "compared": [
-                (side.label, figure_tables(each))
+                (side.label, (*figure_tables(each), *different(each, (sides.sides[0].label, side.label))))
                 for side, each in zip(sides.sides[1:], sides.compared, strict=True)
             ],
             "shared": tables.law_figures(sides),
@@ -134,16 +151,18 @@ def _compared(sides: Sides, axes: Iterable[str]) -> str:
 
 def _summary(sides: Sides) -> Summary:
     """Whether the systems may be compared, the problems of each, and the next steps."""
-    measured = [side for side in sides.sides if not side.run.imported]
-    least = min(sides.sides, key=lambda side: len(side.analysis.tested))
+    measured = [side for side in sides.singly if not side.run.imported]
+    least = min(sides.singly, key=lambda side: len(side.analysis.tested))
     summaries = [(side, summary(side.run, side.analysis)) for side in measured]
     wrong = tuple(_with_system(side, line) for side, each in summaries for line in each.wrong)
-    steps = [Action(step.do, _with_system(side, step.why)) for side, each in summaries for step in each.next[:1]]
+    steps = following(sides)
+    steps += [Action(step.do, _with_system(side, step.why)) for side, each in summaries for step in each.next[:1]]
     if not measured:
         names = [side.run.info.id for side in sides.sides]
         steps.append(own_system(names, by_mpi=bool(sides.of_messages)))
     elif len(measured) > 1:
-        command = cli("compare", *(side.run.info.id for side in measured), "--fail-below", "5%")
+        factor = ("--factor", sides.factor) if sides.factor else ()
+        command = cli("compare", *(side.run.info.id for side in measured), *factor, "--fail-below", "5%")
         steps.append(Action(command, text("It fails if a figure is certainly slower by more than 5 %.")))
     return Summary(
         _verdict(sides, summaries),
