@@ -13,6 +13,7 @@ from assay import store
 from assay.analyse import examine_together
 from assay.analyse.evidence import Evidence
 from assay.cli import assay
+from assay.compare import page
 from assay.compare.following import following
 from assay.compare.gates import gate
 from assay.compare.meeting import Declared
@@ -198,3 +199,46 @@ def test_the_command_compares_levels_and_names_the_next_runs(measured: Mapping[s
     assert "nps 4" in shown.output
     listed = command("list", "--runs", str(Path(measured["4"][0].path).parent))
     assert "nps=4" in listed.output
+
+
+def without_a_run(runs: Sequence[Run], number: int) -> list[Run]:
+    """The runs, one of which ended before its first launch."""
+    broken = msgspec.structs.replace(runs[number], launches=(), ending=None)
+    return [*runs[:number], broken, *runs[number + 1 :]]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_run_without_figures_costs_its_block_and_the_page_says_so(measured: Mapping[str, Sequence[Run]]) -> None:
+    found, shown = compared(without_a_run(in_time(measured, "144114411441"), 4))
+    assert len(shown.blocks) == 6
+    assert {pair.comparison.blocks for pair in shown.pairs} == {5}
+    assert {pair.comparison.verdict for pair in shown.pairs} == {"inconclusive"}
+    assert shown.uncompared == {}
+    empty = found.singly[2]
+    assert not any(each.median for each in empty.analysis.estimates)
+    written = page.render(found)
+    assert "Compare these figures with care." in written
+    assert f"run {empty.run.info.id}: There are no figures to use." in written
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_runs_in_no_block_are_left_out_and_named(measured: Mapping[str, Sequence[Run]]) -> None:
+    runs = in_time(measured, "14411444")
+    found, shown = compared(runs)
+    assert len(shown.blocks) == 3
+    assert [run.info.id for run in found.left_out] == [run.info.id for run in runs[-2:]]
+    written = page.render(found)
+    assert all(run.info.id in written for run in runs)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_figures_of_a_level_have_the_interval_of_its_runs(measured: Mapping[str, Sequence[Run]]) -> None:
+    found, _ = compared(in_time(measured, "144114411441"))
+    for side in found.sides:
+        having = [each for each in side.analysis.estimates if each.value]
+        assert {each.launches for each in having} == {6}
+        assert {each.basis for each in having} == {"interval"}
+        ends = {each.id: each.value for each in having}
+        assert all(
+            each.value == ends[each.id] for run in side.singly for each in run.analysis.estimates if each.value
+        )

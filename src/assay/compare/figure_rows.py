@@ -113,7 +113,11 @@ def different(compared: Compared, sides: tuple[str, str]) -> tuple[Table, ...]:
     )
     note = text("* declared by --across or --allow") if any(declared) else ""
     caption = text("What differs in all runs of the two levels") if compared.blocks else text("What differs")
-    return (Table(caption, (*headings("What"), *sides), rows, note=note, recorded=True),) if rows else ()
+    return (
+        (Table(caption, (*headings("What"), *sides), rows, note=note, recorded=True, first=bool(compared.blocks)),)
+        if rows
+        else ()
+    )
 
 
 def _print(table: Table, page: Screen) -> None:

@@ -34,7 +34,7 @@ def pooled(found: Sequence[Evidence], factor: str) -> tuple[list[Evidence], list
             raise UsageError(
                 f"run {run.info.id} does not state its level of '{factor}'",
                 why=f"it states: {', '.join(run.plan.levels) or 'nothing'}",
-                remedy=f"assay run {run.plan.study} --level {factor}=LEVEL",
+                remedy="" if run.imported else f"assay run {run.plan.study} --level {factor}=LEVEL",
             )
     ordered = sorted(found, key=lambda each: each.run.info.started)
     base = found[0].run.plan.levels[factor]

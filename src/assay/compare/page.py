@@ -82,6 +82,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "lead": _lead(sides),
             "reading": _IN_BLOCKS if sides.factor else _OF_RUNS,
             "base": sides.sides[0].label,
+            "has_common": sides.have_common,
             "statements": {_KINDS[kind]: [each.text for each in of] for kind, of in by_kind.items()},
             "systems": origins.systems(sides),
             "ratios": tables.machines((side.label, each) for side in sides.sides for each in side.yardsticks),
@@ -156,7 +157,10 @@ def _summary(sides: Sides) -> Summary:
     summaries = [(side, summary(side.run, side.analysis)) for side in measured]
     wrong = tuple(_with_system(side, line) for side, each in summaries for line in each.wrong)
     steps = following(sides)
-    steps += [Action(step.do, _with_system(side, step.why)) for side, each in summaries for step in each.next[:1]]
+    if not sides.factor:
+        steps = [
+            Action(step.do, _with_system(side, step.why)) for side, each in summaries for step in each.next[:1]
+        ]
     if not measured:
         names = [side.run.info.id for side in sides.sides]
         steps.append(own_system(names, by_mpi=bool(sides.of_messages)))
@@ -177,7 +181,12 @@ def _summary(sides: Sides) -> Summary:
 def _verdict(sides: Sides, summaries: Sequence[tuple[Side, Summary]]) -> Verdict:
     if sides.without_samples:
         return Verdict("care", text("Compare these figures with care."), NO_SAMPLES)
-    side, worst = max(summaries, key=lambda each: ("good", "care", "bad").index(each[1].verdict.grade))
+    empty = [side for side, _ in summaries if sides.factor and not selection.measured(side.analysis.estimates)]
+    having = [each for each in summaries if each[0] not in empty]
+    side, worst = max(having, key=lambda each: ("good", "care", "bad").index(each[1].verdict.grade))
+    if empty and worst.verdict.grade != "bad":  # the other blocks are what they are
+        why = _with_system(empty[0], text("There are no figures to use."))
+        return Verdict("care", text("Compare these figures with care."), why)
     if worst.verdict.grade == "good":
         return Verdict("good", text("These figures can be compared."), worst.verdict.reason)
     how = (

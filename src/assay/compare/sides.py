@@ -300,7 +300,7 @@ def _side(evidence: Evidence, label: str) -> Side:
     if not evidence.blocks:
         return Side(evidence.run, conclude(evidence), label)
     blocks = {
-        number: _side(each, text("{level}, run {run}", level=label, run=each.run.info.id))
+        number: _of_level(_side(each, text("{level}, run {run}", level=label, run=each.run.info.id)), evidence)
         for number, each in evidence.blocks.items()
     }
     one = next(each.analysis for each in blocks.values() if each.run is evidence.run)
@@ -313,6 +313,17 @@ def _side(evidence: Evidence, label: str) -> Side:
         predictions=(),
     )
     return Side(evidence.run, analysis, label, (), blocks)
+
+
+def _of_level(side: Side, level: Evidence) -> Side:
+    """A run of a level. Its figures have the ends of the level: its own launches need not be enough for any."""
+    found = level.estimates
+    estimates = (
+        msgspec.structs.replace(each, value=found[each.id].value) if each.value and each.id in found else each
+        for each in side.analysis.estimates
+    )
+    analysis = msgspec.structs.replace(side.analysis, estimates=tuple(estimates))
+    return msgspec.structs.replace(side, analysis=analysis)
 
 
 def is_reference(run: Run) -> bool:

@@ -26,6 +26,7 @@ from assay.model.prices import with_prices
 from assay.model.repetition import Repetition
 from assay.model.result import RESULT_SCHEMA
 from assay.model.run import Run
+from assay.model.text import cli
 from assay.model.units import count_of, parse_share
 from assay.report import repetition_screen
 from assay.report.screen import Screen
@@ -214,12 +215,15 @@ def _judge(found: Gate, unfinished: Sequence[Run], compared: Sides, junit: Path 
         output.write(junit, written)
     failed, undecided = found.of("failed"), found.of("open", "missing")
     for each in (failed or undecided)[:_NAMED]:
-        output.say(f"{'slower' if failed else 'undecided'}: {each.run}: {each.name}: {each.words}")
+        system = compared.label(each.run) if compared.factor else each.run
+        output.say(f"{'slower' if failed else 'undecided'}: {system}: {each.name}: {each.words}")
     if failed:
         raise ThresholdError(
             f"{len(failed)} of {of} figures are slower by more than {border}",
             why=f"{failed[0].name}: by {100 * (1 - failed[0].speed_up[2]):.1f} % at least",
-            remedy=f"assay report {failed[0].run}",
+            remedy=cli("report", *(side.run.info.id for side in compared.singly), "--factor", compared.factor)
+            if compared.factor
+            else f"assay report {failed[0].run}",
         )
     if undecided:
         run = unfinished[0].info.id if unfinished else ""
