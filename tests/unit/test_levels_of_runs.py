@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 from tests.simulation import simulated_run
-from tests.unit.compare_example import STUDY
+from tests.unit.compare_example import STUDY, in_turn
 
 from assay import store
 from assay.analyse import examine_together
@@ -20,7 +20,7 @@ from assay.compare.meeting import Declared
 from assay.compare.runs import between, borders
 from assay.compare.sides import Sides, sides
 from assay.model.compared import Compared
-from assay.model.errors import UsageError
+from assay.model.errors import PartialRunError, UsageError
 from assay.model.facts import Fact
 from assay.model.run import Run
 from assay.plan import Options, parse_levels
@@ -242,3 +242,16 @@ def test_figures_of_a_level_have_the_interval_of_its_runs(measured: Mapping[str,
         assert all(
             each.value == ends[each.id] for run in side.singly for each in run.analysis.estimates if each.value
         )
+
+
+def test_a_gate_of_levels_that_decides_nothing_names_the_next_block_also_where_nothing_differs(
+    tmp_path: Path,
+) -> None:
+    paths = in_turn(tmp_path, "1441", {"1": 1, "4": 1})
+    error = command("compare", "--factor", "nps", "--fail-below", "90%", *map(str, paths)).exception
+    assert isinstance(error, PartialRunError)
+    assert error.remedy == "assay run test --level nps=4; then assay run test --level nps=1"
+    paths[0].joinpath("ending.json").unlink()
+    broken = command("compare", "--factor", "nps", "--fail-below", "90%", *map(str, paths)).exception
+    assert isinstance(broken, PartialRunError)
+    assert "--resume" not in broken.remedy

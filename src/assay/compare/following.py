@@ -12,15 +12,18 @@ def following(sides: Sides) -> list[Action]:
         for side, of in zip(sides.sides[1:], sides.compared, strict=True)
         if side.blocks
     ]
-    return [Action(next_block(sides, side), _decide(more)) for side, more in lacks if more]
-
-
-def _decide(more: int) -> str:
-    return text(
-        "{count} more block of two runs can decide what was seen.|"
-        "{count} more blocks of two runs can decide what was seen.",
-        count=more,
-    )
+    return [
+        Action(
+            next_block(sides, side),
+            text(
+                "{count} more block of two runs can decide what was seen.|"
+                "{count} more blocks of two runs can decide what was seen.",
+                count=more,
+            ),
+        )
+        for side, more in lacks
+        if more
+    ]
 
 
 def next_block(sides: Sides, side: Side) -> str:

@@ -226,7 +226,8 @@ def _judge(found: Gate, unfinished: Sequence[Run], compared: Sides, junit: Path 
             else f"assay report {failed[0].run}",
         )
     if undecided:
-        run = unfinished[0].info.id if unfinished else ""
+        # A run of a level is not resumed: its machine has another level by now.
+        run = unfinished[0].info.id if unfinished and not compared.factor else ""
         raise PartialRunError(
             f"no figure is certainly slower by more than {border}, but {len(undecided)} of {of} are not decided",
             why=f"{undecided[0].name}: {undecided[0].words}",
@@ -234,8 +235,9 @@ def _judge(found: Gate, unfinished: Sequence[Run], compared: Sides, junit: Path 
         )
     if found.is_untested:
         why = "no figure has an interval: they need 6 blocks, or 4 launches in each of two runs, and samples"
-        more = "; ".join(step.do for step in following(compared)) or "assay run STUDY --launches 6"
-        raise PartialRunError(f"nothing could be decided at {border}", why=why, remedy=more)
+        blocks = "; ".join(next_block(compared, side) for side in compared.sides[1:] if side.blocks)
+        remedy = blocks or "assay run STUDY --launches 6"
+        raise PartialRunError(f"nothing could be decided at {border}", why=why, remedy=remedy)
     output.say(f"no figure of {of} is slower by more than {border}")
 
 
