@@ -119,6 +119,7 @@ def test_two_and_two_runs_show_a_range_and_say_how_many_blocks_decide(
     assert gate([shown], 0.05).is_untested
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_six_blocks_decide_with_the_differences_that_belong_to_the_level(
     measured: Mapping[str, Sequence[Run]],
 ) -> None:
@@ -139,6 +140,7 @@ def test_six_blocks_decide_with_the_differences_that_belong_to_the_level(
         for run in runs
     ]
     found, shown = compared(told)
+    assert "kernel: command line" in page.render(found)
     assert len(shown.blocks) == len(found.sides[1].blocks) == 6
     assert {pair.comparison.verdict for pair in shown.pairs} == {"faster"}
     assert {pair.comparison.adjusted_p for pair in shown.pairs} == {2 / 64}
@@ -227,8 +229,10 @@ def test_runs_in_no_block_are_left_out_and_named(measured: Mapping[str, Sequence
     found, shown = compared(runs)
     assert len(shown.blocks) == 3
     assert [run.info.id for run in found.left_out] == [run.info.id for run in runs[-2:]]
-    written = page.render(found)
+    lacking = msgspec.structs.replace(shown, uncompared={"planted": "its pages were small"})
+    written = page.render(msgspec.structs.replace(found, compared=(lacking,)))
     assert all(run.info.id in written for run in runs)
+    assert "its pages were small" in written
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -309,13 +309,20 @@ def _resolution(compared: Compared, chosen: Sequence[ComparedPair], page: Screen
         page.say(Text(f"Beware: {beware}", "yellow"))
 
 
-def _uncompared(compared: Compared, page: Screen) -> None:
+def uncompared(compared: Compared) -> tuple[Table, ...]:
+    """Return a row for each reason why figures are not compared, with the first figure; none if all are."""
     reasons = selection.grouped(compared.uncompared.items(), lambda item: item[1])
-    if reasons:
+    rows = tuple((items[0][0], str(len(items) - 1 or ""), reason) for reason, items in reasons.items())
+    columns = headings("Figure", "And others", "Why")
+    return (Table(text("Not compared"), columns, rows, frozenset({1})),) if rows else ()
+
+
+def _uncompared(compared: Compared, page: Screen) -> None:
+    for table in uncompared(compared):
         page.say()
-    for reason, items in reasons.items():
-        more = f" and {len(items) - 1} more" if len(items) > 1 else ""
-        page.say(f"Not compared: {items[0][0]}{more}: {reason}")
+        for name, others, reason in table.rows:
+            more = f" and {others} more" if others else ""
+            page.say(f"Not compared: {name}{more}: {reason}")
 
 
 def _notes(compared: Compared, chosen: Sequence[ComparedPair], page: Screen, *, whole: bool) -> None:

@@ -10,13 +10,14 @@ import jinja2
 import msgspec
 
 from assay.compare import charts, origins, tables
-from assay.compare.figure_rows import different, figure_tables
+from assay.compare.figure_rows import different, figure_tables, uncompared
 from assay.compare.following import following
 from assay.compare.phrases import axis_title
 from assay.compare.repetitions import repetitions
 from assay.compare.sides import Side, Sides
 from assay.compare.statements import NO_SAMPLES, Statement, jump, statements
 from assay.compare.widest import conclusion, widest
+from assay.model.compared import Compared
 from assay.model.imported import UNSTATED
 from assay.model.text import cli, joined, text
 from assay.report import formatting, repetition, selection, vega
@@ -90,7 +91,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "laws": tables.laws(sides),
             "jumps": [jump(sides, each).text for each in sides.found.steps],
             "compared": [
-                (side.label, (*figure_tables(each), *different(each, (sides.sides[0].label, side.label))))
+                (side.label, _figures(each, (sides.sides[0].label, side.label)))
                 for side, each in zip(sides.sides[1:], sides.compared, strict=True)
             ],
             "shared": tables.law_figures(sides),
@@ -100,6 +101,11 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "conclusions": [repetition.conclusions(each) for each in repeated if each.conclusions],
         }
         return rendered(_template(), page, {"script": file("report.js")}, language, prepared.library.result())
+
+
+def _figures(compared: Compared, labels: tuple[str, str]) -> tuple[Table, ...]:
+    """The rows of the figures of a system, why others have none, and what differs."""
+    return (*figure_tables(compared), *uncompared(compared), *different(compared, labels))
 
 
 #: Parts of a measurand that say how it was measured, in words.
