@@ -105,7 +105,7 @@ class Figures:
             for at, run in enumerate(earlier)
         )
         pairs = [Pair(one, other, "run") for one, other in zip(self.measured(a), self.measured(b), strict=True)]
-        found = between_runs(pairs, BetweenRuns(history, history, same_day=True), ("a", "b"))
+        found = between_runs(pairs, BetweenRuns(history, history, same_day=True))
         return [each for each in found if each]
 
     def of_levels(self, a: Samples, b: Samples) -> list[Comparison]:

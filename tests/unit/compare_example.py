@@ -1,5 +1,7 @@
-"""Runs to compare: a factor with a planted effect on a machine that drifts, and a run with its base."""
+"""Runs to compare: a planted effect of a factor on a machine that drifts, a run with its base, levels of runs."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.simulation import simulated_run
@@ -34,3 +36,20 @@ def pair(tmp_path: Path, gain: float = 0.0, launches: int = 6) -> tuple[Run, Run
     base = simulated_run(tmp_path, study=STUDY, options=Options(launches=launches), seed=1)
     run = simulated_run(tmp_path, law, study=STUDY, options=Options(launches=launches), seed=2)
     return store.load(run), store.load(base)
+
+
+def in_turn(folder: Path, order: str, speeds: Mapping[str, float], study: Study = STUDY) -> list[Path]:
+    """Runs of these levels of `nps`, a minute after each other; `speeds`: level -> speed of its cores.
+
+    Cores are so slow that memory does not bound them.
+    """
+    paths = []
+    for minute, level in enumerate(order):
+        law = Law(core_traffic=4e9 * speeds[level])
+        options = Options(launches=2, levels={"nps": level})
+        path = simulated_run(folder, law, study=study, options=options, seed=minute + 1)
+        info = json.loads((path / "run.json").read_text("utf-8"))
+        info["started"] = f"2026-11-28T10:{minute:02}:00+00:00"
+        (path / "run.json").write_text(json.dumps(info), "utf-8")
+        paths.append(path)
+    return paths

@@ -4,18 +4,18 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from tests.simulation import simulated_run
-from tests.unit.compare_example import boosted
+from tests.unit.compare_example import boosted, in_turn
 
 from assay.analyse import analyse
 from assay.cli import assay
-from assay.model.errors import ThresholdError
+from assay.model.errors import PartialRunError, ThresholdError
 from assay.model.plan import Measure, Study
 from assay.plan import Options
 from assay.report import formatting, verdicts
@@ -111,6 +111,54 @@ def test_machines_are_called_alike_on_page_terminal_json_and_gate(home: Path, ra
     ]
     assert [each["verdict"] for each in triads] == ["faster", "slower", "slower"][: len(rates) - 1]
     assert triads[0]["value"]["value"] == pytest.approx(3, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("order", "speeds"),
+    [
+        ("144114411441", {"1": 1, "4": 0.5}),
+        ("1441", {"1": 1, "4": 2}),
+        ("124421142241124421", {"1": 1, "2": 1.5, "4": 0.5}),
+    ],
+    ids=["six blocks", "two blocks", "three levels"],
+)
+def test_levels_of_whole_runs_are_called_alike_on_page_terminal_json_and_gate(
+    home: Path, order: str, speeds: Mapping[str, float]
+) -> None:
+    names = [path.name for path in in_turn(home, order, speeds, STUDY)]
+    document = json.loads(invoke("compare", *names, "--factor", "nps", "--json").stdout)
+    compared = document.get("compared", [document])
+    pairs = [pair for each in compared for pair in each["pairs"]]
+    expected = Counter(words(pair["comparison"], pair["a"]["better"]) for pair in pairs)
+    assert len(pairs) == 13 * (len(speeds) - 1)
+    blocks = len(order) // len(speeds)
+    assert {len(each["blocks"]) for each in compared} == {blocks}
+    if blocks >= 6:
+        assert of_terminal(invoke("compare", *names, "--factor", "nps", "--all").output) == expected
+    path = invoke("report", *names, "--factor", "nps", "-o", "page.html").stdout.strip()
+    page = Path(path).read_text("utf-8")
+    if blocks >= 6:
+        assert of_page(path) == expected
+    assert all(name in page for name in names)
+    # Curves and shared figures hold the very comparisons of the figures.
+    judged = {pair["comparison"]["id"]: pair["comparison"] for pair in pairs}
+    assert len(judged) == len(pairs)
+    side = document["side_by_side"]
+    points = [point["comparison"] for pair in side["pairs"] for point in pair["points"]]
+    points += [each for shared in side["shared"] for each in shared.get("comparisons", {}).values()]
+    assert len(points) == len(pairs)
+    assert all(point == judged[point["id"]] for point in points)
+    error = invoke("compare", *names, "--factor", "nps", "--fail-below", "5%", "--junit", "gate.xml").exception
+    slower = sum(each["verdict"] == "slower" and each["value"]["hi"] < 0.95 for each in judged.values())
+    if blocks < 6:
+        assert {each["verdict"] for each in judged.values()} == {"inconclusive"}
+        assert isinstance(error, PartialRunError)
+        assert "--level nps=" in error.remedy
+    else:
+        assert slower
+        assert isinstance(error, ThresholdError)
+        assert error.what.startswith(f"{slower} of {len(pairs)} figures")
+        assert Path("gate.xml").read_text("utf-8").count("<failure") == slower
 
 
 def test_levels_of_one_run_are_called_alike_on_page_terminal_and_json(home: Path) -> None:

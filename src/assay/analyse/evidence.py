@@ -35,6 +35,7 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
     """All that is known of a run before rules are applied.
 
     `members`: figures of single members of a group, as pairs of nodes, with the id of the estimate of the group.
+    `blocks`: of a level of whole runs: block -> the evidence of its run, in the order of time.
     """
 
     pairs: tuple[ComparedPair, ...]
@@ -44,6 +45,12 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
     trials: tuple[Trial, ...] = ()
     effort: Effort | None = None
     members: tuple[tuple[str, Measured], ...] = ()
+    blocks: dict[int, "Evidence"] = msgspec.field(default_factory=dict)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The run; of a level, all its runs."""
+        return tuple(each.run for each in self.blocks.values()) or (self.run,)
 
     @property
     def singly(self) -> list[Measured]:

@@ -310,8 +310,7 @@ def why_without(printed: Estimate, run: Run) -> str:
     if not run.plan.declared(printed.benchmark).is_known and printed.benchmark not in benchmarks.names():
         return text("Assay has no benchmark '{name}'", name=printed.benchmark)
     where = printed.placement
-    operand = Operand(printed.benchmark, placement=where.label, memory=where.memory)
-    operand = msgspec.structs.replace(operand, params=dict(printed.params))
+    operand = Operand(printed.benchmark, placement=where.label, memory=where.memory, params=dict(printed.params))
     if planned := _planned(operand, run):
         return planned
     if short := cut(operand, run):

@@ -16,12 +16,7 @@ from assay.cli.support import opened, output
     metavar="NAME",
     help="The intended difference: machine, topology, toolchain, sources, memory, an axis or a factor.",
 )
-@click.option(
-    "--factor",
-    default="",
-    metavar="NAME",
-    help="Compare levels of whole runs, stated by assay run --level: two runs of each or more, in turn.",
-)
+@opened.factor_option
 @click.option(
     "--allow",
     "allowed",
@@ -79,9 +74,5 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from assay.cli.support import comparing
     from assay.compare.meeting import Declared
 
-    declared = Declared(across, allowed, opened.given_names(names), prices=prices)
-    wanted = comparing.Wanted(everything, as_json, fail_below, junit)
-    if factor:
-        comparing.compare_levels(runs, factor, declared, wanted)
-        return
-    comparing.compare(runs, declared, wanted)
+    declared = Declared(across, allowed, opened.given_names(names), prices=prices, factor=factor)
+    comparing.compare(runs, declared, comparing.Wanted(everything, as_json, fail_below, junit))

@@ -29,6 +29,7 @@ _LONGEST = 120
 )
 @opened.limit_option
 @opened.names_option
+@opened.factor_option
 @click.option(
     "--lang",
     "language",
@@ -41,10 +42,11 @@ _LONGEST = 120
 def command(  # noqa: PLR0913 (each is an option)
     runs: tuple[str, ...],
     path: Path | None,
+    *,
     limits: tuple[str, ...],
     names: tuple[str, ...],
+    factor: str,
     language: str,
-    *,
     share: bool,
     listed: bool,
 ) -> None:
@@ -52,22 +54,23 @@ def command(  # noqa: PLR0913 (each is an option)
 
     RUN is an id, a unique prefix of one, a path, or `last` (the default). With several runs or references (assay
     list references) the page overlays their curves over sizes, cores, ranks or nodes and puts their tables side by
-    side; ratios are to the first one.
+    side; ratios are to the first one. With --factor the systems are the levels of whole runs, as in assay compare.
     """
     opened.without_collector()
     given = opened.given_limits(limits)
     with sharing.loaded(runs or ("last",), share=share, listed=listed) as found:
-        if len(found) > 1:
-            output.echo(_several(found, path, _Given(given, opened.given_names(names)), language))
+        if len(found) > 1 or factor:
+            output.echo(_several(found, path, _Given(given, opened.given_names(names), factor), language))
         else:
             output.echo(_single(found, path, given, language))
 
 
 class _Given(NamedTuple):
-    """The limits and the names of networks that the user gives."""
+    """The limits, the names of networks, and the factor of levels of whole runs that the user gives."""
 
     limits: dict[str, float]
     names: dict[str, str]
+    factor: str
 
 
 def _single(found: list[Run], path: Path | None, limits: dict[str, float], language: str) -> Path:
@@ -94,12 +97,13 @@ def _own(run: Run) -> Section | None:
 def _several(found: list[Run], path: Path | None, given: _Given, language: str) -> Path:
     from assay.cli.support.comparing import others_like
     from assay.compare import page
-    from assay.compare.meeting import ANYTHING
+    from assay.compare.meeting import ANYTHING, Declared
     from assay.compare.sides import sides
     from assay.report.ahead import Ahead
 
     with closing(Ahead(*found)) as ahead:
-        declared = ANYTHING._replace(names=given.names)
-        together = sides(found, given.limits, declared, others_like(found))
+        declared = Declared(factor=given.factor) if given.factor else ANYTHING
+        earlier = () if given.factor else others_like(found)
+        together = sides(found, given.limits, declared._replace(names=given.names), earlier)
         name = "+".join(side.run.info.id for side in together.sides)
         return output.write(path or Path(f"{name[:_LONGEST]}.html"), page.render(together, language, ahead))

@@ -73,12 +73,13 @@ class Named(NamedTuple):
         ]
 
 
-def named(sides: Sequence[Evidence]) -> Named:
+def named(sides: Sequence[Evidence], factor: str = "") -> Named:
     """Return the curves of the runs, and the pairs of figures that they and other figures make.
 
     Args:
         sides: the evidence of each run; ratios are to the first. Of a single run, its own curves of messages are
             compared.
+        factor: whose levels the sides are; empty if they are runs.
     """
     messages = [of_messages(side) for side in sides]
     on_curves = frozenset((each.curve.run, name) for of in messages for each in of for name in each.curve.of)
@@ -86,7 +87,7 @@ def named(sides: Sequence[Evidence]) -> Named:
     found = Named(
         messages, by_axis, [*across(messages), *chain.from_iterable(map(within, messages)), *across(by_axis)], []
     )
-    return found._replace(shared=shared(sides, found.curves))
+    return found._replace(shared=shared(sides, found.curves, factor))
 
 
 def side_by_side(sides: Sequence[Evidence], named: Named, judged: Judged) -> SideBySide:

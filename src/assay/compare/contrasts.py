@@ -111,7 +111,7 @@ class Shared(NamedTuple):
         return msgspec.structs.replace(_Group(RUN, self.figures).record(), comparisons=comparisons)
 
 
-def shared(sides: Sequence[Evidence], curves: Sequence[Curve]) -> list[Shared]:
+def shared(sides: Sequence[Evidence], curves: Sequence[Curve], across: str = "") -> list[Shared]:
     """Return the figures on no curve that two runs or more have, with the same factors; see `matching`."""
     groups: list[dict[str, _Figure]] = []
     for side in sides:
@@ -120,7 +120,7 @@ def shared(sides: Sequence[Evidence], curves: Sequence[Curve]) -> list[Shared]:
         own = [of[0] for of in by_measurand.values()]
         firsts = [next(iter(group.values())) for group in groups]
         left = dict.fromkeys(range(len(own)))
-        for one, first in _matching(own, firsts):
+        for one, first in _matching(own, firsts, across):
             same_factors = own[one].estimate.factors == firsts[first].estimate.factors
             if same_factors and one in left and side.run.info.id not in groups[first]:
                 groups[first][side.run.info.id] = own[one]
@@ -129,9 +129,9 @@ def shared(sides: Sequence[Evidence], curves: Sequence[Curve]) -> list[Shared]:
     return [Shared(tuple(group.values())) for group in groups if len(group) > 1]
 
 
-def _matching(ones: Sequence[_Figure], others: Sequence[_Figure]) -> list[tuple[int, int]]:
+def _matching(ones: Sequence[_Figure], others: Sequence[_Figure], across: str = "") -> list[tuple[int, int]]:
     """The figures that are compared, as positions in both."""
-    found = matching.pairs([each.measured for each in ones], [each.measured for each in others])
+    found = matching.pairs([each.measured for each in ones], [each.measured for each in others], across)
     return [(one, other) for one, other in found if _has_one_name(ones[one], others[other])]
 
 

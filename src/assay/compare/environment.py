@@ -25,6 +25,8 @@ _PASSING = {
     ("system", "host name"),
 }
 _UNKNOWN = "unknown"
+#: Settings that show the noise of a run, not its level.
+_OF_NOISE = frozenset(("disturbed launches", "hand-over between cores", "status"))
 
 
 def differences(run: Run, base: Run) -> tuple[Difference, ...]:
@@ -51,6 +53,20 @@ def differences(run: Run, base: Run) -> tuple[Difference, ...]:
         *_differing("fact", _facts(one) | _cards(one), _facts(other) | _cards(other)),
     ]
     return tuple(found)
+
+
+def between(runs: Sequence[Run], bases: Sequence[Run]) -> tuple[Difference, ...]:
+    """Return the differences of two runs; of two levels of whole runs, those that all of their runs have."""
+    every = [differences(run, base) for run in runs for base in bases]
+    if len(every) == 1:
+        return every[0]
+    named = [{(each.kind, each.name): each for each in found} for found in every]
+    common = [key for key in named[0] if key[1] not in _OF_NOISE and all(key in found for found in named)]
+
+    def values(key: tuple[str, str], side: str) -> str:
+        return ", ".join(dict.fromkeys(getattr(found[key], side) for found in named))
+
+    return tuple(Difference(*key, values(key, "a"), values(key, "b")) for key in common)
 
 
 def is_one_machine(found: Iterable[Difference]) -> bool:

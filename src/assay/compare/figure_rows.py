@@ -79,25 +79,45 @@ def render(
 
 
 def _environments(compared: Compared, page: Screen) -> None:
-    different = [each for each in compared.differences if each.kind != "unstated"]
-    if not different:
+    sides = ("base level", "this level") if compared.blocks else ("base", "this run")
+    tables = different(compared, sides)
+    if not tables:
         foreign = verdicts.are_imported(compared.pairs)  # few facts of an import are known
         same = "Nothing that both state differs." if foreign else "Machine, builds and settings are the same."
         page.say(same)
-    declared = {compared.across, *compared.allowed}
-    rows = [(f"{e.name}{' *' if is_declared(e, declared) else ''}", e.b, e.a) for e in different]
-    if rows:
+    for table in tables:
         page.say()
-        sides = ("base level", "this level") if compared.blocks else ("base", "this run")
-        page.rows([(name, "left") for name in ("not the same", *sides)], rows)
-    if rows and not compared.blocks and (compared.across or compared.allowed):
-        page.say(Text("* declared by --across or --allow", "dim"), indent=2)
+        page.rows([(name, "left") for name in ("not the same", *sides)], table.rows)
+        if table.note:
+            page.say(Text(table.note, "dim"), indent=2)
     for each in compared.differences:
         if each.kind == "unstated":
             who = "either" if each.a and each.b else compared.run if each.a else compared.base
             page.say(Text(f"Not stated by {who}, so not known to be the same: {each.name}", "dim"))
     for sentence in taken.sentences((compared.base, compared.run, each) for each in compared.taken):
         page.say(sentence)
+
+
+def different(compared: Compared, sides: tuple[str, str]) -> tuple[Table, ...]:
+    """Return what differs between two runs, or between two levels in all of their runs; none if nothing does.
+
+    Args:
+        compared: of two runs.
+        sides: names of the base and of the other one.
+    """
+    declared = set() if compared.blocks else {compared.across, *compared.allowed}
+    rows = tuple(
+        (f"{each.name}{' *' if is_declared(each, declared) else ''}", each.b, each.a)
+        for each in compared.differences
+        if each.kind != "unstated"
+    )
+    note = text("* declared by --across or --allow") if any(declared) else ""
+    caption = text("What differs in all runs of the two levels") if compared.blocks else text("What differs")
+    return (
+        (Table(caption, (*headings("What"), *sides), rows, note=note, recorded=True, first=bool(compared.blocks)),)
+        if rows
+        else ()
+    )
 
 
 def _print(table: Table, page: Screen) -> None:
@@ -289,13 +309,20 @@ def _resolution(compared: Compared, chosen: Sequence[ComparedPair], page: Screen
         page.say(Text(f"Beware: {beware}", "yellow"))
 
 
-def _uncompared(compared: Compared, page: Screen) -> None:
+def uncompared(compared: Compared) -> tuple[Table, ...]:
+    """Return a row for each reason why figures are not compared, with the first figure; none if all are."""
     reasons = selection.grouped(compared.uncompared.items(), lambda item: item[1])
-    if reasons:
+    rows = tuple((items[0][0], str(len(items) - 1 or ""), reason) for reason, items in reasons.items())
+    columns = headings("Figure", "And others", "Why")
+    return (Table(text("Not compared"), columns, rows, frozenset({1})),) if rows else ()
+
+
+def _uncompared(compared: Compared, page: Screen) -> None:
+    for table in uncompared(compared):
         page.say()
-    for reason, items in reasons.items():
-        more = f" and {len(items) - 1} more" if len(items) > 1 else ""
-        page.say(f"Not compared: {items[0][0]}{more}: {reason}")
+        for name, others, reason in table.rows:
+            more = f" and {others} more" if others else ""
+            page.say(f"Not compared: {name}{more}: {reason}")
 
 
 def _notes(compared: Compared, chosen: Sequence[ComparedPair], page: Screen, *, whole: bool) -> None:

@@ -13,7 +13,7 @@ from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
 from assay.analyse.refusals import needs
 from assay.compare import derivations
-from assay.compare.environment import GUARDED, differences, is_declared, is_one_machine, refuse_undeclared
+from assay.compare.environment import GUARDED, between, is_declared, is_one_machine, refuse_undeclared
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import Figures, figures, growth, yardsticks
@@ -41,6 +41,7 @@ class Declared(NamedTuple):
         names: network of one system -> network of the other that is taken for it, in lower case.
         several: whether more than two systems are compared: two of them may lack these networks.
         prices: of a node of runs, as typed: `RUN=12000 EUR`.
+        factor: whose levels whole runs have, which are compared in blocks.
     """
 
     across: str = ""
@@ -48,6 +49,7 @@ class Declared(NamedTuple):
     names: Mapping[str, str] = {}
     several: bool = False
     prices: tuple[str, ...] = ()
+    factor: str = ""
 
 
 #: Nothing was said.
@@ -109,10 +111,10 @@ def meet(run: Evidence, base: Evidence, declared: Declared) -> Meeting:
     Raises:
         UsageError: a guarded kind differs and was not declared; `across` names nothing.
     """
-    across, allowed, names, several, _ = declared
-    found = differences(run.run, base.run)
+    across, allowed, names, several, *_ = declared
+    found = between(run.runs, base.runs)
     meeting = Meeting(run, base, declared, found, (_headlines(run), _headlines(base)), (), ())
-    if not meeting.is_foreign:
+    if not meeting.is_foreign and not run.blocks:  # whatever differs between levels of runs belongs to them
         refuse_undeclared(found, (across, *allowed))
     of_run, of_base = meeting.figures
     stated = {*run.run.plan.levels, *base.run.plan.levels}
@@ -184,6 +186,7 @@ def compared(meeting: Meeting, judged: Mapping[tuple[str, str], Comparison | Non
     one_machine = not meeting.is_foreign and is_one_machine(meeting.differences)
     runs = (meeting.run.run, meeting.base.run)
     ratios = yardsticks(runs, meeting.yardsticks, judged, one_machine=one_machine)
+    own, bases = meeting.run.blocks, meeting.base.blocks
     return Compared(
         RESULT_SCHEMA,
         *meeting.ids,
@@ -199,6 +202,7 @@ def compared(meeting: Meeting, judged: Mapping[tuple[str, str], Comparison | Non
         ratios,
         growth(pairs, ratios),
         meeting.networks,
+        tuple((of.run.info.id, bases[block].run.info.id) for block, of in own.items() if block in bases),
     )
 
 

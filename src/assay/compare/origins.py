@@ -6,7 +6,7 @@ from assay.compare.sides import Side, Sides, is_reference
 from assay.model.run import Run
 from assay.model.text import text
 from assay.report import formatting, provenance, selection
-from assay.report.section import Table, headings
+from assay.report.section import Table, headings, trimmed
 
 #: Facts of a measured machine that published sources state too.
 _FACTS = (
@@ -20,19 +20,29 @@ _FACTS = (
 
 
 def systems(sides: Sides) -> Table:
-    """A row for each side: what it is, who measured it, when."""
-    rows = tuple(
+    """A row for each run: its system or level, what it is, who measured it, when; of levels, in order of time."""
+    found = [
         (
             side.label,
-            machine(side.run),
-            _kind(side.run),
-            _source(side.run),
-            f"{len(selection.measured(side.analysis.estimates)):,}",
+            str(number or ""),
+            machine(each.run),
+            _kind(each.run),
+            _source(each.run),
+            f"{len(selection.measured(each.analysis.estimates)):,}",
+            each.run.info.started,
         )
         for side in sides.sides
-    )
-    columns = headings("System", "What it is", "Kind of figures", "From", "Figures")
-    return Table(text("The systems"), columns, rows, frozenset({4}), recorded=True)
+        for number, each in (side.blocks or {0: side}).items()
+    ]
+    none = text("none: no run of another level beside it")
+    for run in sides.left_out:
+        label = f"{sides.factor} {run.plan.levels[sides.factor]}"
+        found.append((label, none, machine(run), _kind(run), _source(run), "", run.info.started))
+    if sides.factor:
+        found.sort(key=lambda row: row[-1])
+    columns = headings("System", "Block", "What it is", "Kind of figures", "From", "Figures")
+    rows = tuple(row[:-1] for row in found)
+    return trimmed(Table(text("The systems"), columns, rows, frozenset({1, 5}), recorded=True), {1})
 
 
 def machine(run: Run) -> str:
@@ -83,7 +93,7 @@ def _facts(run: Run) -> dict[str, str]:
 
 def origins(sides: Sides) -> Table:
     """A row for each table that figures were taken from: file or publication, place in it, tool, command, unit."""
-    rows = tuple(row for side in sides.sides for row in _origins(side))
+    rows = tuple(row for side in sides.singly for row in _origins(side))
     columns = (text("System"), *provenance.PRINTED)
     return Table(text("Source of each figure"), columns, rows, frozenset({6}), recorded=True)
 

@@ -10,12 +10,14 @@ import jinja2
 import msgspec
 
 from assay.compare import charts, origins, tables
-from assay.compare.figure_rows import figure_tables
+from assay.compare.figure_rows import different, figure_tables, uncompared
+from assay.compare.following import following
 from assay.compare.phrases import axis_title
 from assay.compare.repetitions import repetitions
 from assay.compare.sides import Side, Sides
 from assay.compare.statements import NO_SAMPLES, Statement, jump, statements
 from assay.compare.widest import conclusion, widest
+from assay.model.compared import Compared
 from assay.model.imported import UNSTATED
 from assay.model.text import cli, joined, text
 from assay.report import formatting, repetition, selection, vega
@@ -40,6 +42,20 @@ _KINDS = {
 }
 
 
+_OF_RUNS = text(
+    "A figure with `[a, b]` has a 95 % interval over launches; `a to b` is min to max of a few launches (not a "
+    "confidence interval); a bare figure has no samples. Two runs share no blocks: ratios are Hodges-Lehmann "
+    "shifts of the logarithms of all launches, and their intervals contain the variance from run to run. Curves "
+    "of one run are paired by block. p is adjusted among all figures of two systems (Westfall and Young)."
+)
+_IN_BLOCKS = text(
+    "A figure with `[a, b]` has a 95 % interval over runs; `a to b` is min to max of a few runs (not a "
+    "confidence interval). Runs that follow each other in time, each with another level, are a block, and the "
+    "difference of a figure in a block is one value: ratios are Hodges-Lehmann estimates over the blocks. p is "
+    "adjusted among all figures of two levels (Westfall and Young)."
+)
+
+
 class _Topic(msgspec.Struct, frozen=True):
     """A section of the page."""
 
@@ -61,10 +77,13 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "summary": _summary(sides),
             "widest": widest(sides),
             "overlay": next((each.drawing[0] for each in topics if each.drawing), None),
+            "levels": bool(sides.factor),
             "title": text("{systems} side by side", systems=formatting.listed(side.label for side in sides.sides)),
             "machines": [(side.label, origins.machine(side.run)) for side in sides.sides],
             "lead": _lead(sides),
+            "reading": _IN_BLOCKS if sides.factor else _OF_RUNS,
             "base": sides.sides[0].label,
+            "has_common": sides.have_common,
             "statements": {_KINDS[kind]: [each.text for each in of] for kind, of in by_kind.items()},
             "systems": origins.systems(sides),
             "ratios": tables.machines((side.label, each) for side in sides.sides for each in side.yardsticks),
@@ -72,7 +91,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "laws": tables.laws(sides),
             "jumps": [jump(sides, each).text for each in sides.found.steps],
             "compared": [
-                (side.label, figure_tables(each))
+                (side.label, _figures(each, (sides.sides[0].label, side.label)))
                 for side, each in zip(sides.sides[1:], sides.compared, strict=True)
             ],
             "shared": tables.law_figures(sides),
@@ -82,6 +101,11 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "conclusions": [repetition.conclusions(each) for each in repeated if each.conclusions],
         }
         return rendered(_template(), page, {"script": file("report.js")}, language, prepared.library.result())
+
+
+def _figures(compared: Compared, labels: tuple[str, str]) -> tuple[Table, ...]:
+    """The rows of the figures of a system, why others have none, and what differs."""
+    return (*figure_tables(compared), *uncompared(compared), *different(compared, labels))
 
 
 #: Parts of a measurand that say how it was measured, in words.
@@ -134,16 +158,21 @@ def _compared(sides: Sides, axes: Iterable[str]) -> str:
 
 def _summary(sides: Sides) -> Summary:
     """Whether the systems may be compared, the problems of each, and the next steps."""
-    measured = [side for side in sides.sides if not side.run.imported]
-    least = min(sides.sides, key=lambda side: len(side.analysis.tested))
+    measured = [side for side in sides.singly if not side.run.imported]
+    least = min(sides.singly, key=lambda side: len(side.analysis.tested))
     summaries = [(side, summary(side.run, side.analysis)) for side in measured]
     wrong = tuple(_with_system(side, line) for side, each in summaries for line in each.wrong)
-    steps = [Action(step.do, _with_system(side, step.why)) for side, each in summaries for step in each.next[:1]]
+    steps = following(sides)
+    if not sides.factor:
+        steps = [
+            Action(step.do, _with_system(side, step.why)) for side, each in summaries for step in each.next[:1]
+        ]
     if not measured:
         names = [side.run.info.id for side in sides.sides]
         steps.append(own_system(names, by_mpi=bool(sides.of_messages)))
     elif len(measured) > 1:
-        command = cli("compare", *(side.run.info.id for side in measured), "--fail-below", "5%")
+        factor = ("--factor", sides.factor) if sides.factor else ()
+        command = cli("compare", *(side.run.info.id for side in measured), *factor, "--fail-below", "5%")
         steps.append(Action(command, text("It fails if a figure is certainly slower by more than 5 %.")))
     return Summary(
         _verdict(sides, summaries),
@@ -158,7 +187,12 @@ def _summary(sides: Sides) -> Summary:
 def _verdict(sides: Sides, summaries: Sequence[tuple[Side, Summary]]) -> Verdict:
     if sides.without_samples:
         return Verdict("care", text("Compare these figures with care."), NO_SAMPLES)
-    side, worst = max(summaries, key=lambda each: ("good", "care", "bad").index(each[1].verdict.grade))
+    empty = [side for side, _ in summaries if sides.factor and not selection.measured(side.analysis.estimates)]
+    having = [each for each in summaries if each[0] not in empty]
+    side, worst = max(having, key=lambda each: ("good", "care", "bad").index(each[1].verdict.grade))
+    if empty and worst.verdict.grade != "bad":  # the other blocks are what they are
+        why = _with_system(empty[0], text("There are no figures to use."))
+        return Verdict("care", text("Compare these figures with care."), why)
     if worst.verdict.grade == "good":
         return Verdict("good", text("These figures can be compared."), worst.verdict.reason)
     how = (

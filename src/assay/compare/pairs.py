@@ -156,7 +156,7 @@ def compared(pair: Matched, judged: Judged) -> CurvePair | None:
     """Return two curves with their comparisons; None if no value of both is compared."""
     runs = pair.a.curve.run, pair.b.curve.run
     points = [
-        PairPoint(at, found, difference(a, b, paired=pair.differ != RUN))
+        PairPoint(at, found, difference(a, b, paired=found.blocks > 0 or pair.differ != RUN))
         for at, a, b in pair.points
         if (found := judged.get((runs[0], a.estimate.id, runs[1], b.estimate.id)))
     ]

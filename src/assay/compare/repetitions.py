@@ -1,12 +1,11 @@
 """Publications among the compared systems: their conclusions, judged by each measured run, else by themselves."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from assay import references
 from assay.analyse import examine, repetition
-from assay.analyse.evidence import Evidence
 from assay.compare.sides import Side, Sides, is_reference
 from assay.model.conclusion import Judged
 from assay.model.grouping import grouped
@@ -20,6 +19,8 @@ def repetitions(sides: Sides, given: Mapping[str, str] = {}) -> tuple[Repetition
         sides: the systems.
         given: network of one system -> network of the other, in lower case, as the user says.
     """
+    if sides.factor:
+        return _of_levels(sides)
     published = [side for side in sides.sides if is_reference(side.run)]
     measured = [side for side in sides.sides if side.run.imported is None]
     if not measured:
@@ -36,11 +37,10 @@ def _of_run(own: Side, published: list[Side], given: Mapping[str, str]) -> Itera
             yield repetition.repeated(examine(own.run), side.run.info.id, given)
 
 
-def of_levels(evidence: Iterable[Evidence], factor: str) -> tuple[Repetition, ...]:
-    """Return the conclusions of repeated publications about a factor of whole runs, each by a run at its level."""
-    found = filter(None, map(repetition.of, evidence))
-    of = grouped(found, lambda each: each.reference)
-    about = (_about(each, factor) for each in of.values())
+def _of_levels(sides: Sides) -> tuple[Repetition, ...]:
+    """What the publications that the runs repeat say of the factor, each sentence judged by a run at its level."""
+    found = filter(None, (side.analysis.repetition for side in sides.singly))
+    about = (_about(each, sides.factor) for each in grouped(found, lambda each: each.reference).values())
     return tuple(each for each in about if each.conclusions)
 
 

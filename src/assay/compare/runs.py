@@ -12,9 +12,10 @@ from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.history import BetweenRuns, History, RunLogs, logs
+from assay.compare import levels
 from assay.compare.analysis import named, side_by_side
 from assay.compare.environment import GUARDED, differences, is_one_machine
-from assay.compare.meeting import NOTHING, Declared, compared, judgeable, meet
+from assay.compare.meeting import NOTHING, Declared, Meeting, compared, judgeable, meet
 from assay.compare.records import PLACE, SideBySide
 from assay.model.compared import Compared, ComparedPair, Taken
 from assay.model.comparison import Comparison
@@ -67,12 +68,14 @@ class Together(NamedTuple):
         compared: each other run with the first, figure by figure; none for a single run.
         found: their curves and other figures side by side, with the same comparisons.
         networks: which were taken for which; see `taken.renamed_sides`.
+        left_out: runs that are in no block of levels of whole runs.
     """
 
     evidence: list[Evidence]
     compared: list[Compared]
     found: SideBySide
     networks: tuple[tuple[int, int, Taken], ...]
+    left_out: Sequence[Run] = ()
 
 
 def together(
@@ -91,32 +94,50 @@ def together(
         given: limits that the user states; see `assay.analyse.analyse`.
 
     Raises:
-        UsageError: a guarded kind differs and was not declared; `across` names nothing.
+        UsageError: a guarded kind differs and was not declared; `across` names nothing; levels of whole runs do
+            not alternate.
     """
-    evidence = examine_together(runs, borders(runs), given)
+    evidence, left_out = examine_together(runs, borders(runs), given), list[Run]()
+    if declared.factor:
+        if any(declared[:3]):
+            why = "whatever differs between the levels belongs to them, and is shown"
+            raise UsageError("--across, --allow and --as do not go with --factor", why=why)
+        evidence, left_out = levels.pooled(evidence, declared.factor)
     sides, networks = taken.renamed_sides(evidence, declared.names)
-    pairs = named(sides)
+    pairs = named(sides, declared.factor)
     base, *others = evidence
-    declared = declared._replace(several=len(others) > 1)
+    declared = declared._replace(several=len(others) > 1, across=declared.factor or declared.across)
     judged: dict[tuple[str, str, str, str], Comparison | None] = {}
     found = []
     for each in others:
         meeting = meet(each, base, declared)
-        around = _around((each.run, base.run), earlier)
-        of_base = history_of(base.run, around)
-        of_run = of_base if is_like(each.run, base.run) else history_of(each.run, around)
-        variance = BetweenRuns(of_run, of_base, day_of(each.run) == day_of(base.run))
         own = {pair.key: pair for pair in reversed(judgeable(meeting))}
         for pair in pairs.between(*meeting.ids):
             # Measured figures at the same place that are not compared here differ in their state or quantity.
             if meeting.is_foreign or not pair.exact:
                 own.setdefault((pair.a.estimate.id, pair.b.estimate.id), meeting.pair(pair.a, pair.b))
-        results = dict(zip(own, between_runs(list(own.values()), variance, meeting.ids), strict=True))
+        results = dict(zip(own, _judged(meeting, list(own.values()), earlier), strict=True))
         judged |= {(meeting.ids[0], a, meeting.ids[1], b): result for (a, b), result in results.items()}
         found.append(compared(meeting, results))
     for side in sides:
         judged |= _within(side, pairs.inside(side.run.info.id))
-    return Together(sides, found, side_by_side(sides, pairs, judged), networks)
+    return Together(sides, found, side_by_side(sides, pairs, judged), networks, left_out)
+
+
+def _judged(meeting: Meeting, pairs: Sequence[Pair], earlier: Collection[Run]) -> list[Comparison | None]:
+    """The comparisons of pairs of two runs, or of two levels of whole runs; an id is unique among all runs."""
+    run, base = meeting.run.run, meeting.base.run
+    if meeting.run.blocks:
+        found = in_blocks(pairs)
+    else:
+        around = _around((run, base), earlier)
+        of_base = history_of(base, around)
+        of_run = of_base if is_like(run, base) else history_of(run, around)
+        found = between_runs(pairs, BetweenRuns(of_run, of_base, day_of(run) == day_of(base)))
+    return [
+        each and msgspec.structs.replace(each, id=f"{run.info.id} {each.a} : {base.info.id} {each.b}")
+        for each in found
+    ]
 
 
 def borders(runs: Sequence[Run]) -> list[float | None]:

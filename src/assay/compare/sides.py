@@ -9,6 +9,7 @@ import msgspec
 
 from assay import references
 from assay.analyse import conclude, taken
+from assay.analyse.evidence import Evidence
 from assay.analyse.messages.steps import MessageLaw
 from assay.compare.curves import RANKS, cpus_of_rank
 from assay.compare.meeting import ANYTHING, Declared
@@ -37,12 +38,21 @@ MOST = 50
 
 
 class Side(msgspec.Struct, frozen=True):
-    """A run with its analysis, its label, and the ratios of its machine to the first one."""
+    """A run with its analysis, its label, and the ratios of its machine to the first one.
+
+    `blocks`: of a level of whole runs: block -> its run. The figures are then those of the level.
+    """
 
     run: Run
     analysis: Analysis
     label: str
     yardsticks: tuple[Yardstick, ...] = ()
+    blocks: dict[int, "Side"] = {}
+
+    @property
+    def singly(self) -> "tuple[Side, ...]":
+        """The side; of a level, its runs."""
+        return tuple(self.blocks.values()) or (self,)
 
 
 class Sides(msgspec.Struct, frozen=True, dict=True):
@@ -53,12 +63,21 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
         found: curves and other figures side by side.
         compared: each other run with the base, figure by figure, with the very comparisons that `found` has.
         taken: which networks were taken for which, as sentences.
+        factor: whose levels the sides are; empty if they are runs.
+        left_out: runs that are in no block of the levels.
     """
 
     sides: tuple[Side, ...]
     found: SideBySide
     compared: tuple[Compared, ...] = ()
     taken: tuple[str, ...] = ()
+    factor: str = ""
+    left_out: tuple[Run, ...] = ()
+
+    @property
+    def singly(self) -> tuple[Side, ...]:
+        """All runs: the sides, or those of the levels."""
+        return tuple(each for side in self.sides for each in side.singly)
 
     @cached_property
     def by_run(self) -> dict[str, Side]:
@@ -241,7 +260,8 @@ def sides(
 ) -> Sides:
     """Analyse the runs and compare them; ratios are to the first.
 
-    The label of a reference is its own or its name, of an import its title or file, of a run its machine.
+    The label of a reference is its own or its name, of an import its title or file, of a run its machine, of a
+    level of whole runs its factor and its name.
 
     Args:
         runs: the first one is the base.
@@ -260,26 +280,66 @@ def sides(
     if len(runs) > MOST:
         raise UsageError(f"{len(runs)} runs are more than {MOST}", why="so many curves cannot be distinguished")
     found = together(runs, declared, earlier, given)
-    wanted = [_label(run) for run in runs]
-    labels = [
-        name if wanted.count(name) == 1 else f"{name} ({run.info.id[-4:]})"
-        for name, run in zip(wanted, runs, strict=True)
-    ]
+    labels = _labels([each.run for each in found.evidence], declared.factor)
     yardsticks = ((), *(each.yardsticks for each in found.compared))
     return Sides(
         tuple(
-            Side(each.run, conclude(each), label, of)
+            msgspec.structs.replace(_side(each, label), yardsticks=of)
             for each, label, of in zip(found.evidence, labels, yardsticks, strict=True)
         ),
         found.found,
         tuple(found.compared),
         taken.sentences((labels[base], labels[own], pair) for base, own, pair in found.networks),
+        declared.factor,
+        tuple(found.left_out),
     )
+
+
+def _side(evidence: Evidence, label: str) -> Side:
+    """A run with its findings; or a level, whose figures are of several runs, with the findings of each run."""
+    if not evidence.blocks:
+        return Side(evidence.run, conclude(evidence), label)
+    blocks = {
+        number: _of_level(_side(each, text("{level}, run {run}", level=label, run=each.run.info.id)), evidence)
+        for number, each in evidence.blocks.items()
+    }
+    one = next(each.analysis for each in blocks.values() if each.run is evidence.run)
+    analysis = msgspec.structs.replace(
+        one,
+        estimates=tuple(each.estimate for each in evidence.measured),
+        members=tuple(each.estimate for _, each in evidence.members),
+        models=evidence.models,
+        comparisons=(),
+        predictions=(),
+    )
+    return Side(evidence.run, analysis, label, (), blocks)
+
+
+def _of_level(side: Side, level: Evidence) -> Side:
+    """A run of a level. Its figures have the ends of the level: its own launches need not be enough for any."""
+    found = level.estimates
+    estimates = (
+        msgspec.structs.replace(each, value=found[each.id].value) if each.value and each.id in found else each
+        for each in side.analysis.estimates
+    )
+    analysis = msgspec.structs.replace(side.analysis, estimates=tuple(estimates))
+    return msgspec.structs.replace(side, analysis=analysis)
 
 
 def is_reference(run: Run) -> bool:
     """Whether it is a published system that comes with Assay."""
     return bool(run.imported) and run.info.id in references.names()
+
+
+def _labels(runs: Sequence[Run], factor: str) -> list[str]:
+    """A label for each run, or for the level that each run has; no two are equal."""
+    if factor:
+        return [f"{factor} {run.plan.levels[factor]}" for run in runs]
+    wanted = [_label(run) for run in runs]
+    return [
+        name if wanted.count(name) == 1 else f"{name} ({run.info.id[-4:]})"
+        for name, run in zip(wanted, runs, strict=True)
+    ]
 
 
 def _label(run: Run) -> str:

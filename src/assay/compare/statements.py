@@ -217,7 +217,7 @@ def difference(sides: Sides, pair: CurvePair, point: PairPoint) -> Difference:
 
 def _named(sides: Sides, pair: CurvePair, curve: Curve, at: int) -> Named:
     name = sides.subject(pair, curve)
-    return Named(name, sides.at(curve, at), _by(pair, name))
+    return Named(name, sides.at(curve, at), _by(sides, pair, name))
 
 
 def _noun(sides: Sides, pair: CurvePair) -> str:
@@ -239,9 +239,9 @@ def _message(curve: Curve, at: int) -> str:
     return message
 
 
-def _by(pair: CurvePair, subject: str) -> Text:
+def _by(sides: Sides, pair: CurvePair, subject: str) -> Text:
     """`on hpcdiy-gbe`, `between two sockets`, `with mpi mpich`."""
-    if pair.differ == RUN:
+    if pair.differ == RUN and not sides.factor:
         return text("on {system}", system=subject)
     if pair.differ == PROGRAM:
         return text("by {program}", program=subject)

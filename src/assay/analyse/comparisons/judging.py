@@ -92,15 +92,12 @@ def in_blocks(pairs: Sequence[Pair]) -> list[Comparison | None]:
     return [found.get(at) for at in range(len(pairs))]
 
 
-def between_runs(
-    pairs: Sequence[Pair], known: BetweenRuns | None, runs: tuple[str, str]
-) -> list[Comparison | None]:
+def between_runs(pairs: Sequence[Pair], known: BetweenRuns | None) -> list[Comparison | None]:
     """Return the comparison of each pair of figures of two runs; None if their states differ. They are one family.
 
     Args:
         pairs: `a` is of the judged run, `b` of the base.
         known: the variance of figures of these machines from run to run; None if it is unknown.
-        runs: ids of both runs.
     """
     launches = {at: of for at, pair in enumerate(pairs) if all(of := of_launches(pair.a, pair.b))}
     effects = {at: shift(*of) for at, of in launches.items()}
@@ -120,9 +117,7 @@ def between_runs(
         of_runs = variances.get(at)
         wide = widened(effects[at], of_runs.half) if of_runs else effects[at]
         seen = _Effect(pairs[at], wide, (len(a), len(b)), _deviation(a, b), 0, p.get(at), of_runs)
-        comparison = _comparison(seen, len(testable))
-        name = f"{runs[0]} {comparison.a} : {runs[1]} {comparison.b}"
-        found[at] = msgspec.structs.replace(comparison, id=name)
+        found[at] = _comparison(seen, len(testable))
     return [found.get(at) for at in range(len(pairs))]
 
 

@@ -7,17 +7,17 @@ from typing import NamedTuple
 import msgspec
 
 from assay import store
-from assay.analyse import examine_together
 from assay.analyse.history import FEWEST_RUNS
 from assay.catalogue import topics
 from assay.cli.support import opened, output
-from assay.compare import figure_rows, levels, terminal
+from assay.compare import figure_rows, terminal
 from assay.compare.environment import GUARDED
+from assay.compare.following import following, next_block
 from assay.compare.gates import Gate, Judged, further_launches, gate
 from assay.compare.meeting import Declared
 from assay.compare.records import ComparedRuns, ComparedToFirst
-from assay.compare.repetitions import of_levels, repetitions
-from assay.compare.runs import against, borders, refuse_nothing, within
+from assay.compare.repetitions import repetitions
+from assay.compare.runs import against, refuse_nothing, within
 from assay.compare.sides import Sides, sides
 from assay.compare.statements import statements
 from assay.model.compared import Compared
@@ -26,7 +26,8 @@ from assay.model.prices import with_prices
 from assay.model.repetition import Repetition
 from assay.model.result import RESULT_SCHEMA
 from assay.model.run import Run
-from assay.model.units import parse_share
+from assay.model.text import cli
+from assay.model.units import count_of, parse_share
 from assay.report import repetition_screen
 from assay.report.screen import Screen
 
@@ -37,12 +38,11 @@ _NAMED = 10
 
 
 class _Found(NamedTuple):
-    """The runs, the base first; their comparisons with it (or of the levels of a single one); all side by side.
+    """The comparisons of runs with the base (or of the levels of a single one); all side by side.
 
     `repeated`: conclusions of the publications among them, judged.
     """
 
-    runs: list[Run]
     compared: list[Compared]
     sides: Sides
     repeated: tuple[Repetition, ...] = ()
@@ -73,77 +73,32 @@ class Wanted(NamedTuple):
 
 
 def compare(runs: Sequence[str], declared: Declared, wanted: Wanted) -> None:
-    """Compare the levels of one run, or several runs with the first one, and print the result.
+    """Compare the levels of one run, several runs with the first one, or levels of whole runs; print the result.
 
     Args:
         runs: names of runs, the base first.
-        declared: differences that are intended or accepted, names of networks, prices.
+        declared: differences that are intended or accepted, names of networks, prices, the factor of the levels.
         wanted: what is printed and judged.
     """
     opened.without_collector()
     threshold = wanted.border
-    found = _one(runs[0], declared) if len(runs) == 1 else _several(runs, declared, threshold)
+    one = len(runs) == 1 and not declared.factor
+    found = _one(runs[0], declared) if one else _several(runs, declared, threshold)
     if wanted.as_json:
         output.print_json(_document(found))
     else:
         _print(found, everything=wanted.everything)
-    unfinished = [run for run in found.runs if run.ending is None or run.ending.status != "complete"]
+    singly = (side.run for side in found.sides.singly)
+    unfinished = [run for run in singly if run.ending is None or run.ending.status != "complete"]
     for run in unfinished:
         status = run.ending.status if run.ending else "not ended"
         output.say(f"run {run.info.id} is {status}: cases that it did not measure are not compared")
+    for run in found.sides.left_out:
+        output.say(f"run {run.info.id} has no run of another level beside it in time: it is left out")
+    for step in following(found.sides):
+        output.say(f"{step.why} Next, in this order: {step.do}")
     if threshold is not None:
-        _judge(gate(found.compared, threshold), unfinished, wanted.junit)
-
-
-def compare_levels(names: Sequence[str], factor: str, declared: Declared, wanted: Wanted) -> None:
-    """Compare levels of whole runs, and print what was seen and which runs come next.
-
-    Args:
-        names: of runs.
-        factor: whose levels the runs state.
-        declared: prices, and nothing else.
-        wanted: what is printed and judged.
-    """
-    opened.without_collector()
-    border = wanted.border
-    if any(declared._replace(prices=())):
-        why = "whatever differs between the levels belongs to them, and is shown"
-        again = f"assay compare --factor {factor} {' '.join(names)}"
-        raise UsageError("--across, --allow and --as do not go with --factor", why=why, remedy=again)
-    runs = with_prices([(name, store.load(store.find(name))) for name in names], declared.prices)
-    alternating = levels.alternations(runs, factor)
-    evidence = dict(zip((run.info.id for run in runs), examine_together(runs, borders(runs)), strict=True))
-    found = [levels.by_level(each, evidence) for each in alternating]
-    repeated = of_levels(evidence.values(), factor)
-    if wanted.as_json:
-        documents = [ComparedRuns(**msgspec.structs.asdict(each), repetitions=repeated) for each in found]
-        ids = tuple(run.info.id for run in runs)
-        output.print_json(
-            documents[0]
-            if len(found) == 1
-            else ComparedToFirst(RESULT_SCHEMA, ids, tuple(found), None, (), repeated)
-        )
-    else:
-        for publication in repeated:
-            repetition_screen.conclusions(publication, Screen(output.console()))
-        for each in found:
-            figure_rows.render(each, output.console(), everything=wanted.everything)
-    for blocks, each in zip(alternating, found, strict=True):
-        for run in blocks.alone:
-            output.say(f"run {run.info.id} has no neighbour in time of the other level: it is left out")
-        _print_next(blocks, each)
-    if border is not None:
-        _judge(gate(found, border), [], wanted.junit)
-
-
-def _print_next(found: levels.Alternation, compared: Compared) -> None:
-    """Print the runs that decide what the blocks so far leave open, if any do."""
-    more = [lack.more for pair in compared.pairs if (lack := pair.comparison.lack) and lack.more]
-    if more:
-        study = found.runs[0][0].plan.study
-        runs = "; ".join(f"assay run {study} --level {found.factor}={level}" for level in found.following)
-        blocks = f"{max(more)} more {'block' if max(more) == 1 else 'blocks'}"
-        output.say(f"{blocks} of two runs can decide what was seen; next, in this order: {runs}")
+        _judge(gate(found.compared, threshold), unfinished, found.sides, wanted.junit)
 
 
 def _document(found: _Found) -> Compared | ComparedToFirst:
@@ -205,7 +160,7 @@ def _one(reference: str, declared: Declared) -> _Found:
             why="none of its cases differ in one factor only",
             remedy="assay run STUDY --vary memory=first-touch,interleave   # or: assay compare BASE RUN",
         )
-    return _Found([side.run], [varied], shown)
+    return _Found([varied], shown)
 
 
 def _several(runs: Sequence[str], declared: Declared, threshold: float | None) -> _Found:
@@ -218,13 +173,14 @@ def _several(runs: Sequence[str], declared: Declared, threshold: float | None) -
             raise UsageError(f"'{name}' need not be allowed", why=f"known: {', '.join(GUARDED)}")
     loaded = [(reference, store.load(store.find(reference))) for reference in runs]
     base, *others = found = with_prices(loaded, declared.prices)
-    if {run.info.id for run in found} == {base.info.id}:  # a run with itself has no curves beside each other
+    if not declared.factor and all(run.info.id == base.info.id for run in others):
+        # A run with itself has no curves beside each other.
         compared = against(others, base, declared, others_like(found))
-        return _Found(found, compared, sides([base]))
-    shown = sides(found, {}, declared, others_like(found))
+        return _Found(compared, sides([base]))
+    shown = sides(found, {}, declared, () if declared.factor else others_like(found))
     if threshold is not None or not shown.have_common:
         refuse_nothing(shown.compared)
-    return _Found(found, list(shown.compared), shown, repetitions(shown, declared.names))
+    return _Found(list(shown.compared), shown, repetitions(shown, declared.names))
 
 
 def others_like(runs: Sequence[Run]) -> list[Run]:
@@ -246,7 +202,7 @@ def others_like(runs: Sequence[Run]) -> list[Run]:
     return [store.load(path) for path in (*before[-_MOST_OTHERS:], *after[:_MOST_OTHERS])]
 
 
-def _judge(found: Gate, unfinished: Sequence[Run], junit: Path | None) -> None:
+def _judge(found: Gate, unfinished: Sequence[Run], compared: Sides, junit: Path | None) -> None:
     """Raise the error for the exit code of a gate; name on stderr what failed and what is not decided.
 
     Raises:
@@ -259,32 +215,40 @@ def _judge(found: Gate, unfinished: Sequence[Run], junit: Path | None) -> None:
         output.write(junit, written)
     failed, undecided = found.of("failed"), found.of("open", "missing")
     for each in (failed or undecided)[:_NAMED]:
-        output.say(f"{'slower' if failed else 'undecided'}: {each.run}: {each.name}: {each.words}")
+        system = compared.label(each.run) if compared.factor else each.run
+        output.say(f"{'slower' if failed else 'undecided'}: {system}: {each.name}: {each.words}")
     if failed:
         raise ThresholdError(
             f"{len(failed)} of {of} figures are slower by more than {border}",
             why=f"{failed[0].name}: by {100 * (1 - failed[0].speed_up[2]):.1f} % at least",
-            remedy=f"assay report {failed[0].run}",
+            remedy=cli("report", *(side.run.info.id for side in compared.singly), "--factor", compared.factor)
+            if compared.factor
+            else f"assay report {failed[0].run}",
         )
     if undecided:
-        run = unfinished[0].info.id if unfinished else ""
+        # A run of a level is not resumed: its machine has another level by now.
+        run = unfinished[0].info.id if unfinished and not compared.factor else ""
         raise PartialRunError(
             f"no figure is certainly slower by more than {border}, but {len(undecided)} of {of} are not decided",
             why=f"{undecided[0].name}: {undecided[0].words}",
-            remedy=f"assay run --resume {run}" if run else _deciding(found, undecided),
+            remedy=f"assay run --resume {run}" if run else _deciding(found, undecided, compared),
         )
     if found.is_untested:
         why = "no figure has an interval: they need 6 blocks, or 4 launches in each of two runs, and samples"
-        raise PartialRunError(
-            f"nothing could be decided at {border}", why=why, remedy="assay run STUDY --launches 6"
-        )
+        blocks = "; ".join(next_block(compared, side) for side in compared.sides[1:] if side.blocks)
+        remedy = blocks or "assay run STUDY --launches 6"
+        raise PartialRunError(f"nothing could be decided at {border}", why=why, remedy=remedy)
     output.say(f"no figure of {of} is slower by more than {border}")
 
 
-def _deciding(found: Gate, undecided: Sequence[Judged]) -> str:
+def _deciding(found: Gate, undecided: Sequence[Judged], sides: Sides) -> str:
     """The next command for figures that are not decided."""
     compared = [each.pair.comparison for each in undecided if each.pair]
-    if more := further_launches(undecided, found.border):
+    more = further_launches(undecided, found.border)
+    if more and sides.factor:
+        block = next_block(sides, sides.by_run[undecided[0].run])
+        return f"{block}; {count_of(more, 'block')} of these two runs; then compare again"
+    if more:
         made = max((min(each.launches) for each in compared), default=0)
         return f"assay run STUDY --launches {made + more}; then compare again"
     if any(each.is_assumed for each in compared):

@@ -34,6 +34,13 @@ names_option = click.option(
     help="Take a network of one system for a network of the other, e.g. sci=ib0. Can be given several times.",
 )
 
+factor_option = click.option(
+    "--factor",
+    default="",
+    metavar="NAME",
+    help="Compare levels of whole runs, stated by assay run --level: two runs of each or more, in turn.",
+)
+
 
 def given_names(options: tuple[str, ...]) -> dict[str, str]:
     """The networks of `--as sci=ib0`: name in one system -> name in the other, in lower case."""

@@ -142,8 +142,6 @@ def _is_missing(run: Run, budget_s: float | None, site: Site) -> bool:
     cut = run.ending is not None and run.ending.status == "cut"
     whole_s = run.plan.budget_s if budget_s is None else budget_s
     if missing and whole_s is not None and (whole_s <= missing.used_s if budget_s else cut):
-        from assay.model.errors import UsageError
-
         raise UsageError(
             f"a budget of {whole_s:g} s is used up",
             why=f"the run took {missing.used_s:.0f} s so far, and its budget is for the whole of it",
