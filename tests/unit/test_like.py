@@ -229,7 +229,11 @@ def test_the_plan_command_says_what_cannot_be_done() -> None:
     assert "hpl" in known, "nobody knows that the described machine has no BLAS"
 
 
-def test_the_plan_says_of_a_placement_once_that_it_is_another_one_and_whose_memory_is_assumed() -> None:
+def test_the_plan_says_of_a_placement_once_that_it_is_another_one_and_whose_memory_is_assumed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+
     def planned(machine: str) -> str:
         hosts = ("--hosts", "n[01-12]", "--network", "sci=sci0,fe=eth0")
         answer = CliRunner().invoke(assay, ["plan", "like:leo", "--synthetic", machine, *hosts])

@@ -336,7 +336,9 @@ def test_what_fits_the_bucket_of_its_shaper_is_a_burst(
     analysis = analyse(with_device(run, held(rate, burst=burst)))
     above = [e for e in analysis.estimates if e.params["bytes"] == 2**20 and e.metric == "latency"]
     assert [e.exceeds and (e.exceeds.kind, e.exceeds.burst) for e in above] == [("shaper", told)]
-    (finding,) = [each for each in analysis.findings if each.rule == "wrong_limit" and above[0].id in each.evidence]
+    (finding,) = [
+        each for each in analysis.findings if each.rule == "wrong_limit" and above[0].id in each.evidence
+    ]
     assert finding.id.endswith(":".join(filter(None, ("shaper", told))))
     assert bool(finding.next) == (told == "unknown")
 

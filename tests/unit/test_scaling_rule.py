@@ -179,7 +179,9 @@ def test_a_small_problem_is_no_fault_where_a_larger_one_loses_less(
     low, other = with_efficiency(step(known), ends(0.6)), with_efficiency(step(known), large)
     one = msgspec.structs.replace(model(known), steps=(low,), problem={"size": sizes[0]})
     two = msgspec.structs.replace(model(known), id="scaling/larger", steps=(other,), problem={"size": sizes[1]})
-    told = {each.id: each for each in found(msgspec.structs.replace(known, models=(one, two)))}
+    told = {
+        each.id.removeprefix("scaling:"): each for each in found(msgspec.structs.replace(known, models=(one, two)))
+    }
     assert [told[name].severity for name in (one.id, two.id) if name in told] == severities
     small = told[one.id]
     assert bool(small.next) == (small.severity == "problem")

@@ -105,7 +105,9 @@ def _from_export(
     total = sum(node.memory_bytes for node in topology.numa_nodes if node.index in topology.allowed_nodes)
     of_memory = "hwloc gives each node 1 GiB where none is named" if guessed else source
     memory_there = (
-        Fact(total, "B", of_memory, guessed=guessed) if total else unavailable(f"{source} gives no sizes of memory")
+        Fact(total, "B", of_memory, guessed=guessed)
+        if total
+        else unavailable(f"{source} gives no sizes of memory")
     )
     return Machine(
         schema=MACHINE_SCHEMA,

@@ -193,14 +193,15 @@ def parse_shapers(shown: str) -> dict[str, dict[str, Fact]]:
 def _shaped(disciplines: list[Any]) -> Iterator[tuple[str, dict[str, Fact]]]:
     """The limits of root disciplines only: others may limit a part of the traffic.
 
-    `shaped burst`: bytes that a bucket of tokens (`tbf`) lets pass at once. `netem` and `cake` have no bucket: they
-    send packet by packet at their rate.
+    `shaped burst`: bytes that a bucket of tokens (`tbf`) lets pass at once. `netem` and `cake` have no bucket:
+    they send packet by packet at their rate.
     """
     for each in disciplines:
         if not isinstance(each, dict) or not each.get("root"):
             continue
         kind, name, options = each.get("kind"), each.get("dev"), each.get("options")
-        rate = options.get(_RATES.get(str(kind), "")) if isinstance(options, Mapping) else None
+        options = options if isinstance(options, Mapping) else {}
+        rate = options.get(_RATES.get(str(kind), ""))
         rate = rate.get("rate") if isinstance(rate, Mapping) else rate  # netem nests it one level deeper
         if isinstance(name, str) and isinstance(rate, int) and rate > 0:
             source = f"tc qdisc show dev {name} ({kind})"

@@ -35,8 +35,8 @@ Scope = str
 LimitKind = str
 
 
-#: Whether a figure above the rate of a traffic shaper can be the burst that it lets pass: what passed beyond the rate
-#: `fits` its bucket, or the bucket is `unknown`; empty: no burst explains it.
+#: Whether a figure above the rate of a traffic shaper can be the burst that it lets pass: what passed beyond the
+#: rate `fits` its bucket, or the bucket is `unknown`; empty: no burst explains it.
 Burst = Literal["", "fits", "unknown"]
 
 

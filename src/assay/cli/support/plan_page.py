@@ -179,7 +179,7 @@ def _placements(cases: list[Case], console: Console) -> None:
 
 
 def _once(plan: Plan, cases: list[Case]) -> list[Case]:
-    """The cases; those whose placement was merged into another one, for other points, have the word of that one."""
+    """The cases; those whose placement was merged into another one, at other points, have the word of that."""
     into = {fold.labels[0]: fold.labels[1] for fold in plan.folded}
     places = {case.placement.label: case.placement for case in reversed(cases)}
 

@@ -45,12 +45,13 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         shares = [(share(each.median or 0.0, limit, each.better), each, limit) for each, limit in found]
         worst = max(shares, key=lambda each: each[0])
         subject = ":".join(filter(None, (benchmark, kind, burst)))
-        yield _finding(evidence, subject, *worst, tuple(each.id for each, _ in found))
+        yield _finding(evidence, subject, worst, tuple(each.id for each, _ in found))
 
 
 def _finding(
-    evidence: Evidence, subject: str, ratio: float, worst: Estimate, limit: Limit, exceeding: tuple[str, ...]
+    evidence: Evidence, subject: str, farthest: tuple[float, Estimate, Limit], exceeding: tuple[str, ...]
 ) -> Finding:
+    ratio, worst, limit = farthest
     larger = cli("run", evidence.study(), "-m", _LARGE) if limit.burst == "unknown" else ""
     return rule.finding(
         subject,

@@ -76,7 +76,9 @@ def _figure(e: Estimate) -> ET.Element:
     if e.exceeds:
         limit = f"\nexceeds: {e.exceeds.value!r} {e.unit} ({e.exceeds.of})"
         if verdict := _EXCEEDING[e.exceeds.burst]:
-            _verdict(test, verdict, "exceeds", f"{e.median!r} {e.unit} exceeds {e.exceeds.value!r}: {e.exceeds.of}")
+            _verdict(
+                test, verdict, "exceeds", f"{e.median!r} {e.unit} exceeds {e.exceeds.value!r}: {e.exceeds.of}"
+            )
     output = f"{e.median!r} {e.unit}{ends}, {count_of(e.launches, 'launch')}{limit}"
     ET.SubElement(test, "system-out").text = _whole(output)
     return test

@@ -56,7 +56,9 @@ def _larger(
         if (other.label, other.nodes, other.cores, other.copies) == (step.label, step.nodes, step.cores, False)
     ]
     most, curve, other = max(alike, key=lambda each: each[0], default=(0.0, model, step))
-    return (curve, other) if size is not None and most > size and other.efficiency.lo > step.efficiency.hi else None
+    return (
+        (curve, other) if size is not None and most > size and other.efficiency.lo > step.efficiency.hi else None
+    )
 
 
 def _without(problem: Mapping[str, ParamValue], axis: str) -> dict[str, ParamValue]:
@@ -74,6 +76,7 @@ def _finding(evidence: Evidence, model: Scaling, step: Step, larger: tuple[Scali
     case = next(each for each in evidence.run.plan.cases if each.id == evidence.estimates[step.estimates[0]].case)
     turns = evidence.run.takes_turns(case.placement)
     sure = step.efficiency.has_interval
+    reason: str = text("The nodes are one machine: ranks take turns on its cores.") if turns else _reason(step)
     if larger:
         curve, other = larger
         reason = text(
@@ -81,8 +84,6 @@ def _finding(evidence: Evidence, model: Scaling, step: Step, larger: tuple[Scali
             problem=joined(", ", (f"{name} {value}" for name, value in curve.problem.items())),
             loss=_loss(other.efficiency.value),
         )
-    else:
-        reason = text("The nodes are one machine: ranks take turns on its cores.") if turns else _reason(step)
     return rule.finding(
         model.id,
         claim=text(
