@@ -189,6 +189,16 @@ def test_a_small_problem_is_no_fault_where_a_larger_one_loses_less(
         assert f"The larger problem, size {sizes[1]}, loses {100 * (1 - large.value):.1f} % there." in small.claim
 
 
+def test_a_largest_problem_that_a_curve_of_one_problem_has_told_is_not_told_again(known: Evidence) -> None:
+    low = with_efficiency(step(known), ends(0.6))
+    one = msgspec.structs.replace(model(known), steps=(low,), problem={"size": "S"})
+    grown = msgspec.structs.replace(one, id="grown", problem={"size": "largest"}, grows=True)
+    (finding,) = found(msgspec.structs.replace(known, models=(grown, one)))
+    assert finding.id == f"scaling:{one.id}"
+    (alone,) = found(msgspec.structs.replace(known, models=(grown,)))
+    assert alone.id == "scaling:grown"
+
+
 def test_another_network_is_no_larger_problem(known: Evidence) -> None:
     low, better = with_efficiency(step(known), ends(0.6)), with_efficiency(step(known), ends(0.95))
     one = msgspec.structs.replace(model(known), steps=(low,), problem={"size": "S", "network": "fe"})

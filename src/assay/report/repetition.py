@@ -121,7 +121,9 @@ def why(judged: Judged) -> str:
         return text("The source prints no figure for it.")
     if judged.is_stated and judged.quantity is None and not judged.doubt:
         return text("The source prints this number alone, not the figures from which it follows.")
-    return capital(text("{reason}.", reason=judged.detail)) if judged.detail else ""
+    if not isinstance(judged.detail, Text):
+        return text("Not measured: {reason}.", reason=judged.detail) if judged.detail else ""
+    return capital(text("{reason}.", reason=judged.detail))
 
 
 def region(judged: Judged) -> Text:

@@ -34,8 +34,8 @@ def _table(scene: Scene) -> Iterable[Table]:
         (mix, *(known.get((mix, build), "") for build in builds))
         for mix in sorted({_mix(e) for e in scene.measured})
     )
-    if rows:
-        columns = (text("Mix"), *(build or text("Rate") for build in builds))
+    if rows and len(builds) > 1:
+        columns = (text("Mix"), *builds)
         yield Table(text("Rate of each mix by build"), columns, rows, frozenset(range(1, len(columns))))
 
 

@@ -23,9 +23,13 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not found:
         why = text("No rate of ranks that pass messages was measured on several numbers of cores")
         yield rule.not_assessed(why, cli("run", "one-two-two"))
-    for model in found:
+    told: set[str] = set()
+    for model in sorted(found, key=lambda each: each.grows):
         low = [step for step in model.steps if _shares(step) and step.efficiency.hi < _LEAST]
-        if low:
+        # The largest problem of a placement may be one of a curve of a single problem, which has told it.
+        figures = {name for step in low for name in step.estimates}
+        if low and not (model.grows and figures <= told):
+            told |= figures
             step = min(low, key=lambda step: step.efficiency.value)
             yield _finding(evidence, model, step, _larger(evidence, found, model, step))
 
