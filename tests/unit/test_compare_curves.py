@@ -180,7 +180,7 @@ def test_leo_has_one_and_a_half_times_less_latency_than_sci_and_their_figures_st
     (beside_,) = [each for each in leo.found.pairs if each.differ == RUN]
     assert beside_.points[0].comparison.ratio == pytest.approx(1.5)
     (table,) = tables.shared(leo)
-    assert table.columns == ("Figure", "leo", "sci")
+    assert table.columns == ("What", "leo", "sci")
     assert any("bandwidth" in cells[0] for cells in table.rows)
     assert "35.9 times as long" in sentences_of(leo)
 

@@ -59,7 +59,7 @@ def test_the_bandwidth_of_messages_without_bytes_is_no_multiple_of_another(tmp_p
     assert {each.params["bytes"] for each in compared} == {8}
     two = between(run, run)
     assert {pair.a.params["bytes"] for pair in two.pairs} == {8}
-    assert set(two.uncompared.values()) == {"it is 0, of which nothing is a multiple"}
+    assert set(two.uncompared.values()) == {"it is 0: it has no ratio"}
 
 
 def test_the_law_of_a_link_is_what_is_found(tmp_path: Path) -> None:

@@ -191,6 +191,47 @@ def test_the_last_trend_between_two_figures_goes_on(on_cores: RunEstimates) -> N
     assert found.hi == pytest.approx((1 + form) / least)
 
 
+@pytest.mark.parametrize(("cores", "share"), [(2, 0.69), (4, 0.36)])
+def test_the_part_of_a_rank_is_as_fast_as_copies_of_its_size(
+    on_cores: RunEstimates, cores: int, share: float
+) -> None:
+    """M is 8 S: its halves and quarters lie near 2/3 and 1/3 of the way from copies of S to those of M."""
+    case = case_of(on_cores, cores, M)
+    small, whole = (4.2e9, 4.4e9, 4.1e9), (1.1e9, 1.2e9, 1.15e9)
+    known = both(
+        planted(on_cores, {(1, False): ALONE, (cores, True): whole}, M),
+        planted(on_cores, {(cores, True): small}, {"size": "S"}),
+    )
+    found = predicted(known, case)
+    assert found
+    memory = {
+        size: next(
+            each.memory_bytes
+            for each in on_cores.run.plan.studied
+            if key(each) == (cores, True) and each.params["size"] == size
+        )
+        for size in ("S", "M")
+    }
+    power = math.log(case.memory_bytes / memory["S"]) / math.log(memory["M"] / memory["S"])
+    assert power == pytest.approx(share, abs=0.03)
+    typical, _, _ = messages_s(case)
+    rate = float(np.median(small)) ** (1 - power) * float(np.median(whole)) ** power
+    assert found.value == pytest.approx(1 / (1 / rate + typical))
+
+
+def test_copies_larger_than_the_part_of_a_rank_are_no_help(on_cores: RunEstimates) -> None:
+    """Outside of the copies that were measured nothing is extended: those of the problem itself count."""
+    case = case_of(on_cores, 4, {"size": "S"})
+    known = both(
+        planted(on_cores, {(1, False): ALONE, (4, True): COPIES[4]}, {"size": "S"}),
+        planted(on_cores, {(4, True): (2.4e9, 2.5e9, 2.3e9)}, M),
+    )
+    found = predicted(known, case)
+    assert found
+    typical, _, _ = messages_s(case)
+    assert found.value == pytest.approx(1 / (1 / float(np.median(COPIES[4])) + typical))
+
+
 def test_copies_of_another_problem_scale_the_rate_of_the_base(on_cores: RunEstimates) -> None:
     """Copies on four cores over one rank alone, of a smaller problem, in each block."""
     case = case_of(on_cores, 4, M)

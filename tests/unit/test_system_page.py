@@ -186,7 +186,7 @@ def test_solutions_on_several_nodes_are_sorted_by_ranks_and_order(nodes: Evidenc
 def test_the_margin_of_a_law_is_that_of_a_further_solution_by_several_ranks(
     nodes: Evidence, orders: tuple[int, ...]
 ) -> None:
-    """The prediction interval of Student's t for one more distance from the law, of a mean of 0."""
+    """The prediction interval of Student's t for one more distance of mean 0; 2 % count as by 4 more solutions."""
     (every,) = over_nodes(nodes)
     solutions = every._replace(members=tuple(each for each in every.members if each.order in orders))
     found = fitted(solutions)
@@ -196,8 +196,9 @@ def test_the_margin_of_a_law_is_that_of_a_further_solution_by_several_ranks(
     ]
     count = len(off)
     assert count == 3 * len(orders)  # all of them are by several ranks
-    scatter = math.sqrt(sum(each**2 for each in off) / (count - 1) * (1 + 1 / count))
-    assert found.margin == pytest.approx(scipy.stats.t.ppf(0.975, count - 1) * scatter)
+    free = 4 + count - 1
+    scatter = math.sqrt((4 * 0.02**2 + sum(each**2 for each in off)) / free * (1 + 1 / count))
+    assert found.margin == pytest.approx(scipy.stats.t.ppf(0.975, free) * scatter)
     assert found.residual == pytest.approx(max(map(abs, off)))
     assert every.up_to(ORDERS[0]).orders == ORDERS[:1]
     assert every.up_to(ORDERS[0] - 1).orders == ()

@@ -284,7 +284,8 @@ def _own(printed: Estimate, derivation: Derivation, own: Figures) -> Value | str
     try:
         found = evaluate(derivation, own, unit=printed.unit, region=_as_printed(printed))
     except MissingError as missing:
-        return str(missing.args[0])
+        reason: str = missing.args[0]  # a text, which pages translate
+        return reason
     if found.quantity.value <= 0:
         return text("it has the opposite sign here: {value}", value=f"{found.quantity.value:.3g} {printed.unit}")
     return found

@@ -334,7 +334,7 @@ def _why(one: Measured, others: Sequence[Measured], base: Run) -> str:
         if not each.launches:
             return each.estimate.reason or each.estimate.status
         if not each.estimate.median:
-            return text("it is 0, of which nothing is a multiple")
+            return text("it is 0: it has no ratio")
     for other in others:
         match = matches(one.estimate.measurand, other.estimate.measurand)
         if match.kind == "different":

@@ -262,7 +262,7 @@ def shared(sides: Sides) -> tuple[Table, ...]:
             _compared(found.get(side.run.info.id), each.comparisons.get(side.run.info.id)) for side in sides.sides
         )
         rows.append((named(base), *cells))
-    columns = (text("Figure"), *(side.label for side in sides.sides))
+    columns = (text("What"), *(side.label for side in sides.sides))
     caption = text("Other figures that several systems have")
     return (Table(caption, columns, tuple(rows), frozenset(range(1, len(columns)))),) if rows else ()
 

@@ -258,7 +258,7 @@ def rows(found: Repetition) -> Iterator[Table]:
     for each in found.conclusions:
         for name in each.of[:1]:
             about.setdefault(name, []).append(each)
-    columns = headings("Figure", "Published", "Here", "Ratio", "Standing", "Conclusion")
+    columns = headings("What", "Published", "Here", "Ratio", "Standing", "Conclusion")
     for title, members in grouped((row for row in found.rows if row.ours), _title).items():
         cells = tuple((_what(each), *_cells(each), _concluded(_about(each, found, about))) for each in members)
         yield trimmed(Table(title, columns, cells, frozenset({1, 2, 3}), recorded=True), {5})
@@ -269,7 +269,7 @@ def rows(found: Repetition) -> Iterator[Table]:
     )
     if without:
         caption = text("Published figures without one of this run")
-        yield Table(caption, headings("Figure", "Published", "Why"), without, frozenset({1}), recorded=True)
+        yield Table(caption, headings("What", "Published", "Why"), without, frozenset({1}), recorded=True)
 
 
 def _about(row: RepeatedRow, found: Repetition, of_first: Mapping[str, list[Judged]]) -> Sequence[Judged]:

@@ -230,7 +230,9 @@ def times(ratio: Quantity) -> str:
         value = f"{value} [{lo}, {hi}]"
     elif ratio.has_ends and ratio.lo < ratio.hi:
         value = text("{value} ({basis})", value=value, basis=text("{low} to {high}", low=lo, high=hi))
-    return text("{factor} times", factor=value)
+    # Plural forms are chosen by a whole number; in Russian a fraction has the form of 2: 28,7 раза, 136 раз.
+    whole = 2 if digits else round(ratio.value)
+    return text("{factor} times|{factor} times", factor=value, count=whole)
 
 
 def roughly(seconds: float) -> str:

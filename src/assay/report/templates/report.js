@@ -18,12 +18,12 @@
   const elements = new Map(); // element -> its English nodes
 
   const NUMBER = "[+\u2212-]?(?:\\d{1,3}(?:,\\d{3})+|\\d+)(?:\\.\\d+)?";
-  const UNIT = "(?: (?:%|[kKMGTPmnpµ]?i?(?:B|s|Hz|flop|FLOP|bit|update|message|load)(?:/[a-z]+)?|[kMGT]?/s))?";
+  const UNIT = "(?: (?:%|[kKMGTPmnpµ]?i?(?:B|s|Hz|flop|FLOPS?|bit|update|message|load)(?:/[a-z]+)?|[kMGT]?/s))?";
   const ONE = `×?${NUMBER}${UNIT}`;
   const ENDS = new RegExp(`^\\[(${NUMBER}), (${NUMBER})\\](${UNIT})$`, "u");
   const RANGE = new RegExp(`^(${ONE}) to (${ONE})$`, "u");
   const FIGURE = new RegExp(`^(×?)(${NUMBER})(${UNIT})$`, "u");
-  const SHORT = new RegExp(`^(${ONE}) (\\[.*\\]|\\(.*\\))$`, "u");
+  const SHORT = new RegExp(`^(${ONE}) (\\[.*\\]|\\(.*\\))(${UNIT})$`, "u");
   const BARE = /^[kKMGTPmnpµ]?i?(?:B|s|Hz|flop|FLOP|bit)(?:\/[a-z]+)?$/u;
 
   function number(text) {
@@ -50,7 +50,7 @@
     if ((found = RANGE.exec(text))) return filled(spoken.messages[0][0], { low: found[1], high: found[2] });
     if ((found = SHORT.exec(text))) {
       const ends = found[2].startsWith("(") ? `(${figure(found[2].slice(1, -1))})` : figure(found[2]);
-      return `${figure(found[1])} ${ends}`;
+      return `${figure(found[1])} ${ends}${unit(found[3])}`;
     }
     return BARE.test(text) ? unit(text) : text;
   }

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assay.analyse.comparisons.families import PRIOR_FREEDOM
 from assay.analyse.curves import ends, replicates, with_ends
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples, student
@@ -36,6 +37,9 @@ from assay.topics.linear_algebra.benchmarks.hpl import operations, panel_numbers
 FEWEST = 2
 #: Weight of the product's rate among solutions: products of NB columns are some percent slower than square ones.
 _PRODUCT_WEIGHT = 0.2
+#: Usual relative distance of a solution from the law, which counts as by `PRIOR_FREEDOM` solutions. Assumed; the
+#: ledger shows how often the intervals hold.
+_DISTANCE = 0.02
 _NUMBER_BYTES = 8
 #: Numbers in a message with a pivot candidate, apart from two rows: its size, its place, owner of the other row.
 _HEAD = 3
@@ -334,9 +338,11 @@ def fitted(solutions: Solutions) -> Fitted:
     tested = several if len(several) > 1 else range(len(steps))
     deviations = [steps[at].flops / medians[0, at] / float(steps[at].seconds(result)[0]) - 1 for at in tested]
     free = max(1, len(deviations) - 1)
-    scatter = math.sqrt(sum(each**2 for each in deviations) / free * (1 + 1 / len(deviations)))
+    # Two orders show a distance with one degree of freedom: alone it would say factors, where percents are usual.
+    squares = PRIOR_FREEDOM * _DISTANCE**2 + sum(each**2 for each in deviations)
+    scatter = math.sqrt(squares / (PRIOR_FREEDOM + free) * (1 + 1 / len(deviations)))
     farthest = float(max(map(abs, deviations)))
-    return Fitted(result, coefficients(steps, draws), basis, farthest, student(free) * float(scatter))
+    return Fitted(result, coefficients(steps, draws), basis, farthest, student(PRIOR_FREEDOM + free) * scatter)
 
 
 def coefficients(steps: Sequence[Steps], values: Samples) -> Samples:

@@ -90,7 +90,7 @@ declared = Declared(
     page_tables=(
         Listing(
             text("The slowest, the middle and the fastest node, by median"),
-            headings("Figure", "Nodes", "Slowest", "Middle", "Fastest"),
+            headings("What", "Nodes", "Slowest", "Middle", "Fastest"),
             _rows,
             {1},
         ),

@@ -127,7 +127,7 @@ def _compared(known: RunEstimates, before: record.Prediction, estimate: Estimate
         of=_before(known, law, estimate) or tuple(each for each in before.models if each in known.estimates),
         states=(law.state if law else None, estimate.state),
         derivation=text(
-            "By the law of the time of a solution: the latest clock of a column of the grid, and the rest"
+            "By the law of the time of a solution: when the last column of the process grid is done, and the rest"
         ),
         measured=estimate.id,
         value=value,

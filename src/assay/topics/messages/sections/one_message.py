@@ -138,7 +138,7 @@ declared = Declared(
     shared_tables=(
         Listing(
             text("Largest rate of one message"),
-            headings("By", "Between", "Maximum (Mbit/s)", "Interval", "At", "Largest size (Mbit/s)", "Size"),
+            headings("By", "Between", "Maximum (Mbit/s)", "Interval", "At", "At largest size (Mbit/s)", "Size"),
             lambda scene: maxima.rows(scene.estimates, _copies(scene)),
             {2, 3, 4, 5, 6},
         ),

@@ -1,5 +1,7 @@
 """Predictions of the rate on more cores or nodes: from fewer of them, from copies, and from messages."""
 
+import itertools
+import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -238,16 +240,13 @@ def _seconds_of_work(
     if exchange.messages and law is None:
         return None
     copies = _copies(members, target.base, case)
-    if copies is None and not target.by_nodes:
+    if not copies and not target.by_nodes:
         return None
-    sharing = copies or [target.base]
+    sharing, powers = zip(*(copies or [(target.base, 1.0)]), strict=True)
     factor = 1.0 if copies else target.factor(case)
     draws, basis = replicates([each.rate for each in sharing])
     middles = [float(medians([one.value for one in each.rate.launches])) for each in sharing]
-    # Of another problem, the ratio of copies here to copies on the base's cores scales the base's rate.
-    value, drawn = (
-        each[0] if len(sharing) == 1 else each[0] * each[1] / each[2] for each in (np.array(middles), draws.T)
-    )
+    value, drawn = (np.exp(np.log(rates) @ np.array(powers)) for rates in (np.array(middles), draws))
     messages = _message_time(exchange, law) if law else exact(0.0, "s")
     of = tuple(each.rate.estimate.id for each in sharing) + (law.of[:1] if law else ())
     working = float(1 / (factor * value))
@@ -273,17 +272,20 @@ def _waiting_for_stops(known: RunEstimates, case: Case) -> float:
     return (len(case.placement.rank_cpus) - 1) * most * stopped.lost_s / stopped.probed_s
 
 
-def _copies(members: Sequence[_Member], base: _Member, case: Case) -> list[_Member] | None:
-    """Return copies of the base's problem on the cores of a case; else the base, and two cases of another problem.
+def _copies(members: Sequence[_Member], base: _Member, case: Case) -> list[tuple[_Member, float]]:
+    """Return members, with powers: the product of their rates is that of the parts of a case without messages.
 
-    These two are copies on the cores of the case, and copies on the cores of the base, or one rank alone if the
-    base is one rank. The other problem is the largest one: copies of smaller ones share caches, not memory.
+    They are copies of the base's problem on the cores of a case. A rank that shares a problem has a part of it,
+    which may fit into caches as the whole does not: where smaller copies were measured, too, the rate is that of
+    copies as large as a part, between both. Without own copies the ratio of copies here to copies on the base's
+    cores, or to one rank alone if the base is one rank, scales the base's rate. Their problem is the largest one:
+    copies of smaller ones share caches, not memory.
     """
     declared = base.rate.estimate.declared
-    axis = roles.axis(declared, "copies")
+    copied, larger = roles.axis(declared, "copies"), declared.larger.axis if declared.larger else ""
 
-    def problem(of: Case) -> dict[str, ParamValue]:
-        return {name: value for name, value in declared.problem(of.params).items() if name != axis}
+    def problem(of: Case, *, but: str = "") -> dict[str, ParamValue]:
+        return {name: value for name, value in declared.problem(of.params).items() if name not in {copied, but}}
 
     def is_on(of: Case, where: Case) -> bool:
         same = of.benchmark == case.benchmark and of.factors.items() <= case.factors.items()
@@ -294,16 +296,27 @@ def _copies(members: Sequence[_Member], base: _Member, case: Case) -> list[_Memb
     found = [e for e in members if e.copies and is_on(e.case, case)]
     own = next((each for each in found if problem(each.case) == problem(base.case)), None)
     if own and one_rank:
-        return [own]
+        alike = (each for each in found if problem(each.case, but=larger) == problem(base.case, but=larger))
+        return _of_size(case.memory_bytes, sorted(alike, key=lambda each: each.case.memory_bytes)) or [(own, 1.0)]
     others = (
-        [base, each, before]
+        [(base, 1.0), (each, 1.0), (before, -1.0)]
         for each in sorted(found, key=lambda one: (one is not own, -one.case.memory_bytes / one.case.cores))
         for before in members
         if before.copies != one_rank
         and is_on(before.case, base.case)
         and problem(before.case) == problem(each.case)
     )
-    return next(others, None) or ([own] if own else None)
+    return next(others, None) or ([(own, 1.0)] if own else [])
+
+
+def _of_size(memory_bytes: int, copies: Sequence[_Member]) -> list[tuple[_Member, float]]:
+    """Return the two copies between which this memory lies, with powers by its logarithm; none outside of them."""
+    for smaller, greater in itertools.pairwise(copies):
+        low, high = smaller.case.memory_bytes, greater.case.memory_bytes
+        if 0 < low <= memory_bytes < high:
+            power = math.log(memory_bytes / low) / math.log(high / low)
+            return [(smaller, 1 - power), (greater, power)]
+    return []
 
 
 def _from_fewer(target: _Target) -> _Expected:
