@@ -27,6 +27,8 @@ from assay.model.text import listed, text
 WORST_NODE = "worst node"
 _SYSTEM = "system"
 _ANYWHERE = Region()
+#: Fewest launches that are no chance.
+_TWO = 2
 
 
 class Value(NamedTuple):
@@ -98,18 +100,28 @@ def _taken(operand: Operand, found: Sequence[Measured]) -> Measured:
     """One of several: the best, the worst, or the one at the largest value of an axis.
 
     If any of them has an interval, the best and the worst are taken among those that have one: the best of several
-    sizes is not one that a single launch met by chance.
+    sizes is not one that a single launch met by chance. Where all launches of another one, at least two, are
+    beyond that interval, it is that one: a budget may cut the sizes that are the best.
     """
-    if operand.take in {"best", "worst", WORST_NODE}:
-        found = [each for each in found if each.estimate.value and each.estimate.value.has_interval] or found
+    sure = [each for each in found if each.estimate.value and each.estimate.value.has_interval] or found
     if operand.take in {"best", "worst"}:
-        return found[0 if operand.take == "best" else -1]
+        at = 0 if operand.take == "best" else -1
+        return found[at] if _is_beyond(found[at].estimate, sure[at].estimate, best=at == 0) else sure[at]
+    found = sure if operand.take == WORST_NODE else found
     if operand.take == WORST_NODE:
         nodes = grouped(found, lambda each: each.estimate.placement.hosts)
         if len(nodes) == 1:
             raise MissingError(text("it needs several nodes"))
         return [of_node[0] for of_node in nodes.values()][-1]
     return max(found, key=lambda each: aspects.coordinate(each.estimate, operand.take))
+
+
+def _is_beyond(one: Estimate, other: Estimate, *, best: bool) -> bool:
+    """Whether all launches of one, at least two, are better than the whole interval of another, or worse."""
+    if one.launches < _TWO or one.value is None or other.value is None:
+        return False
+    above = (one.better == "higher") == best
+    return one.value.lo > other.value.hi if above else one.value.hi < other.value.lo
 
 
 def _value(measured: Measured, operand: Operand, run: Run) -> Value:
