@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.analyse import aspects, imported, operands
+from assay.analyse import aspects, imported, matching, operands
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.operands import Figures, MissingError, select
 from assay.analyse.statistics import median_interval
@@ -27,8 +27,6 @@ from assay.model.text import listed, text
 WORST_NODE = "worst node"
 _SYSTEM = "system"
 _ANYWHERE = Region()
-#: Fewest launches that are no chance.
-_TWO = 2
 
 
 class Value(NamedTuple):
@@ -106,7 +104,7 @@ def _taken(operand: Operand, found: Sequence[Measured]) -> Measured:
     sure = [each for each in found if each.estimate.value and each.estimate.value.has_interval] or found
     if operand.take in {"best", "worst"}:
         at = 0 if operand.take == "best" else -1
-        return found[at] if _is_beyond(found[at].estimate, sure[at].estimate, best=at == 0) else sure[at]
+        return found[at] if matching.is_beyond(found[at].estimate, sure[at].estimate, best=at == 0) else sure[at]
     found = sure if operand.take == WORST_NODE else found
     if operand.take == WORST_NODE:
         nodes = grouped(found, lambda each: each.estimate.placement.hosts)
@@ -114,14 +112,6 @@ def _taken(operand: Operand, found: Sequence[Measured]) -> Measured:
             raise MissingError(text("it needs several nodes"))
         return [of_node[0] for of_node in nodes.values()][-1]
     return max(found, key=lambda each: aspects.coordinate(each.estimate, operand.take))
-
-
-def _is_beyond(one: Estimate, other: Estimate, *, best: bool) -> bool:
-    """Whether all launches of one, at least two, are better than the whole interval of another, or worse."""
-    if one.launches < _TWO or one.value is None or other.value is None:
-        return False
-    above = (one.better == "higher") == best
-    return one.value.lo > other.value.hi if above else one.value.hi < other.value.lo
 
 
 def _value(measured: Measured, operand: Operand, run: Run) -> Value:
