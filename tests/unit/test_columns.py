@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests import first_columns
 from tests.simulation import carry_on, described, simulated_run
 
 from assay import store
@@ -26,7 +25,6 @@ from assay.model.samples import SampleTable, table_of
 from assay.plan import Options
 from assay.simulation import Fault, Law, SimulatedMachine
 from assay.store import columns, directory
-from assay.store import first_columns as reader
 from assay.store.compact import checked, compacted
 from assay.topics.interchange.exports import csv_ as tables
 
@@ -67,23 +65,18 @@ def bits(values: object) -> list[int]:
     return found
 
 
-def through(written: list[Series], *, first_form: bool) -> tuple[SampleTable, list[float]]:
+def through(written: list[Series]) -> tuple[SampleTable, list[float]]:
     """A table and its starts, written and read."""
     table = table_of(written)
     began = np.concatenate([np.zeros(0), *(np.asarray(each.start_s, dtype=np.float64) for each in written)])
-    ranks = np.arange(3)
-    if first_form:
-        parts = first_columns.head(table, ranks), *first_columns.samples(table, began)
-        return reader.table(*parts[:2]), reader.starts(*parts).tolist()
-    parts = columns.packed_head(columns.Head(ranks, None), table), *columns.packed_samples(table, began)
+    parts = columns.packed_head(columns.Head(np.arange(3), None), table), *columns.packed_samples(table, began)
     assert columns.head(parts[0]).ranks.tolist() == [0, 1, 2]
     return columns.table(*parts[:2]), columns.starts(*parts).tolist()
 
 
-@pytest.mark.parametrize("first_form", [False, True])
-@given(written=st.lists(st.one_of(series(moments, durations), series(ticks, ticks)), max_size=5))
-def test_samples_come_back_to_the_bit(written: list[Series], *, first_form: bool) -> None:
-    read, starts = through(written, first_form=first_form)
+@given(st.lists(st.one_of(series(moments, durations), series(ticks, ticks)), max_size=5))
+def test_samples_come_back_to_the_bit(written: list[Series]) -> None:
+    read, starts = through(written)
     assert bits(read.seconds) == bits([each for one in written for each in one.seconds])
     assert bits(starts) == bits([each for one in written for each in one.start_s])
     assert [read.kernels[at] for at in read.kernel] == [each.kernel for each in written]
@@ -112,7 +105,6 @@ def test_integers_of_64_bits_come_back(values: list[int]) -> None:
     array = np.array(values, dtype=np.int64)
     (read,) = columns.unpacked(columns.packed(array))
     assert (read.dtype, read.tolist()) == (np.dtype(np.int64), values)
-    assert first_columns.column(array).values().tolist() == values
 
 
 def run_of(folder: Path, large: int, law: Law | None = None) -> Path:

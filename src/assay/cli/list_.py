@@ -31,18 +31,14 @@ def _runs(folder: str | None) -> list[dict[str, object]]:
             "started": one.started[:_MINUTE].replace("T", " "),
             "machine": one.machine,
             "title": one.title,
-            **({"levels": _pairs(one.levels)} if any(each.levels for each in listed) else {}),
+            **(
+                {"levels": " ".join(f"{name}={level}" for name, level in one.levels.items())}
+                if any(each.levels for each in listed)
+                else {}
+            ),
         }
         for one in listed
     ]
-
-
-def _pairs(levels: Mapping[str, str]) -> str:
-    return " ".join(f"{name}={level}" for name, level in levels.items())
-
-
-def _views() -> list[dict[str, object]]:
-    return [{"name": name, "title": view.title} for name, view in answers.views().items()]
 
 
 def _studies() -> list[dict[str, object]]:
@@ -149,7 +145,7 @@ _LISTED: Mapping[str, Callable[[str | None], list[dict[str, object]]]] = {
     "toolchains": lambda _: _toolchains(),
     "mpis": lambda _: _mpis(),
     "blas": lambda _: _blas(),
-    "views": lambda _: _views(),
+    "views": lambda _: [{"name": name, "title": view.title} for name, view in answers.views().items()],
 }
 
 

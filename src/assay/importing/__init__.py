@@ -9,21 +9,19 @@ import msgspec
 
 from assay.catalogue import benchmarks
 from assay.importing import (
-    applications,
     columns,
-    devices,
+    declared,
     himeno,
     hpl,
     imb,
     netpipe,
-    networks,
     npb,
     numactl,
     osu,
     reframe,
     stream,
     structured,
-    suites,
+    wrf,
 )
 from assay.importing.lines import LONGEST, Format, Lines
 from assay.importing.text import Text, read_file, unpacked
@@ -38,8 +36,9 @@ from assay.model.units import count_of
 FORMATS: dict[str, Format] = {
     each.name: each
     for each in (
-        *(room.FORMAT for room in (osu, imb, netpipe, stream, hpl, himeno, npb, numactl, columns, reframe)),
-        *chain.from_iterable(room.FORMATS for room in (devices, networks, suites, applications, structured)),
+        *(room.FORMAT for room in (osu, imb, netpipe, stream, hpl, himeno, npb, numactl, columns, reframe, wrf)),
+        *declared.FORMATS,
+        *structured.FORMATS,
     )
 }
 _DEFAULT = "default"

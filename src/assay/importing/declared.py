@@ -1,11 +1,13 @@
-"""Formats described by a declaration: lines of figures, lines of facts, and the start of a table."""
+"""Formats described by a declaration: lines of figures, lines of facts, and the start of a table.
+
+Each is a TOML file in the folder `formats`; a new one needs no edit elsewhere.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from functools import partial
-from types import MappingProxyType
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -15,7 +17,6 @@ from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whol
 from assay.model.declaration import ParamValue
 from assay.model.imported import Figure, Table
 
-Params = Mapping[str, ParamValue]
 #: Words for a missing value.
 _NOTHING = frozenset({"N/A", "-", "n/a"})
 #: Facts that describe figures; all others are parameters.
@@ -23,7 +24,7 @@ _ABOUT = frozenset({"version", "unit", "kernel"})
 _METRICS = {"s": "latency", "B/s": "bandwidth"}
 
 
-class Value(NamedTuple):
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The meaning of a group in a row.
 
     Attributes:
@@ -38,14 +39,14 @@ class Value(NamedTuple):
 
     metric: str = ""
     unit: str = ""
-    params: Params = MappingProxyType({})
+    params: dict[str, ParamValue] = {}
     remark: str = ""
     better: str = ""
     kernel: str = ""
-    unless: AbstractSet[str] = _NOTHING
+    unless: frozenset[str] = _NOTHING
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A line of figures.
 
     Attributes:
@@ -56,12 +57,12 @@ class Row(NamedTuple):
     """
 
     pattern: re.Pattern[str]
-    values: Mapping[str, Value]
+    values: dict[str, Value] = {}
     like: re.Pattern[str] | None = None
-    needs: Mapping[str, str] = MappingProxyType({})
+    needs: dict[str, str] = {}
 
 
-class Matrix(NamedTuple):
+class Matrix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A matrix of figures.
 
     Attributes:
@@ -72,10 +73,10 @@ class Matrix(NamedTuple):
 
     heading: re.Pattern[str]
     names: tuple[str, str]
-    value: Value
+    value: Value = Value()
 
 
-class Declared(NamedTuple):
+class Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A declaration of a tool's output.
 
     Attributes:
@@ -99,21 +100,21 @@ class Declared(NamedTuple):
     name: str
     tool: str
     benchmark: str
-    marks: str
-    programs: str
+    marks: re.Pattern[str]
+    programs: re.Pattern[str]
     rows: tuple[Row, ...] = ()
     matrix: Matrix | None = None
     kernel: str = "result"
-    facts: Mapping[str, re.Pattern[str]] = MappingProxyType({})
-    options: Mapping[str, re.Pattern[str]] = MappingProxyType({})
-    counted: Mapping[str, re.Pattern[str]] = MappingProxyType({})
+    facts: dict[str, re.Pattern[str]] = {}
+    options: dict[str, re.Pattern[str]] = {}
+    counted: dict[str, re.Pattern[str]] = {}
     begins: re.Pattern[str] | None = None
     failed: re.Pattern[str] | None = None
-    units: Mapping[str, str] = MappingProxyType({})
+    units: dict[str, str] = {}
 
     def format(self) -> Format:
         """The format of this declaration."""
-        return Format(self.name, re.compile(self.marks), partial(_read, self), re.compile(self.programs))
+        return Format(self.name, self.marks, partial(_read, self), self.programs)
 
 
 class _Open(msgspec.Struct):
@@ -213,7 +214,7 @@ def _of_row(at: _Line, row: Row, match: re.Match[str]) -> Iterator[Figure]:
     about = at.held.facts | groups
     for name, value in row.values.items():
         if name in groups and groups[name] not in value.unless:
-            yield _figure(at, value, about, (groups[name], plain | dict(value.params)))
+            yield _figure(at, value, about, (groups[name], plain | value.params))
 
 
 def _of_matrix(at: _Line, matrix: Matrix) -> Iterator[Figure]:
@@ -268,3 +269,15 @@ def _table(form: Declared, text: Text, held: _Open, started: CommandLine) -> Tab
         params={name: _value(word) for name, word in facts.items()} | held.counts,
         failed=held.failed,
     )
+
+
+def _pattern(kind: Any, word: str) -> Any:  # noqa: ANN401 (msgspec's signature)
+    """A pattern of a declaration."""
+    del kind
+    return re.compile(word)
+
+
+FORMATS = tuple(
+    msgspec.toml.decode(path.read_bytes(), type=Declared, dec_hook=_pattern).format()
+    for path in sorted((Path(__file__).parent / "formats").glob("*.toml"))
+)

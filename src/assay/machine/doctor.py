@@ -1,11 +1,11 @@
 """Rules on settings and states of a machine that change or spoil figures, in the order of the page.
 
-A new check is one function: what it reads and why it matters stand above it.
+A new check is one entry: what it reads, why it matters, and the function that judges it.
 """
 
-from collections.abc import Callable
+from collections.abc import Collection
 
-from assay.machine.rules import RULES, examine, rule
+from assay.machine.rules import RULES, Judge, examine, rule
 from assay.model.facts import Fact, State, Verdict
 from assay.model.machine import Machine
 from assay.model.units import count_of, format_cpu_list, format_size
@@ -31,29 +31,38 @@ _FAST_CLOCKS = {
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "lustre", "gpfs", "beegfs", "cifs", "ceph", "fuse.sshfs", "9p", "afs"}
 
 
-@rule(
+def _should_be(good: Collection[str], remedy: str) -> Judge:
+    """The rule for a setting with good values; any other one is a warning."""
+
+    def judge(_machine: Machine, fact: Fact) -> Verdict:
+        found = _strings(fact)
+        return Verdict("ok", found) if found in good else Verdict("warning", found, remedy)
+
+    return judge
+
+
+def _off_with_nodes(remedy: str) -> Judge:
+    """The rule for what disturbs a machine with several memory nodes while it is on."""
+
+    def judge(machine: Machine, fact: Fact) -> Verdict:
+        if fact.value and sum(node.memory_bytes > 0 for node in machine.topology.numa_nodes) > 1:
+            return Verdict("warning", "on", remedy)
+        return Verdict("ok", "on, with one memory node" if fact.value else "off")
+
+    return judge
+
+
+rule(
     "frequency governor",
     ("frequency", "governor"),
     ("frequency", "driver"),
     why="other governors lower the clock of idle cores and raise it only some time after work starts",
-)
-def _governor(_machine: Machine, fact: Fact) -> Verdict:
-    """All governors except `performance` change the clock with the load."""
-    if fact.value == "performance":
-        return Verdict("ok", "performance")
-    return Verdict("warning", _strings(fact), "sudo cpupower frequency-set -g performance")
-
-
-@rule(
+)(_should_be({"performance"}, "sudo cpupower frequency-set -g performance"))
+rule(
     "energy preference",
     ("frequency", "energy preference"),
     why="with an energy-saving preference the processor runs slower under partial load",
-)
-def _energy(_machine: Machine, fact: Fact) -> Verdict:
-    """The energy preference of the processor."""
-    if fact.value in {"performance", "default"}:
-        return Verdict("ok", str(fact.value))
-    return Verdict("warning", _strings(fact), "sudo cpupower set --epp performance")
+)(_should_be({"performance", "default"}, "sudo cpupower set --epp performance"))
 
 
 @rule(
@@ -118,28 +127,16 @@ def _huge_pages(_machine: Machine, fact: Fact) -> Verdict:
     return Verdict("ok", str(fact.value))
 
 
-@rule(
+rule(
     "NUMA balancing",
     ("memory", "NUMA balancing"),
     why="the kernel moves pages between nodes during a measurement and stops threads to do so",
-)
-def _balancing(machine: Machine, fact: Fact) -> Verdict:
-    """It matters only with several memory nodes."""
-    if fact.value and _memory_nodes(machine) > 1:
-        return Verdict("warning", "on", "sudo sysctl kernel.numa_balancing=0")
-    return Verdict("ok", "on, with one memory node" if fact.value else "off")
-
-
-@rule(
+)(_off_with_nodes("sudo sysctl kernel.numa_balancing=0"))
+rule(
     "zone reclaim",
     ("memory", "zone reclaim"),
     why="a full node drops its file cache before it uses another node: first touch stalls",
-)
-def _reclaim(machine: Machine, fact: Fact) -> Verdict:
-    """It matters only with several memory nodes."""
-    if fact.value and _memory_nodes(machine) > 1:
-        return Verdict("warning", "on", "sudo sysctl vm.zone_reclaim_mode=0")
-    return Verdict("ok", "on, with one memory node" if fact.value else "off")
+)(_off_with_nodes("sudo sysctl vm.zone_reclaim_mode=0"))
 
 
 @rule(
@@ -224,19 +221,12 @@ def _memory(machine: Machine, fact: Fact) -> Verdict:
     last = max((cache.level for cache in machine.topology.caches), default=0)
     caches = [c.size_bytes for c in machine.topology.caches if c.level == last and usable & set(c.cpus)]
     wanted = _CACHES * sum(caches) / _MEMORY_SHARE
+    remedy = "end the processes that use it (ps aux --sort -rss), or raise the limit of the cgroup"
     if there < _LEAST_MEMORY:
-        return Verdict(
-            "problem",
-            format_size(there),
-            "end the processes that use it (ps aux --sort -rss), or raise the limit of the cgroup",
-        )
+        return Verdict("problem", format_size(there), remedy)
     if there < wanted:
         found = f"{format_size(there)}; arrays larger than all caches need {format_size(wanted)}"
-        return Verdict(
-            "warning",
-            found,
-            "end the processes that use it (ps aux --sort -rss), or raise the limit of the cgroup",
-        )
+        return Verdict("warning", found, remedy)
     return Verdict("ok", format_size(there))
 
 
@@ -269,17 +259,12 @@ def _foreign_load(machine: Machine, fact: Fact) -> Verdict:
     return Verdict("warning", f"{share}{named}", "end it or wait; Assay repeats disturbed launches")
 
 
-@rule(
+rule(
     "virtualisation",
     ("system", "virtualisation"),
     ("system", "product"),
     why="the host moves virtual cores unseen; Assay separates the resulting states (near, far) in a run",
-)
-def _virtual(_machine: Machine, fact: Fact) -> Verdict:
-    """Whether there is a hypervisor that moves virtual cores."""
-    if fact.value == "none":
-        return Verdict("ok", "none")
-    return Verdict("warning", str(fact.value), "a guest cannot change this; measure on bare metal if you can")
+)(_should_be({"none"}, "a guest cannot change this; measure on bare metal if you can"))
 
 
 @rule(
@@ -295,17 +280,16 @@ def _steal(_machine: Machine, fact: Fact) -> Verdict:
     return Verdict("ok", share)
 
 
-@rule(
+rule(
     "clock source",
     ("system", "clock source"),
     why="a clock that needs a system call takes microseconds to read and adds noise to short samples",
+)(
+    _should_be(
+        _FAST_CLOCKS,
+        "cat /sys/devices/system/clocksource/clocksource0/available_clocksource; boot with tsc=reliable",
+    )
 )
-def _clock(_machine: Machine, fact: Fact) -> Verdict:
-    """Whether the clock is read without a system call."""
-    if fact.value in _FAST_CLOCKS:
-        return Verdict("ok", str(fact.value))
-    command = "cat /sys/devices/system/clocksource/clocksource0/available_clocksource; boot with tsc=reliable"
-    return Verdict("warning", str(fact.value), command)
 
 
 @rule(
@@ -334,7 +318,7 @@ def _present(_machine: Machine, fact: Fact) -> Verdict:
     return Verdict("ok", _strings(fact))
 
 
-def _folder(variable: str, section_name: str) -> Callable[[Machine, Fact], Verdict]:
+def _folder(variable: str, section_name: str) -> Judge:
     """The rule for a folder: free space, and the kind of file system."""
 
     def judge(machine: Machine, fact: Fact) -> Verdict:
@@ -356,10 +340,6 @@ def _strings(fact: Fact) -> str:
 
 def _number(fact: Fact) -> float:
     return float(fact.value) if isinstance(fact.value, int | float) else 0.0
-
-
-def _memory_nodes(machine: Machine) -> int:
-    return sum(node.memory_bytes > 0 for node in machine.topology.numa_nodes)
 
 
 rule(

@@ -79,7 +79,7 @@ def _facts(machine: Machine) -> Iterator[tuple[tuple[str, str], Fact]]:
     for section, facts in machine.facts.items():
         yield from (((section, name), fact) for name, fact in facts.items() if (section, name) not in _OWN)
     for device in machine.devices:
-        if device.facts.get("virtual", _ABSENT).value is not True:
+        if device.value("virtual") is not True:
             yield from (((device.name, name), fact) for name, fact in device.facts.items())
 
 

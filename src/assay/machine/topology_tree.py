@@ -102,16 +102,16 @@ def _shape(topology: Topology, group: list[Core]) -> str:
 def _cores(cores: list[Core], own: list[Cache], topology: Topology) -> str:
     """`8 performance cores of 2 threads (L1d 48 KiB, L2 2 MiB each)`."""
     first = cores[0]
-    near = [(cache, _sharers(cache, topology)) for cache in own if first.cpus[0] in cache.cpus]
+    near = [
+        (cache, sum(core.cpus[0] in cache.cpus for core in topology.cores))
+        for cache in own
+        if first.cpus[0] in cache.cpus
+    ]
     caches = [_cache(cache, sharers) for cache, sharers in near]
     each = " each" if len(cores) > 1 and all(sharers == 1 for _, sharers in near) else ""
     noun = f"{first.kind} core".strip() + (f" of {len(first.cpus)} threads" if len(first.cpus) > 1 else "")
     counted = f"{len(cores)} {noun.replace('core', 'cores', 1) if len(cores) > 1 else noun}"
     return counted + (f" ({', '.join(caches)}{each})" if caches else "")
-
-
-def _sharers(cache: Cache, topology: Topology) -> int:
-    return sum(1 for core in topology.cores if core.cpus[0] in cache.cpus)
 
 
 def _cache(cache: Cache, sharers: int) -> str:

@@ -39,10 +39,6 @@ _START_S = 0.05
 _MPI_START_S = 0.5
 
 
-def _one_point(_resources: Resources, _params: Params) -> Iterable[Params]:
-    return ({},)
-
-
 class ForeignProgram(msgspec.Struct, frozen=True):
     """A third-party command. Assay's starter places and runs it, and keeps its output.
 
@@ -164,7 +160,7 @@ class Benchmark(Declaration, frozen=True, dict=True, kw_only=True):
     """
 
     memory_bytes: Callable[[Params, Placement], int]
-    points: Callable[[Resources, Params], Iterable[Params]] = _one_point
+    points: Callable[[Resources, Params], Iterable[Params]] = lambda _resources, _params: ({},)
     setup_seconds: Callable[[Params], float] = lambda _params: 0.01
     touch_seconds: Callable[[Params], float] = lambda _params: 0.0
     iteration_seconds: Callable[[Params], float] | None = None

@@ -147,6 +147,16 @@ class Device(msgspec.Struct, frozen=True):
     kind: Literal["network", "infiniband", "accelerator", "storage"]
     facts: dict[str, Fact]
 
+    def value(self, name: str) -> FactValue | None:
+        """The value of a fact; None if it is unknown."""
+        fact = self.facts.get(name)
+        return fact.value if fact else None
+
+    def number(self, name: str) -> float | None:
+        """The value of a fact that is a number above 0; None for others."""
+        value = self.value(name)
+        return float(value) if isinstance(value, int | float) and value > 0 else None
+
 
 def is_port(name: str, device: str) -> bool:
     """Whether a name is that of a device or of one of its ports: `mlx5_0:1` is a port of `mlx5_0`.
@@ -199,16 +209,10 @@ class Machine(msgspec.Struct, frozen=True):
     def fabric_of(self, interface: str) -> str:
         """The network that uses the card of an interface without TCP; empty if none is known."""
         found = self.network_device(interface)
-        if found is None or found.kind != "network" or (at := _address(found)) is None:
+        if found is None or found.kind != "network" or (at := found.value("PCI address")) is None:
             return ""
-        card = next((each for each in self.devices if each.kind == "infiniband" and _address(each) == at), None)
+        cards = (each for each in self.devices if each.kind == "infiniband" and each.value("PCI address") == at)
+        card = next(cards, None)
         if card is None:
             return ""
-        layer = card.facts.get("link layer")
-        return f"cxi/{card.name}" if layer and layer.value == SLINGSHOT else card.name
-
-
-def _address(device: Device) -> FactValue | None:
-    """The address on the PCI bus."""
-    fact = device.facts.get("PCI address")
-    return fact.value if fact else None
+        return f"cxi/{card.name}" if card.value("link layer") == SLINGSHOT else card.name

@@ -9,7 +9,7 @@ import msgspec
 from assay.model.declaration import Axis, Declaration, Metric, Params, ParamValue
 from assay.model.families import family, network_named
 from assay.model.imported import UNSTATED
-from assay.model.machine import Device, Machine, Topology, allowed_cores, device_of
+from assay.model.machine import Machine, Topology, allowed_cores, device_of
 from assay.model.measurand import AxisValue, Direction, FactorRole, Layout, Level, Measurand, Places
 from assay.model.placement import Memory, Placement, Word, parsed
 from assay.model.plan import Case, Plan
@@ -292,14 +292,5 @@ def _network(run: Run, device: str, level: str = "") -> tuple[str, float]:
     card = machine.network_device(device_of(device)) if machine else None
     if card is None:
         return network_named(level or device)
-    layer = card.facts.get("link layer")
-    kind = str(layer.value) if layer and layer.known else "Ethernet" if card.kind == "network" else "InfiniBand"
-    return kind, _rate(card)
-
-
-def _rate(device: Device) -> float:
-    for name in ("shaped rate", "rate", "speed"):
-        fact = device.facts.get(name)
-        if fact and isinstance(fact.value, int | float):
-            return float(fact.value) / 8
-    return 0.0
+    kind = str(card.value("link layer") or ("Ethernet" if card.kind == "network" else "InfiniBand"))
+    return kind, next(filter(None, map(card.number, ("shaped rate", "rate", "speed"))), 0.0) / 8

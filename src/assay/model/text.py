@@ -143,7 +143,7 @@ def capital(sentence: Text) -> Text:
         first = sentence.parameters[name[1]] if name else sentence.template
         if name and not isinstance(first, Text):
             return sentence
-        made = Phrase(_upper(sentence))
+        made = Phrase(sentence[:1].upper() + sentence[1:])
         made.template = sentence.template
         made.parameters = (
             {**sentence.parameters, name[1]: capital(first)}
@@ -155,10 +155,6 @@ def capital(sentence: Text) -> Text:
         first = capital(sentence.parts[0])
         return _joined(first + sentence[len(first) :], sentence.separator, (first, *sentence.parts[1:]))
     return sentence
-
-
-def _upper(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _joined(english: str, separator: str, parts: tuple[str, ...]) -> Joined:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from assay.model.facts import FactValue
 from assay.model.machine import Core, Device, Machine, allowed_cores
 from assay.model.resource import GivenDevice
 from assay.plan.cores import grouped
@@ -29,7 +28,7 @@ def usable(word: str, kind: str, machine: Machine) -> tuple[GivenDevice, ...]:
     known = [device for device in machine.devices if _is(device, kind)]
     if not known:
         raise AbsentPlacementError(word, f"no {NAMES[kind]} is known on this machine")
-    allowed = tuple(_given(device) for device in known if _value(device, "may be used") is not False)
+    allowed = tuple(_given(device) for device in known if device.value("may be used") is not False)
     if not allowed:
         fact = known[0].facts["may be used"]
         raise AbsentPlacementError(word, f"no {NAMES[kind]} may be used: {known[0].name}: {fact.source}")
@@ -65,23 +64,19 @@ def cores_near(
 def _is(device: Device, kind: str) -> bool:
     if device.kind != "accelerator":
         return False
-    computes = _value(device, "class") in _COMPUTING or _value(device, "driver") in _GPU_DRIVERS
-    card = computes or bool(_value(device, "computes with") and _value(device, "PCI address"))
-    return card if kind == "gpu" else card or bool(_value(device, "computes with"))
+    computes = device.value("class") in _COMPUTING or device.value("driver") in _GPU_DRIVERS
+    card = computes or bool(device.value("computes with") and device.value("PCI address"))
+    return card if kind == "gpu" else card or bool(device.value("computes with"))
 
 
 def _given(device: Device) -> GivenDevice:
-    node = _value(device, "NUMA node")
+    node = device.value("NUMA node")
     allowed = device.facts.get("may be used")
     return GivenDevice(
         device.name,
-        address=str(_value(device, "PCI address") or ""),
-        uuid=str(_value(device, "UUID") or ""),
+        address=str(device.value("PCI address") or ""),
+        uuid=str(device.value("UUID") or ""),
         near=node if isinstance(node, int) else None,
-        partition=str(_value(device, "MIG profile") or ""),
+        partition=str(device.value("MIG profile") or ""),
         allowed=allowed.source if allowed and allowed.known else "",
     )
-
-
-def _value(device: Device, name: str) -> FactValue | None:
-    return device.facts[name].value if name in device.facts else None

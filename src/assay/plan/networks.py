@@ -208,15 +208,14 @@ def resolve(word: str, machine: Machine, card: Card) -> str:
 def _numa_node(device: Device) -> int | None:
     if device.kind not in {"network", "infiniband"}:
         return None
-    fact = device.facts.get("NUMA node")
-    return fact.value if fact is not None and isinstance(fact.value, int) and fact.value >= 0 else None
+    node = device.value("NUMA node")
+    return node if isinstance(node, int) and node >= 0 else None
 
 
 def _speed(device: Device) -> tuple[bool, float]:
     """A sorting key: InfiniBand before others, then by rate."""
-    fact = device.facts.get("rate" if device.kind == "infiniband" else "speed")
-    value = fact.value if fact is not None else None
-    return device.kind == "infiniband", float(value) if isinstance(value, int | float) else 0.0
+    is_port = device.kind == "infiniband"
+    return is_port, device.number("rate" if is_port else "speed") or 0.0
 
 
 def _farthest_node(word: str, near: int, machine: Machine) -> int:

@@ -174,10 +174,6 @@ def shared_setups(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> 
     )
 
 
-def _case_seconds(case: Case) -> float:
-    return case.setup_s + _sampling_seconds(case)
-
-
 def _sampling_seconds(case: Case) -> float:
     """Seconds until the precision or the maximum number of samples is reached."""
     return max(min(_wanted_seconds(case), _samples_seconds(case, MOST_SAMPLES)), _fewest_samples(case))
@@ -252,7 +248,7 @@ def _split(subjects: list[_Subject]) -> list[list[_Subject]]:
     pieces: list[list[_Subject]] = []
     room = 0.0
     for subject in subjects:
-        seconds = max(map(_case_seconds, subject))
+        seconds = max(case.setup_s + _sampling_seconds(case) for case in subject)
         touch_s = _touch_seconds(subject[0])
         large = touch_s >= LARGE_TOUCH_S
         if pieces and large:

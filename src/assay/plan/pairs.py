@@ -1,7 +1,6 @@
 """Pairs of cores: their kind, the nearest pair of each kind, and a sample of all pairs."""
 
 import itertools
-from collections.abc import Iterator
 
 from assay.model.machine import Core, Topology
 from assay.plan import nodes
@@ -69,7 +68,9 @@ def sample(cores: tuple[Core, ...], topology: Topology) -> tuple[Pair, ...]:
         if index in nodes.sample(topology)
     ]
     members = _most_members((_SAMPLE - len(across)) // len(largest))
-    inside = (pair for group in largest for pair in _pairs_of(group, members))
+    inside = (
+        pair for group in largest for pair in itertools.combinations(spread(group, min(members, len(group))), 2)
+    )
     each_kind = (pair for kind in BETWEEN if (pair := nearest(kind, cores, topology)))
     return tuple(dict.fromkeys((*across, *inside, *each_kind)))
 
@@ -85,10 +86,6 @@ def _sampled_groups(kind: str, cores: tuple[Core, ...], topology: Topology) -> l
     if kind == "other-numa":
         return [tuple(node[0] for node in sampled)]
     return [tuple(part[0] for node in sampled for part in grouped(node, "socket").values())]  # they may share it
-
-
-def _pairs_of(group: tuple[Core, ...], members: int) -> Iterator[Pair]:
-    return itertools.combinations(spread(group, min(members, len(group))), 2)
 
 
 def _most_members(pairs: int) -> int:

@@ -98,7 +98,10 @@ def fitted(analysis: Analysis, law: type[M]) -> tuple[Fitted[M], ...]:
             if same is None:
                 nodes.append(same := [])
             same.append(found)
-    return tuple(sorted(group, key=_first)[len(group) // 2] for group in nodes)
+    return tuple(
+        sorted(group, key=lambda each: each.model.headline.value if each.model.headline else 0.0)[len(group) // 2]
+        for group in nodes
+    )
 
 
 def unfitted(analysis: Analysis) -> tuple[Unfitted, ...]:
@@ -138,7 +141,3 @@ def _place(found: Fitted[M]) -> str:
     policies = {formatting.memory(estimate) for estimate in found.estimates} - {""}
     shared = [*(labels_ if len(labels_) == 1 else ()), *(policies if len(policies) == 1 else ())]
     return joined(" · ", shared)
-
-
-def _first(found: Fitted[M]) -> float:
-    return found.model.headline.value if found.model.headline else 0.0

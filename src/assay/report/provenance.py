@@ -197,10 +197,9 @@ def _cards(run: Run) -> Table:
     for host, machine in run.machines.items():
         ofed = machine.fact("system", "OFED")
         for device in machine.devices:
-            driver = device.facts.get("driver")
-            if device.kind in {"network", "infiniband"} and driver and driver.known:
-                facts = (device.facts.get(name) for name in ("driver", "driver version", "firmware"))
-                values = (str(fact.value) if fact and fact.known else "" for fact in facts)
+            if device.kind in {"network", "infiniband"} and device.value("driver") is not None:
+                facts = map(device.value, ("driver", "driver version", "firmware"))
+                values = ("" if value is None else str(value) for value in facts)
                 row = (device.name, *values, str(ofed.value) if ofed.known else "")
                 found.setdefault(row, []).append(host)
     rows = tuple((formatting.listed(hosts), *row) for row, hosts in found.items())

@@ -8,8 +8,8 @@ import itertools
 import os
 import zlib
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, overload
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar, overload
 
 import msgspec
 import numpy as np
@@ -19,9 +19,11 @@ from assay.model.record import Columns, RecordError, Series, Shared, encode_reco
 from assay.model.run import CaseRecords, LaunchRecords
 from assay.model.samples import PHASES, STOPS, SampleTable, Tabled, starts_of, table_of
 from assay.model.traffic import Counter, HostTraffic, Summed, Traffic
-from assay.store import columns, first_columns
+from assay.store import columns
 from assay.store.columns import Counted, Floats, Head, Ints
 from assay.store.files import COLUMNS, COLUMNS_FORM
+
+_Record = TypeVar("_Record")
 
 
 class Compacted(NamedTuple):
@@ -54,20 +56,6 @@ class _Shared(msgspec.Struct, frozen=True):
     hosts: tuple[_Host, ...]
 
 
-class _Codec(NamedTuple):
-    """How a form of columns is read: from the parts of a case."""
-
-    head: Callable[[bytes], Head]
-    table: Callable[[bytes, bytes], SampleTable]
-    starts: Callable[[bytes, bytes, bytes], Floats]
-
-
-_FORMS = {
-    1: _Codec(first_columns.head, first_columns.table, first_columns.starts),
-    COLUMNS_FORM: _Codec(columns.head, columns.table, columns.starts),
-}
-
-
 def compacted(launch: LaunchRecords, at: int) -> Compacted | None:
     """The launch in compact form, for byte `at` of the file; None if a number in it exceeds 64 bits."""
     try:
@@ -82,7 +70,7 @@ def _compacted(launch: LaunchRecords, at: int) -> Compacted:
     heads = [_head(case, known) for case in launch.cases]
     shared = zlib.compress(msgspec.msgpack.encode(_Shared(tuple(known.ranks), tuple(known.hosts))))
     opening = encode_record(Shared(COLUMNS_FORM, at, len(shared), zlib.crc32(shared)))
-    common, content, kept = Common(COLUMNS_FORM, shared), [shared], []
+    common, content, kept = Common(shared), [shared], []
     at += len(shared)
     lines = {case: [encode_record(end)] for case, end in launch.unstarted.items()}
     for case, table, head in zip(launch.cases, tables, heads, strict=True):
@@ -105,24 +93,22 @@ class Common:
     """What the cases of a launch share, read from the file of columns.
 
     Args:
-        form: of the columns.
         packed: the bytes of the `shared` record.
     """
 
-    def __init__(self, form: int, packed: bytes) -> None:
+    def __init__(self, packed: bytes) -> None:
         shared = msgspec.msgpack.decode(zlib.decompress(packed), type=_Shared)
-        self.codec = _FORMS[form]
         self._ranks, self.hosts = shared.ranks, shared.hosts
         self._placed_ranks: dict[bytes, tuple[Rank, ...]] = {}
 
     def case(self, case: CaseRecords, place: Columns, packed: bytes) -> CaseRecords:
         """The case with the data of its `columns` record."""
-        head = self.codec.head(packed[: place.parts[0]])
+        head = columns.head(packed[: place.parts[0]])
         counted = head.traffic
         return msgspec.structs.replace(
             case,
             header=msgspec.structs.replace(case.header, ranks=self._placed(head.ranks)),
-            series=ColumnSeries(self.codec, place, packed),
+            series=ColumnSeries(place, packed),
             traffic=counted and Traffic(counted.seconds, counted.payload, _CountedHosts(self, place, packed)),
         )
 
@@ -134,31 +120,39 @@ class Common:
         return self._placed_ranks[key]
 
 
-class ColumnSeries(Tabled):
+class _Decoded(Sequence[_Record]):
+    """Records that are decoded on access."""
+
+    @overload
+    def __getitem__(self, at: int) -> _Record: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[_Record]: ...
+    def __getitem__(self, at: int | slice) -> _Record | list[_Record]:
+        """One of them, or some."""
+        return list(self)[at]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether another sequence holds the same."""
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment] # as of a list
+
+
+class ColumnSeries(_Decoded[Series], Tabled):
     """The series of a case, decoded on access.
 
     Args:
-        codec: of their form.
         place: the `columns` record.
         packed: the bytes of the record.
     """
 
-    def __init__(self, codec: _Codec, place: Columns, packed: bytes) -> None:
-        self._codec = codec
+    def __init__(self, place: Columns, packed: bytes) -> None:
         self._place = place
         self._packed = packed
 
     def __len__(self) -> int:
         """Number of series."""
         return self._place.series
-
-    @overload
-    def __getitem__(self, at: int) -> Series: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Series]: ...
-    def __getitem__(self, at: int | slice) -> Series | list[Series]:
-        """One of them, or some."""
-        return list(self)[at]
 
     def __iter__(self) -> Iterator[Series]:
         """All of them, in the order in which they were written."""
@@ -169,14 +163,6 @@ class ColumnSeries(Tabled):
             seconds = array("d", table.seconds[end - count : end].tobytes())
             yield Series(table.kernels[kernel], rank, PHASES[phase], iterations, STOPS[stop], began, seconds)
 
-    def __eq__(self, other: object) -> bool:
-        """Whether another sequence holds the same."""
-        if not isinstance(other, Sequence):
-            return NotImplemented
-        return len(self) == len(other) and all(one == another for one, another in zip(self, other, strict=True))
-
-    __hash__ = None  # type: ignore[assignment] # as of a list
-
     @property
     def samples(self) -> int:
         """Number of samples of all series."""
@@ -185,18 +171,18 @@ class ColumnSeries(Tabled):
     def table(self) -> SampleTable:
         """The columns without the starts."""
         first, durations, _ = self._parts()
-        return self._codec.table(first, durations)
+        return columns.table(first, durations)
 
     def starts(self) -> Floats:
         """Start of each sample of all series, seconds since the program's start."""
-        return self._codec.starts(*self._parts())
+        return columns.starts(*self._parts())
 
     def _parts(self) -> tuple[bytes, bytes, bytes]:
         first, second, _ = self._place.parts
         return self._packed[:first], self._packed[first : first + second], self._packed[first + second :]
 
 
-class _CountedHosts(Summed):
+class _CountedHosts(_Decoded[HostTraffic], Summed):
     """The counters of a case's hosts, decoded on access."""
 
     def __init__(self, common: Common, place: Columns, packed: bytes) -> None:
@@ -208,14 +194,6 @@ class _CountedHosts(Summed):
         """Number of hosts."""
         return len(self._counted().hosts)
 
-    @overload
-    def __getitem__(self, at: int) -> HostTraffic: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[HostTraffic]: ...
-    def __getitem__(self, at: int | slice) -> HostTraffic | list[HostTraffic]:
-        """One of them, or some."""
-        return list(self)[at]
-
     def __iter__(self) -> Iterator[HostTraffic]:
         """All of them, in the order in which they were written."""
         counted = self._counted()
@@ -226,18 +204,12 @@ class _CountedHosts(Summed):
             counters = {each: next(counts) for each in shared.interfaces}
             yield HostTraffic(shared.name, shared.boot_id, counters, dict(shared.mtus), *known, own_s)
 
-    def __eq__(self, other: object) -> bool:
-        """Whether another sequence holds the same."""
-        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment] # as of a list
-
     def sent(self) -> Mapping[str, int]:
         """See Traffic."""
         return self._counted().sums
 
     def _counted(self) -> Counted:
-        counted = self._common.codec.head(self._packed[: self._place.parts[0]]).traffic
+        counted = columns.head(self._packed[: self._place.parts[0]]).traffic
         assert counted is not None  # noqa: S101 (there would be no such sequence)
         return counted
 

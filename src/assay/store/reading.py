@@ -275,7 +275,9 @@ class _Uncommitted:
     def _common(self, shared: Shared) -> "Common":
         from assay.store.compact import Common, checked  # noqa: PLC0415 (numpy, which small runs do not need)
 
-        return Common(shared.form, checked(self.file, shared.at, shared.bytes, shared.crc32))
+        if shared.form != COLUMNS_FORM:
+            raise RecordError("its samples are in a form that this version does not read")
+        return Common(checked(self.file, shared.at, shared.bytes, shared.crc32))
 
     def _whole(self, case: CaseRecords, columns: Columns, common: "Common | None") -> CaseRecords:
         """The case with the data of its `columns` record."""

@@ -20,6 +20,11 @@ _KINDS = {"network": "network interfaces", "infiniband": "InfiniBand ports", "ac
 #: Facts that the first lines show.
 _SUMMED_UP = {"packages", "cores", "threads", "cpus that may be used"}
 _UNAFFECTED = "Not affected"
+_ORIGINS = {
+    "live": "",
+    "file": " (from a file)",
+    "synthetic": " (described; missing sizes are the defaults of hwloc)",
+}
 
 
 def show_kinds(kinds: Sequence[Kind], differences: Sequence[Difference], console: Console) -> None:
@@ -45,7 +50,7 @@ def show_kinds(kinds: Sequence[Kind], differences: Sequence[Difference], console
 
 def show(machine: Machine, console: Console) -> None:
     """Print the facts of a machine: counts, topology, sections, devices, and what is not known."""
-    console.print(Text.assemble((machine.host, "bold"), (_origin(machine), "dim")))
+    console.print(Text.assemble((machine.host, "bold"), (_ORIGINS[machine.origin], "dim")))
     for line in _summary(machine):
         console.print(Text(line))
     console.print()
@@ -58,14 +63,6 @@ def show(machine: Machine, console: Console) -> None:
         console.print(Text("\nnot known", "bold"))
         for names, reason in unknown:
             output.paragraph(f"{names}: {reason}", console, " " * _INDENT, style="dim", hang=2 * _INDENT)
-
-
-def _origin(machine: Machine) -> str:
-    return {
-        "live": "",
-        "file": " (from a file)",
-        "synthetic": " (described; missing sizes are the defaults of hwloc)",
-    }[machine.origin]
 
 
 def _summary(machine: Machine) -> Iterator[str]:
@@ -155,7 +152,7 @@ def _show_devices(machine: Machine, console: Console) -> None:
 
 
 def _virtual(device: Device) -> bool:
-    return "virtual" in device.facts and device.facts["virtual"].value is True
+    return device.value("virtual") is True
 
 
 def _shaped(device: Device) -> str:

@@ -61,10 +61,6 @@ def _figure(records: CaseRecords, case: Case, declared: Declaration) -> str:
     return ""
 
 
-def _launches(progress: Progress) -> str:
-    return f"{count_of(progress.planned, 'launch')}{_without(progress)}"
-
-
 def _without(progress: Progress) -> str:
     """The part of the plan that the count of launches does not include."""
     return f" ({progress.cut} of the plan cut)" if progress.cut else ""
@@ -94,8 +90,8 @@ class _Lines:
         if time.monotonic() - self._printed_s > _LINE_EVERY_S:
             self._printed_s = time.monotonic()
             again = " again: it was disturbed" if attempt else ""
-            counted = f"{progress.made} of {_launches(progress)} in {_seconds(progress.elapsed_s)}"
-            counted += f", about {_seconds(progress.left_s)} left"
+            counted = f"{progress.made} of {count_of(progress.planned, 'launch')}{_without(progress)}"
+            counted += f" in {_seconds(progress.elapsed_s)}, about {_seconds(progress.left_s)} left"
             figure = last_figure(self._last, self._plan)
             counted += f"; last: {figure}" if figure else ""
             output.say(f"{counted}; now {launch.program} ({launch.id}){again}")

@@ -95,7 +95,7 @@ def submit(study: str | None, resume: str | None, folder: Path, asked: Asked, *,
         asked: options of the job, and of the run in it.
         dry: print the job script only.
     """
-    scheduler = _scheduler(asked.job.scheduler)
+    scheduler = batch.get(asked.job.scheduler) if asked.job.scheduler else batch.find_scheduler(shutil.which)
     limit_s = None if asked.job.time is None else _seconds(asked.job.time)
     if resume is None:
         study = prepare.named(study, "assay submit network -N 2")
@@ -113,10 +113,6 @@ def submit(study: str | None, resume: str | None, folder: Path, asked: Asked, *,
         output.hand_over(scheduler.script(made), newline=False)
         return
     output.echo(_submit(order, made, scheduler, folder))
-
-
-def _scheduler(name: str | None) -> Scheduler:
-    return batch.get(name) if name else batch.find_scheduler(shutil.which)
 
 
 def _nodes(asked: Asked) -> tuple[tuple[str, ...], int]:

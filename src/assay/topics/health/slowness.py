@@ -113,11 +113,10 @@ def slow(figures: Sequence[Crowd]) -> dict[str, list[Slowness]]:
         for host, factor in _factors(group[0].hosts, effect, tests):
             if factor.lo > border:
                 found.setdefault(host, []).append(Slowness(group, factor, border))
-    return {host: sorted(slowness, key=_clearness) for host, slowness in found.items()}
-
-
-def _clearness(slowness: Slowness) -> tuple[bool, float]:
-    return len(slowness.crowds) > 1, slowness.border / slowness.factor.lo
+    return {
+        host: sorted(slowness, key=lambda each: (len(each.crowds) > 1, each.border / each.factor.lo))
+        for host, slowness in found.items()
+    }
 
 
 def _together(group: Sequence[Crowd]) -> Samples:

@@ -63,8 +63,7 @@ def mtu(evidence: Evidence, estimate: Estimate) -> int | None:
     if found is None:
         known = segment(evidence, estimate.case) if place.between(estimate) else 0
         return link.mtu_for(known, estimate) if known else None
-    fact = found.facts.get("mtu")
-    return int(fact.value) if fact and isinstance(fact.value, int) else 0
+    return int(found.number("mtu") or 0)
 
 
 def segment(evidence: Evidence, case: str) -> int:

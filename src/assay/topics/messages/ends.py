@@ -21,9 +21,8 @@ def frames(estimate: Estimate, run: Run) -> tuple[str, tuple[tuple[str, int], ..
     name, found = link.carrier(estimate) or link.asked(estimate, run.plan), dict[str, int]()
     for host in estimate.placement.hosts:
         device = link.device(run.machines[host], name, estimate) if host in run.machines else None
-        fact = device.facts.get("mtu") if device else None
-        if fact and isinstance(fact.value, int) and fact.value:
-            found[host] = fact.value
+        if mtu := device.number("mtu") if device else None:
+            found[host] = int(mtu)
     return name, tuple(sorted(found.items()))
 
 

@@ -1,6 +1,6 @@
 """The limits of a link between nodes, from the facts of its device: frames, line code, PCI Express."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import msgspec
@@ -68,7 +68,7 @@ def device(machine: Machine, name: str, estimate: Estimate) -> Device | None:
 
 def in_frames_of(found: Device, estimate: Estimate) -> Device:
     """Return the device with the frames that an estimate used: shorter segments of sockets make shorter frames."""
-    segment, mtu = int(roles.level_of(estimate, "segment-size") or 0), _number(found.facts, "mtu")
+    segment, mtu = int(roles.level_of(estimate, "segment-size") or 0), found.number("mtu")
     if not segment or mtu is None:
         return found
     taken = min(int(mtu), segment + _around(estimate))
@@ -98,12 +98,12 @@ def raw(found: Device) -> float | None:
 
 def wire_bits(found: Device) -> float | None:
     """Return the same in bit/s, as wires are named."""
-    return None if _virtual(found) else _number(found.facts, "rate" if found.kind == "infiniband" else "speed")
+    return None if found.value("virtual") else found.number("rate" if found.kind == "infiniband" else "speed")
 
 
 def held_bits(found: Device) -> float | None:
     """Return the rate of its traffic shaper in bit/s, headers included; None without a shaper."""
-    return _number(found.facts, "shaped rate")
+    return found.number("shaped rate")
 
 
 def bucket_bytes(found: Device) -> int | None:
@@ -130,7 +130,7 @@ def _framed(
         of: template of the name of the limit.
         kind: of limit.
     """
-    mtu = _number(found.facts, "mtu")
+    mtu = found.number("mtu")
     if rate is None or mtu is None:
         return None
     words = {
@@ -145,7 +145,7 @@ def _framed(
 
 def pcie(found: Device) -> Limit | None:
     """Return the limit of the card's slot at its present speed and width, packet headers included."""
-    speed, lanes = _number(found.facts, "PCIe transfer rate"), _number(found.facts, "PCIe lanes")
+    speed, lanes = found.number("PCIe transfer rate"), found.number("PCIe lanes")
     if speed is None or lanes is None or speed > _PCIE_128B:
         return None
     bits, of = (8, 10) if speed <= _PCIE_8B else (128, 130)
@@ -166,18 +166,18 @@ def pcie(found: Device) -> Limit | None:
 
 def _ethernet(found: Device) -> Limit | None:
     """The limit of an Ethernet wire; IP over InfiniBand has other headers."""
-    if _virtual(found) or _known(found.facts, "link layer") == INFINIBAND:
+    if found.value("virtual") or found.value("link layer") == INFINIBAND:
         return None
     of = text("the wire rate of {device}: {rate} x {share} (TCP in frames of MTU {mtu})")
-    return _framed(found, _number(found.facts, "speed"), _FRAME, of, "wire")
+    return _framed(found, found.number("speed"), _FRAME, of, "wire")
 
 
 def _infiniband(found: Device) -> Limit | None:
-    rate = _number(found.facts, "rate")
+    rate = found.number("rate")
     if rate is None:
         return None
-    lanes = str(_known(found.facts, "lanes") or "")
-    coded = _CODES.get(lanes.rpartition(" ")[2]) if _known(found.facts, "link layer") != "Ethernet" else None
+    lanes = str(found.value("lanes") or "")
+    coded = _CODES.get(lanes.rpartition(" ")[2]) if found.value("link layer") != "Ethernet" else None
     bits, of = coded or (1, 1)
     shown = f"{format_quantity(rate, 'bit/s')} ({lanes})" if lanes else format_quantity(rate, "bit/s")
     wire = (
@@ -191,21 +191,6 @@ def _infiniband(found: Device) -> Limit | None:
         else text("the wire rate of {device}: {rate}, without its line code", device=found.name, rate=shown)
     )
     return Limit(rate / _BITS * bits / of, "derived", wire, "wire")
-
-
-def _virtual(found: Device) -> bool:
-    """Whether an interface has no wire; its speed means nothing."""
-    return bool(_known(found.facts, "virtual"))
-
-
-def _known(facts: Mapping[str, Fact], name: str) -> object:
-    fact = facts.get(name)
-    return fact.value if fact and fact.known else None
-
-
-def _number(facts: Mapping[str, Fact], name: str) -> float | None:
-    value = _known(facts, name)
-    return float(value) if isinstance(value, int | float) and value > 0 else None
 
 
 def narrowest(found: Iterable[Limit]) -> Limit | None:

@@ -23,10 +23,6 @@ _WHY = text(
 )
 
 
-def _sentences(scene: Scene) -> tuple[str, ...]:
-    return (_meaning(scene), verdicts.resolution(scene.analysis.comparisons))
-
-
 def _charts(scene: Scene) -> tuple[Figure, ...]:
     known = scene.cached(_known)
     factors = selection.grouped(scene.cached(_varied), lambda each: each.differ)
@@ -225,7 +221,7 @@ declared = Declared(
     title=text("What was varied"),
     introduction=_WHY,
     applies=lambda scene: scene.cached(_varied),
-    sentences=_sentences,
+    sentences=lambda scene: (_meaning(scene), verdicts.resolution(scene.analysis.comparisons)),
     charts=_charts,
     page_tables=(_tables,),
 )

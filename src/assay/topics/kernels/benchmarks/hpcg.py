@@ -6,7 +6,6 @@ from typing import NamedTuple
 from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.declaration import Params
-from assay.model.placement import Placement
 from assay.topics.kernels.grid import grid_of
 
 #: Grids of the hierarchy, each with half as many points along an edge.
@@ -80,10 +79,6 @@ def box_bytes(edge: int) -> int:
     return _POINT_BYTES * edge**3
 
 
-def _memory_bytes(params: Params, _placement: Placement) -> int:
-    return box_bytes(int(params["n"]))
-
-
 def _setup_seconds(params: Params) -> float:
     """Return the seconds to write the matrix and to solve and check it once."""
     return 0.2 + _seconds(int(params["n"]), int(params["cg-iterations"]) + _CHECKS)
@@ -91,7 +86,7 @@ def _setup_seconds(params: Params) -> float:
 
 benchmark = Benchmark(
     **declared("hpcg"),
-    memory_bytes=_memory_bytes,
+    memory_bytes=lambda params, _placement: box_bytes(int(params["n"])),
     points=_points,
     setup_seconds=_setup_seconds,
 )

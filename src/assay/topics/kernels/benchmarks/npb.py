@@ -11,10 +11,6 @@ _RATE = 5e8
 _INSTALL = "build NPB (make lu CLASS=A), and put its folder bin on PATH"
 
 
-def _program(params: Params) -> str:
-    return f"{params['npb']}.{params['npb-class']}.x"
-
-
 def _demand(params: Params) -> Demand:
     return demand(str(params["npb"]), str(params["npb-class"]))
 
@@ -27,7 +23,7 @@ benchmark = Benchmark(
         name="lu.A.x (or another one of NPB)",
         names=tuple(f"{problem}.{size}.x" for problem in _PROGRAMS for size in CLASSES),
         install=_INSTALL,
-        command=lambda params, _placement, _prefix: (*ONE_RANK, _program(params)),
+        command=lambda params, _placement, _prefix: (*ONE_RANK, f"{params['npb']}.{params['npb-class']}.x"),
         tool="npb",
     ),
 )

@@ -2,8 +2,6 @@
 
 from assay.catalogue.declaration_files import declared
 from assay.model.benchmark import ONE_RANK, Benchmark, ForeignProgram, Operations
-from assay.model.declaration import Params
-from assay.model.placement import Placement
 
 _DOUBLE_BYTES = 8
 #: Share of a core's peak with a possibly slow BLAS library, and seconds of the other tests of the program.
@@ -50,29 +48,17 @@ HPL.out
 """
 
 
-def _inputs(params: Params, _placement: Placement, _prefix: str) -> dict[str, str]:
-    return {"hpccinf.txt": INPUT.format(n=params["n"], nb=params["nb"])}
-
-
-def _operations(params: Params, _placement: Placement) -> float:
-    return 2 * int(params["n"]) ** 3 / 3
-
-
-def _memory_bytes(params: Params, _placement: Placement) -> int:
-    return _DOUBLE_BYTES * int(params["n"]) ** 2
-
-
 benchmark = Benchmark(
     **declared("hpcc"),
-    memory_bytes=_memory_bytes,
+    memory_bytes=lambda params, _placement: _DOUBLE_BYTES * int(params["n"]) ** 2,
     setup_seconds=lambda _params: _OTHERS_S,
-    operations=Operations(_SHARE, _operations),
+    operations=Operations(_SHARE, lambda params, _placement: 2 * int(params["n"]) ** 3 / 3),
     foreign=ForeignProgram(
         name="hpcc",
         install="as root: apt install hpcc",
         command=lambda _params, _placement, _prefix: (*ONE_RANK, "hpcc"),
         tool="hpl",
-        inputs=_inputs,
+        inputs=lambda params, _placement, _prefix: {"hpccinf.txt": INPUT.format(n=params["n"], nb=params["nb"])},
         output="hpccoutf.txt",
     ),
 )

@@ -26,10 +26,6 @@ def _series(e: Estimate) -> str:
     return solution.placed(e, roles.precision(e))
 
 
-def _name(e: Estimate) -> str:
-    return joined(", ", [f"n {e.params['n']}", _series(e)])
-
-
 def _steps(scene: Scene, e: Estimate) -> str:
     """Return the number of refinement steps; several numbers where solutions differ."""
     return " / ".join(map(str, numbers_of(scene.run, e.case, "refinement")))
@@ -54,7 +50,7 @@ declared = Solutions(
         "accuracy of double precision. The rate counts the operations of LU in double precision, so it shows what "
         "low-precision units give a code that can use them. Each solution is checked by HPL's scaled residual."
     ),
-    name=_name,
+    name=lambda e: joined(", ", [f"n {e.params['n']}", _series(e)]),
     series=_series,
     label=lambda e: text("HPL-MxP, {where}", where=_series(e)),
     chart=text("Rate of the solution"),

@@ -197,13 +197,11 @@ def _sentences(scene: Scene) -> tuple[str, str]:
     return _largest(scene), alone if len(nodes) == 1 else ""
 
 
-def _where(estimate: Estimate) -> str:
-    return joined(", ", (selection.measure(estimate), estimate.placement.label))
-
-
 def _largest(scene: Scene) -> str:
     found = [
-        difference(each, Named(option(a), a), Named(option(b), b), _where(a))
+        difference(
+            each, Named(option(a), a), Named(option(b), b), joined(", ", (selection.measure(a), a.placement.label))
+        )
         for each, a, b in scene.cached(_between)
     ]
     most = max(found, key=lambda each: (each.relation == "more", each.ratio.value), default=None)

@@ -1,6 +1,6 @@
 """Tables in the format of the OSU Micro-Benchmarks, for programs that read it."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.model import roles
 from assay.model.grouping import grouped
@@ -31,7 +31,9 @@ def tables(analysis: Analysis, _run: Run | None = None) -> Iterator[str]:
     Comments before the columns name the placement and what is not OSU's default.
     """
     columns = (each for each in analysis.estimates if each.median is not None and _is_column(each))
-    for number, group in enumerate(grouped(columns, _key).values()):
+    for number, group in enumerate(
+        grouped(columns, lambda each: each.signature("kernel", "metric", *_SIZED)).values()
+    ):
         if number:
             yield ""
         yield from _table(group)
@@ -45,10 +47,6 @@ def _is_column(estimate: Estimate) -> bool:
     pattern = roles.pattern(estimate)
     several = pattern is None or pattern.pairs == "all"
     return several or estimate.metric == benchmark.metrics_of(estimate.kernel, estimate.params)[0].name
-
-
-def _key(estimate: Estimate) -> Hashable:
-    return estimate.signature("kernel", "metric", *_SIZED)
 
 
 def _table(group: Sequence[Estimate]) -> Iterator[str]:

@@ -53,16 +53,16 @@ def _shown(figure: Quantity, step: Step) -> formatting.Shown:
 
 
 def _charts(scene: Scene) -> Iterator[Figure]:
-    wide = [each for each in scene.found if _core_counts(each) >= _FEWEST]
+    wide = [
+        each
+        for each in scene.found
+        if 1 + len({step.cores for step in each.model.steps if not step.copies}) >= _FEWEST
+    ]
     if wide:
         yield _curves(wide)
     few = [each for each in scene.found if each not in wide]
     if few:
         yield _points(few)
-
-
-def _core_counts(each: _Curve) -> int:
-    return 1 + len({step.cores for step in each.model.steps if not step.copies})
 
 
 def _curves(found: list[_Curve]) -> Figure:
