@@ -108,7 +108,7 @@ def held_bits(found: Device) -> float | None:
 
 def bucket_bytes(found: Device) -> int | None:
     """Return the bytes that its traffic shaper lets pass at once, 0 if it has no bucket; None if unknown."""
-    value = _known(found.facts, "shaped burst")
+    value = found.value("shaped burst")
     return value if isinstance(value, int) else None
 
 
