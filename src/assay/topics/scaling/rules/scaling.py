@@ -27,9 +27,9 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     for model in sorted(found, key=lambda each: each.grows):
         low = [step for step in model.steps if _shares(step) and step.efficiency.hi < _LEAST]
         # The largest problem of a placement may be one of a curve of a single problem, which has told it.
-        figures = {name for step in low for name in step.estimates}
-        if low and not (model.grows and figures <= told):
-            told |= figures
+        low = [step for step in low if not (model.grows and told.issuperset(step.estimates))]
+        told.update(name for step in low for name in step.estimates)
+        if low:
             step = min(low, key=lambda step: step.efficiency.value)
             yield _finding(evidence, model, step, _larger(evidence, found, model, step))
 
