@@ -5,7 +5,6 @@ import msgspec
 from assay.analyse import limits
 from assay.analyse.bounds import MOST_SHARE, Bounds, Law, cached_bytes, rank_memory_bytes
 from assay.analyse.messages.curves import PATTERN
-from assay.model import roles
 from assay.model.machine import Device
 from assay.model.result import Burst, Estimate, Limit
 from assay.model.text import joined, text
@@ -14,8 +13,6 @@ from assay.topics.messages import axes, link
 _PAIR = 2
 #: Memory moves each byte of a message at least twice: it is read, and written where it is received.
 _MOVES = 2
-#: Largest multiple of a shaper's rate that messages to and fro have in the long run.
-_TO_AND_FRO = 2
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
@@ -39,21 +36,18 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
 def _burst(estimate: Estimate, least: Limit, ends: list[Device]) -> Burst:
     """Return whether the burst of a shaper explains a figure above its rate.
 
-    In a time t a bucket of b bytes lets at most b + r t pass at the rate r. A message to and fro leaves each
-    direction idle half of the time, so in the long run it has at most 2 r.
+    In a time t a bucket of b bytes lets at most b + r t pass at the rate r. It fills again while a message waits,
+    or while the other direction sends.
     """
     links, _ = _links(estimate)
     over = (estimate.median or 0.0) / links / least.value
     if least.kind != "shaper" or over <= MOST_SHARE:
         return ""
-    pattern, over = roles.pattern(estimate), over / limits.TOLERANCE
-    if pattern and pattern.figure == "time" and over > _TO_AND_FRO:
-        return ""
     buckets = [size for end in ends if (size := link.bucket_bytes(end)) is not None]
     if len(buckets) < len(ends):
         return "unknown"
     pairs = max(1, _ranks(estimate) // len(estimate.placement.hosts))
-    beyond = pairs * axes.message_bytes(estimate.params) * (1 - 1 / over)
+    beyond = pairs * axes.message_bytes(estimate.params) * (1 - limits.TOLERANCE / over)
     return "fits" if beyond <= max(buckets) else ""
 
 
