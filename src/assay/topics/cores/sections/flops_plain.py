@@ -27,7 +27,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 
 def _table(scene: Scene) -> Iterable[Table]:
-    """Make a row for each mix, a column for each build, as in the table of the source."""
+    """Make a row for each mix, a column for each of several builds, as in the table of the source."""
     builds = list(dict.fromkeys(map(_built, scene.measured)))
     known = {(_mix(e), _built(e)): formatting.shown(e).short for e in scene.measured}
     rows = tuple(
