@@ -222,8 +222,9 @@ def test_each_published_figure_stands_beside_the_figure_of_the_run(tmp_path: Pat
     largest = found.rows[22]
     assert (largest.printed, largest.unit, largest.standing) == ("118.62 MB/s", "MB/s", "as published")
     assert largest.ours
-    assert largest.ratio
-    assert largest.ratio.value == pytest.approx(largest.ours.value / 118.62e6)
+    assert largest.agreement
+    assert largest.agreement.apart
+    assert largest.agreement.apart.value == pytest.approx(largest.ours.value / 118.62e6)
     assert largest.ours.has_interval
     slow = next(row for row in found.rows if row.params.get("bytes") == 4194304 and row.metric == "latency")
     assert slow.standing in {"better", "as published"}

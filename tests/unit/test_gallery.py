@@ -57,7 +57,7 @@ def test_the_output_on_each_page_is_what_assay_prints(name: str) -> None:
 def test_each_run_of_a_reference_has_its_figures_and_judges_its_conclusions(name: str) -> None:
     found = pages.repeated(LIKE[name])
     assert found.reference == LIKE[name].reference
-    assert any(row.ratio for row in found.rows)
+    assert any(row.agreement for row in found.rows)
     assert all(bool(row.reason) == (row.ours is None) for row in found.rows)
     assert {each.truth for each in found.conclusions} & {"holds", "does not hold"}
     assert all(each.detail or each.doubt == "straddles" for each in found.conclusions if each.doubt)

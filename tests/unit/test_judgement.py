@@ -14,7 +14,6 @@ from assay.analyse import analyse, derived, operands
 from assay.analyse.conclusions import _rest
 from assay.analyse.derived import Value
 from assay.analyse.estimates import LaunchMedian
-from assay.analyse.repetition import _standing
 from assay.catalogue import benchmarks
 from assay.model.conclusion import Conclusion
 from assay.model.derivation import Operand
@@ -89,11 +88,6 @@ def test_a_single_launch_is_not_exact(block: int) -> None:
 def test_a_fact_of_the_machine_is_exact() -> None:
     peak = Value(exact(2.0, "s"), (LaunchMedian(0, None, 2.0),), is_exact=True)
     assert derived._combined("ratio", SIX, peak).quantity.has_interval
-
-
-def test_a_standing_needs_an_interval_unless_the_figure_is_exact() -> None:
-    assert _standing(exact(1.0), "higher", is_sure=False) == "no interval"
-    assert _standing(exact(1.0), "higher", is_sure=True) == "as published"
 
 
 def test_what_differs_greatly_differs_by_half_at_least_and_better_is_more_than_nothing() -> None:

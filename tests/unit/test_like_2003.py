@@ -11,11 +11,11 @@ from tests.simulation import plan_for, simulated_run
 from tests.unit.test_hpl import WITH_BLAS
 
 from assay import store
-from assay.analyse import imported
+from assay.analyse import examine, imported, repetition
 from assay.compare.runs import between
-from assay.model.compared import Compared
 from assay.model.grouping import grouped
 from assay.model.plan import Factor, Plan
+from assay.model.run import Run
 from assay.simulation import Law, Link
 
 #: A node of 1 GiB with two processors of one core, and one with a single one.
@@ -74,8 +74,8 @@ ROWS = {
 }
 
 
-def compared(name: str, folder: Path) -> tuple[Compared, list[str]]:
-    """The simulated run of `like:NAME` beside the reference, and the ids of the reference's figures."""
+def made(name: str, folder: Path) -> tuple[Run, list[str]]:
+    """The simulated run of `like:NAME`, and the ids of the reference's figures."""
     system = SYSTEMS[name]
     hosts = tuple(f"n{number}" for number in range(1, system.nodes + 1))
     options = msgspec.structs.replace(WITH_BLAS, hosts=hosts, launches=2, **system.options)
@@ -85,16 +85,17 @@ def compared(name: str, folder: Path) -> tuple[Compared, list[str]]:
     source = store.load(store.find(name))
     assert source.imported
     figures = [each.estimate.id for each in imported.measured(source, source.imported)]
-    return between(store.load(path), source), figures
+    return store.load(path), figures
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_every_figure_is_compared_or_refused_for_a_physical_reason(name: str, tmp_path: Path) -> None:
-    found, figures = compared(name, tmp_path)
+    run, figures = made(name, tmp_path)
     stored, met, refused = ROWS[name]
     assert len(figures) == len(set(figures)) == stored
-    assert len({pair.b.id for pair in found.pairs}) == met
-    reasons = [found.uncompared[each] for each in figures if each in found.uncompared]
+    rows = repetition.repeated(examine(run), name).rows
+    assert sum(row.figures for row in rows if row.ours) == met
+    reasons = [row.reason for row in rows for _ in range(row.figures) if not row.ours]
     assert {reason: reasons.count(reason) for reason in reasons} == refused
 
 

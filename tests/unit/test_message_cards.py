@@ -132,6 +132,30 @@ def test_the_faster_one_is_named_where_the_interval_excludes_1(
     assert words(over_tcp_small=ratio(*over))["Against TCP"].endswith(verdict)
 
 
+@pytest.mark.parametrize(
+    ("over", "seen"),
+    [
+        (1.25, "Without an interval: MPI passed messages of 8 B about 1.2 times as fast as plain sockets."),
+        (0.5, "Without an interval: plain sockets passed messages of 8 B about 2 times as fast as MPI."),
+        (7337.0, "MPI or plain sockets waited with messages of 8 B: no comparison."),
+        (1 / 7337, "MPI or plain sockets waited with messages of 8 B: no comparison."),
+    ],
+)
+def test_one_launch_claims_no_factor_and_a_huge_one_is_not_printed(over: float, seen: str) -> None:
+    found = words(over_tcp_small=stated(over, unit=""), small_bytes=8)["Against TCP"]
+    assert found == (seen if "waited" in seen else f"{seen} It is not certain which one is faster.")
+
+
+def test_how_many_launches_figures_are_of_is_said_after_the_sentences() -> None:
+    one = ProfileFigure(Quantity(4e-6, 4e-6, 4e-6, "s", "single"), 1, ("one",))
+    streamed = stated(3e6, 2.9e6, 3.1e6, unit="1/s")
+    found = words(small=one, small_bytes=8, alone=one.inverse("1/s"), streamed=streamed, window=64)
+    sentences = found["Small messages"]
+    assert sentences.startswith("4.00 µs one way at 8 B: 250 k/s if each message waits")
+    assert sentences.endswith("Figures without an interval are of 1 launch.")
+    assert "of 1 launch" not in words(small=stated(4e-6, 3e-6, 5e-6, unit="s"))["Small messages"]
+
+
 def test_a_limit_has_its_words_between_nodes_and_inside_one() -> None:
     copied = ratio(0.5, 0.4, 0.6)
     assert "reach the wire rate of eth0" in words(over_copy=copied)["Limited by"]
@@ -173,7 +197,7 @@ def test_the_rate_of_long_messages_is_given_with_its_limit() -> None:
         ((1023.0, 1000.0, 1023.4), "1023 B [1000, 1023]"),
         ((1024.0, 1024.0, 2048.0), "1 KiB [1, 2]"),
         ((1024.0, 512.0, 2048.0), "1 KiB [512 B, 2 KiB]"),
-        ((2**20 - 1024.0, 2**19, 2**20), "1.02e+03 KiB [512 KiB, 1 MiB]"),
+        ((2**20 - 1024.0, 2**19, 2**20), "1023 KiB [512 KiB, 1 MiB]"),
         ((2.0**20, 2.0**20, 3 * 2.0**20), "1 MiB [1, 3]"),
     ],
 )
@@ -212,7 +236,7 @@ def test_networks_are_compared_where_both_have_long_messages_and_nothing_else_di
     third = msgspec.structs.replace(one, factors={"network": "opa", "mpi": "a"}, rate=stated(2e8, 1.9e8, 2.1e8))
     last = msgspec.structs.replace(one, factors={"network": "ib", "mpi": "a"}, rate=fast)
     (sentence,) = paths.contrast(of(third, last, one))
-    assert "it gets 150 MB/s [140, 160], ib gets 300 MB/s" in str(sentence)
+    assert "it gets 150 MB/s [140, 160] at 4 MiB, ib gets 300 MB/s" in str(sentence)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from assay.analyse import analyse, examine
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import rules
-from assay.analyse.repetition import _peer, _row
+from assay.analyse.repetition import _Own, _row
 from assay.catalogue import benchmarks, topics
 from assay.cli import assay as command
 from assay.compare import figure_rows, page, terminal
@@ -185,7 +185,8 @@ def repeated(measured: Iterable[Measured]) -> Repetition:
         theirs = value.value * (speed or 1.0) ** (1 if better == "higher" else -1)
         published = msgspec.structs.replace(each.estimate, value=Quantity(theirs, theirs, theirs, value.unit))
         figure = Figure(each.estimate.kernel, each.estimate.metric, value.unit, theirs, f"{theirs:.3g}")
-        rows.append(_row(published, figure, _peer(each.estimate) if speed else "not measured"))
+        own = _Own(value, value.has_interval, each.estimate.id, each.estimate.launches)
+        rows.append(_row([(published, figure)], own if speed else _Own(reason="not measured")))
     return Repetition("turns", "Turns", tuple(rows))
 
 

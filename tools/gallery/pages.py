@@ -101,7 +101,7 @@ def repeated(entry: Entry) -> Repetition:
 def compared(entry: Entry) -> tuple[int, int]:
     """How many figures of the reference the run has, and how many there are."""
     rows = repeated(entry).rows
-    return sum(each.ours is not None for each in rows), len(rows)
+    return sum(each.figures for each in rows if each.ours), sum(each.figures for each in rows)
 
 
 def _command(entry: Entry, _: str) -> Iterator[str]:
@@ -132,7 +132,9 @@ def _rows(entry: Entry) -> Iterator[str]:
     met, of = compared(entry)
     yield f"It has {met} of the {of} figures of `{entry.reference}`{'.' if met == of else '; of the others:'}"
     yield ""
-    reasons = Counter(each.reason for each in repeated(entry).rows if each.ours is None)
+    reasons = Counter[str]()
+    for each in repeated(entry).rows:
+        reasons.update({each.reason: each.figures} if each.ours is None else {})
     yield from (f"- {count}: {reason}." for reason, count in reasons.most_common())
     if reasons:
         yield ""

@@ -7,7 +7,7 @@ from assay.analyse.parts import part
 from assay.analyse.peak import nominal
 from assay.model.core_rate import units
 from assay.model.derivation import Operand
-from assay.model.machine import Machine
+from assay.model.machine import Machine, NumaNode
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
 from assay.model.run import Run
@@ -15,6 +15,8 @@ from assay.model.text import text
 
 #: A quantity, or the reason why there is none.
 Found = Quantity | str
+#: A memory node by its role, as the coordinate `node` of an operand.
+MOST_DATA, LEAST_DATA = "node with most of the data", "node with least of the data"
 _DOUBLE_BITS = 64
 _FLOPS = 2
 _ONE_HOP = "one hop"
@@ -139,12 +141,28 @@ def _peak(operand: Operand, estimate: Estimate, run: Run) -> Found:
     return clock.scaled(flops, "flop/s")
 
 
-def _pages(operand: Operand, estimate: Estimate, _run: Run) -> Found:
-    """Bytes of the case on a memory node, by the pages that were found there."""
-    proof = estimate.placement.proven
-    if not proof or not proof.page_nodes or not estimate.memory_bytes:
+def _share_of_pages(operand: Operand, estimate: Estimate, run: Run) -> Found:
+    """Share of the pages of a case on the node that has the most, or the least, of them."""
+    found = _pages_by_role(operand, estimate, run)
+    return found if isinstance(found, str) else exact(found[0])
+
+
+def _free_memory(operand: Operand, estimate: Estimate, run: Run) -> Found:
+    """Memory of that node without the pages of the case; what the system itself uses is not known."""
+    found = _pages_by_role(operand, estimate, run)
+    return (
+        found if isinstance(found, str) else exact(found[1].memory_bytes - found[0] * estimate.memory_bytes, "B")
+    )
+
+
+def _pages_by_role(operand: Operand, estimate: Estimate, run: Run) -> tuple[float, NumaNode] | str:
+    """A node by what it holds, not by its number: which node has the data differs from system to system."""
+    proof, machine = estimate.placement.proven, _machine(estimate, run)
+    if not proof or not proof.page_nodes or not estimate.memory_bytes or machine is None:
         return text("the memory nodes of its pages were not recorded")
-    return exact(estimate.memory_bytes * proof.page_nodes.get(str(operand.at["node"]), 0.0), "B")
+    shares = [(proof.page_nodes.get(str(each.index), 0.0), each) for each in machine.topology.numa_nodes]
+    extreme = {MOST_DATA: max, LEAST_DATA: min}[str(operand.at["node"])]
+    return extreme(shares, key=lambda each: each[0])
 
 
 def _slowest(_operand: Operand, estimate: Estimate, _run: Run) -> Found:
@@ -160,9 +178,10 @@ OF_MACHINES: Mapping[str, Callable[[Operand, Machine], Found]] = {
     "node distance": _distance,
 }
 #: Aspects of figures that no launch changes: numbers of the machine, and pages that the kernel counts.
-EXACT = frozenset(("nominal peak", "pages on node"))
+EXACT = frozenset(("nominal peak", "share of pages", "free memory"))
 _OF_ESTIMATES: Mapping[str, Callable[[Operand, Estimate, Run], Found]] = {
     "nominal peak": _peak,
-    "pages on node": _pages,
+    "share of pages": _share_of_pages,
+    "free memory": _free_memory,
     "slowest thread": _slowest,
 }

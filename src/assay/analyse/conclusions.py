@@ -6,12 +6,14 @@ import msgspec
 
 from assay import references, store
 from assay.analyse import derived, taken
+from assay.analyse.agreements import Published, agreement
 from assay.analyse.aspects import coordinate
 from assay.analyse.derived import Value
 from assay.analyse.evidence import CONFIDENT, budget_of_launches, sufficient_budget
 from assay.analyse.operands import Figures, MissingError, cut, of_reference, select
 from assay.analyse.taken import NETWORK
 from assay.catalogue import benchmarks
+from assay.model.agreement import Agreement, scale
 from assay.model.conclusion import Conclusion, Doubt, Judged, Truth
 from assay.model.derivation import Derivation
 from assay.model.families import family
@@ -25,6 +27,8 @@ from assay.model.text import Command, cli, listed, text
 _NODES, _NETWORKS = "NODE1,NODE2,...", "NAME=DEVICE,NAME=DEVICE"
 #: Words for levels that differ from system to system.
 _RANKED = frozenset(("largest", "smallest"))
+#: What a source says of two quantities that hardly differ, without a number.
+_EQUAL = Quantity(1.0, 1.0, 1.0, basis="imported")
 _TRUTHS: Mapping[bool | None, Truth] = {True: "holds", False: "does not hold", None: "cannot be told"}
 
 
@@ -41,10 +45,9 @@ def conclusions(reference: Run, own: Figures | None = None) -> tuple[Judged, ...
     published = of_reference(reference)
     others = _others(reference.imported.conclusions)
     for each in reference.imported.conclusions:
-        printed = _printed(each, published, others)
-        is_stated = printed is None and each.value is not None
-        if is_stated and each.value is not None:
-            printed = Quantity(each.value, each.value, each.value, basis="imported")
+        follows = _printed(each, published, others)
+        printed = follows or each.value or (_EQUAL if each.assumes == "same" else None)
+        is_stated = follows is None and printed is not None
         judged = _by_run(each, printed, own, f"like:{reference.info.id}") if own else _by_source(each, printed)
         found.append(msgspec.structs.replace(judged, is_stated=is_stated))
     return tuple(found)
@@ -88,7 +91,9 @@ def _by_run(conclusion: Conclusion, printed: Quantity | None, own: Figures, stud
     if _is_one_figure(conclusion.quantity, found) or _is_one_point(conclusion.quantity, own):
         return _doubted(judged, "unmeasured", text("the same figure is both sides of it here"))
     blocks = len(found.launches) if conclusion.quantity.b and len(found.launches) > 1 else 0
-    judged = msgspec.structs.replace(judged, quantity=found.quantity, of=found.of, blocks=blocks)
+    judged = msgspec.structs.replace(
+        judged, quantity=found.quantity, of=found.of, blocks=blocks, agreement=_agreement(judged, found.quantity)
+    )
     holds = conclusion.region.holds(found.quantity)
     if not derived.is_sure(found, own):
         return _few(judged, own, study)
@@ -96,6 +101,15 @@ def _by_run(conclusion: Conclusion, printed: Quantity | None, own: Figures, stud
         launches = 2 * max(own.run.plan.launches, CONFIDENT)
         return _doubted(judged, "straddles", command=_longer(own.run, study, launches))
     return msgspec.structs.replace(judged, truth=_TRUTHS[holds])
+
+
+def _agreement(judged: Judged, quantity: Quantity) -> Agreement | None:
+    """How the quantity compares with the published number; None where the source has words only."""
+    rule = judged.conclusion
+    value = rule.value or (None if judged.printed is _EQUAL else judged.printed)
+    if value is None:
+        return None
+    return agreement(Published(value, scale(rule.quantity, rule.unit), rule.quantity.printed), quantity)
 
 
 def _few(judged: Judged, own: Figures, study: str) -> Judged:

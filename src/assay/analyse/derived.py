@@ -18,6 +18,7 @@ from assay.analyse.statistics import median_interval
 from assay.model.conclusion import Region
 from assay.model.derivation import Derivation, Operand
 from assay.model.grouping import grouped
+from assay.model.imported import Figure
 from assay.model.quantity import Basis, Quantity, exact
 from assay.model.result import Estimate
 from assay.model.run import Run
@@ -245,25 +246,22 @@ def _extreme(derivation: Derivation, figures: Figures, others: Mapping[str, Figu
     return extreme(ratios, key=lambda each: each.quantity.value)
 
 
-def figures_of(reference: Run, own: Figures) -> list[tuple[Measured, Measured | str]]:
+def figures_of(reference: Run, own: Figures) -> list[tuple[Measured, Figure, Measured | str]]:
     """Return the derived figures of a reference, each with that of a run, or the reason why it has none.
 
     Both have one measurand.
     """
     return [
-        (each, found if isinstance(found, str) else _measured(each.estimate, found))
-        for each, found in values_of(reference, own)
+        (each, figure, found if isinstance(found, str) else _measured(each.estimate, found))
+        for each, figure, found in values_of(reference, own)
     ]
 
 
-def values_of(reference: Run, own: Figures) -> list[tuple[Measured, Value | str]]:
+def values_of(reference: Run, own: Figures) -> list[tuple[Measured, Figure, Value | str]]:
     """The same, with what each follows from."""
-    if reference.imported is None:
-        return []
-    printed = imported.measured(reference, reference.imported)
     return [
-        (each, _own(each.estimate, derivation, own))
-        for each in printed
+        (each, figure, _own(each.estimate, derivation, own))
+        for each, figure in imported.printed(reference)
         if (derivation := each.estimate.derivation) and each.launches
     ]
 
@@ -284,13 +282,10 @@ def is_sure(found: Value, own: Figures) -> bool:
 
 def _own(printed: Estimate, derivation: Derivation, own: Figures) -> Value | str:
     try:
-        found = evaluate(derivation, own, unit=printed.unit, region=_as_printed(printed))
+        return evaluate(derivation, own, unit=printed.unit, region=_as_printed(printed))
     except MissingError as missing:
         reason: str = missing.args[0]  # a text, which pages translate
         return reason
-    if found.quantity.value <= 0:
-        return text("it has the opposite sign here: {value}", value=f"{found.quantity.value:.3g} {printed.unit}")
-    return found
 
 
 def _measured(printed: Estimate, found: Value) -> Measured:

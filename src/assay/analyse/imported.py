@@ -8,7 +8,7 @@ from assay.analyse.curves import is_headline
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.model import printed_measurands
 from assay.model.declaration import Declaration, keep, undeclared
-from assay.model.imported import Imported, Printed, Table, case_of
+from assay.model.imported import Figure, Imported, Printed, Table, case_of
 from assay.model.placed import Placed
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Limit, Outcome
@@ -23,6 +23,14 @@ def measured(run: Run, imported: Imported) -> list[Measured]:
         for table in imported.tables
         for each in estimates_of(table, run.plan.declared(table.benchmark))
     ]
+
+
+def printed(run: Run) -> list[tuple[Measured, Figure]]:
+    """Return every figure of a publication or an import, each with its printed form; none of a measured run."""
+    if run.imported is None:
+        return []
+    figures = (figure for table in run.imported.tables for figure in table.figures)
+    return list(zip(measured(run, run.imported), figures, strict=True))
 
 
 def apart(found: Iterable[Measured]) -> list[Measured]:

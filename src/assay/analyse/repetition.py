@@ -1,13 +1,12 @@
 """Puts each figure of a published study beside the figure of a run that repeats it, and judges its conclusions."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
-
-import msgspec
 
 from assay import references, store
 from assay.analyse import derived, imported, matching, operands, taken
+from assay.analyse.agreements import Published, agreement, standing
 from assay.analyse.conclusions import conclusions
 from assay.analyse.curves import is_headline
 from assay.analyse.derived import Value
@@ -15,14 +14,19 @@ from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.limits import without_refused
 from assay.analyse.refusals import needs
+from assay.model.agreement import scale
 from assay.model.conclusion import Judged
 from assay.model.derivation import Derivation
-from assay.model.imported import UNSTATED, Figure
+from assay.model.grouping import grouped
+from assay.model.imported import RANGE_END, UNSTATED, Figure
 from assay.model.quantity import Quantity
-from assay.model.repetition import AS_PUBLISHED, RepeatedRow, Repetition, Standing
+from assay.model.repetition import RepeatedRow, Repetition
 from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import text
+
+#: Values of the param of a published range.
+_ENDS = frozenset(("low", "high"))
 
 
 def of(evidence: Evidence) -> Repetition | None:
@@ -59,7 +63,7 @@ def _own(evidence: Evidence, reference: Run, given: Mapping[str, str]) -> tuple[
     """The figures of the run in which those of the reference are looked for, and which networks meet."""
     run = evidence.run
     measured = [each for each in without_refused(run, evidence.measured) if is_headline(each.estimate)]
-    printed = _printed(reference)
+    printed = [each for each, _ in imported.printed(reference)]
     measured += matching.rates(measured, printed)
     networks = taken.networks(printed, measured, given)
     names = {pair.b: pair.a for pair in reversed(networks)}
@@ -68,39 +72,79 @@ def _own(evidence: Evidence, reference: Run, given: Mapping[str, str]) -> tuple[
     }
 
 
-def _printed(reference: Run) -> list[Measured]:
-    return list(imported.measured(reference, reference.imported)) if reference.imported else []
-
-
 def _rows(reference: Run, own: operands.Figures, judged: Sequence[Judged]) -> Iterator[RepeatedRow]:
-    """A row for each published figure, in the order of the publication."""
-    tables = reference.imported.tables if reference.imported else ()
-    figures = [figure for table in tables for figure in table.figures]
-    printed = list(zip(_printed(reference), figures, strict=True))
+    """A row for each published figure, and for each published range, in the order of the publication."""
+    printed = imported.printed(reference)
     plain = [each for each, _ in printed if each.launches and not each.estimate.derivation]
-    met = iter(_met(taken.renamed(plain, own.measured, own.networks), own))
-    following = iter(other for _, other in derived.values_of(reference, own))
-    for each, figure in printed:
-        derivation = each.estimate.derivation
-        if not each.launches:
-            continue
-        found = next(following) if derivation else next(met)
-        if refusal := needs(each.estimate, reference, own.run):
-            yield _row(each.estimate, figure, refusal)
-        elif isinstance(found, Value):
-            row = _row(each.estimate, figure, _Own(found.quantity, derived.is_sure(found, own)))
-            about = _about(derivation, found, judged) if derivation else ()
-            yield msgspec.structs.replace(row, conclusions=about)
-        else:
-            yield _row(each.estimate, figure, found)
+    renamed = taken.renamed(plain, own.measured, own.networks)
+    found: dict[str, Value | Measured | str] = {
+        each.estimate.id: peer for each, peer in zip(plain, _met(renamed, own), strict=True)
+    }
+    found |= {each.estimate.id: other for each, _, other in derived.values_of(reference, own)}
+    for published in grouped(((each.estimate, figure) for each, figure in printed), _range_of).values():
+        first = published[0][0]
+        if first.id in found:
+            refusal = needs(first, reference, own.run)
+            yield _row(published, _own_figure(refusal or found[first.id], first, own, judged))
+
+
+#: A printed figure, or both ends of a range, each with its estimate.
+_Printed = Sequence[tuple[Estimate, Figure]]
+
+
+def _range_of(printed: tuple[Estimate, Figure]) -> Hashable:
+    """A key that both ends of a published range share, and no other figure."""
+    estimate, figure = printed
+    if figure.params.get(RANGE_END) not in _ENDS:
+        return estimate.id
+    where = estimate.printed.place if estimate.printed else ""
+    params = frozenset(item for item in estimate.params.items() if item[0] != RANGE_END)
+    return where, estimate.benchmark, estimate.kernel, estimate.metric, params
 
 
 class _Own(NamedTuple):
-    """A figure of the run: whether its ends are an interval, and its id, if it follows from no others."""
+    """A figure of the run, or the reason why there is none.
 
-    value: Quantity | None
-    is_sure: bool
+    Attributes:
+        value: with its ends.
+        is_sure: whether these are an interval, or follow from intervals, or the figure is exact.
+        id: of its estimate, if it follows from no others.
+        launches: the fewest of the estimates that it follows from.
+        about: positions of the conclusions about it.
+        reason: why there is none.
+    """
+
+    value: Quantity | None = None
+    is_sure: bool = False
     id: str = ""
+    launches: int = 0
+    about: tuple[int, ...] = ()
+    reason: str = ""
+
+
+def _own_figure(
+    found: Value | Measured | str, printed: Estimate, own: operands.Figures, judged: Sequence[Judged]
+) -> _Own:
+    if isinstance(found, str):
+        return _Own(reason=found)
+    if isinstance(found, Measured):
+        peer = found.estimate
+        is_sure = bool(peer.value and peer.value.has_interval)
+        return _Own(peer.value, is_sure, peer.id, peer.launches, _beginning(peer.id, judged))
+    used = [each.estimate.launches for each in own.measured if each.estimate.id in found.of]
+    about = _about(printed.derivation, found, judged) if printed.derivation else ()
+    return _Own(found.quantity, derived.is_sure(found, own), "", min(used, default=0), about)
+
+
+def _beginning(name: str, judged: Sequence[Judged]) -> tuple[int, ...]:
+    """The conclusions whose first operand is the figure itself, not something else of it, such as its pages."""
+    return tuple(
+        at
+        for at, each in enumerate(judged)
+        if each.of[:1] == (name,)
+        and each.conclusion.quantity.a.aspect == "value"
+        and not each.conclusion.quantity.a.per
+    )
 
 
 def _about(derivation: Derivation, found: Value, judged: Sequence[Judged]) -> tuple[int, ...]:
@@ -114,60 +158,61 @@ def _about(derivation: Derivation, found: Value, judged: Sequence[Judged]) -> tu
     )
 
 
-def _met(printed: Sequence[Measured], own: operands.Figures) -> list[_Own | str]:
+def _met(printed: Sequence[Measured], own: operands.Figures) -> list[Measured | str]:
     """The peer of each published figure, or the reason why there is none."""
     having = [each for each in own.measured if each.launches]
     peers: dict[int, int] = {}
     for one, other in matching.pairs(printed, having):
         peers.setdefault(one, other)
     return [
-        _peer(having[peers[at]].estimate)
-        if at in peers
-        else operands.why_without(each.estimate, own.run) or text("not measured")
+        having[peers[at]] if at in peers else operands.why_without(each.estimate, own.run) or text("not measured")
         for at, each in enumerate(printed)
     ]
 
 
-def _peer(estimate: Estimate) -> _Own:
-    return _Own(estimate.value, bool(estimate.value and estimate.value.has_interval), estimate.id)
-
-
-def _row(estimate: Estimate, figure: Figure, found: _Own | str) -> RepeatedRow:
-    own = None if isinstance(found, str) else found
-    theirs = estimate.value or Quantity(0.0, 0.0, 0.0, estimate.unit, "imported")
-    ours = own.value if own else None
-    ratio = ours.over(theirs.value) if ours and theirs.value > 0 else None
+def _row(published: _Printed, own: _Own) -> RepeatedRow:
+    (estimate, figure), *others = published
+    derivation, unit = estimate.derivation, figure.printed_unit or ""
+    printed = Published(_range(published), scale(derivation, unit), derivation.printed if derivation else "ratio")
+    ours = own.value
+    is_end = figure.params.get(RANGE_END) in _ENDS and not others
+    params = {name: value for name, value in estimate.params.items() if is_end or name != RANGE_END}
     return RepeatedRow(
         benchmark=estimate.benchmark,
         kernel=estimate.kernel,
         metric=estimate.metric,
         better=estimate.better,
-        params=estimate.params,
+        params=params,
         placement=estimate.placement.label,
         memory=estimate.placement.memory,
         factors=estimate.factors,
         where=estimate.printed.place if estimate.printed else "",
-        printed=figure.printed,
-        unit=figure.printed_unit or "",
-        form=estimate.derivation.printed if estimate.derivation else "ratio",
-        theirs=theirs,
-        own=own.id if own else "",
+        figures=len(published),
+        printed=_as_typed([each for _, each in published]),
+        unit=unit,
+        remark=figure.remark,
+        form=printed.form,
+        theirs=printed.value,
+        own=own.id,
         ours=ours,
-        ratio=ratio,
-        standing=_standing(ratio, estimate.better, is_sure=bool(own and own.is_sure)),
-        reason=found if isinstance(found, str) else "",
+        launches=own.launches,
+        agreement=agreement(printed, ours) if ours else None,
+        standing=standing(printed, ours, estimate.better, is_sure=own.is_sure) if ours else "",
+        reason=own.reason,
+        conclusions=own.about,
     )
 
 
-def _standing(ratio: Quantity | None, better: str, *, is_sure: bool) -> Standing:
-    """Where the interval is; only a fact of the machine, such as a distance, is exact and needs none."""
-    if ratio is None:
-        return ""
-    if not is_sure:
-        return "no interval"
-    low, high = 1 - AS_PUBLISHED, 1 + AS_PUBLISHED
-    if low <= ratio.lo and ratio.hi <= high:
-        return "as published"
-    if ratio.lo > high or ratio.hi < low:
-        return "better" if (ratio.lo > high) == (better == "higher") else "worse"
-    return "open"
+def _range(published: _Printed) -> Quantity:
+    """The published number; of a range its middle, with both ends."""
+    ends = sorted(figure.value for _, figure in published)
+    return Quantity(sum(ends) / len(ends), ends[0], ends[-1], published[0][0].unit, "imported")
+
+
+def _as_typed(figures: Sequence[Figure]) -> str:
+    """`3.4 GB/s`, of a range `750 to 800 Mbps`."""
+    first, *others = figures
+    if not others:
+        return first.printed
+    unit = f" {first.printed_unit}"
+    return f"{first.printed.removesuffix(unit)} to {others[-1].printed}"

@@ -11,6 +11,7 @@ from assay.compare import tables
 from assay.compare.records import RUN, Curve, MessageCurve
 from assay.compare.sides import Sides
 from assay.compare.statements import NO_SAMPLES, statements
+from assay.compare.widest import conclusion
 from assay.model.grouping import grouped
 from assay.report.screen import Screen
 from assay.report.section import Table
@@ -25,10 +26,9 @@ def render(sides: Sides, console: Console) -> bool:
     Of two runs, only curves of messages have tables here; other figures have a row each in `figure_rows`.
     """
     found = sides.found
+    page, has_sentences = Screen(console), in_words(sides, console)
     if not sides.have_common and not found.contrasts:
-        return False
-    page = Screen(console)
-    has_sentences = in_words(sides, console)
+        return has_sentences
     if sides.without_samples:
         page.say(Text(NO_SAMPLES, "dim"), indent=1, mark="")
     for title, curves in tables.groups(sides).items():
@@ -70,11 +70,13 @@ def _in_turn(curves: Sequence[Curve]) -> tuple[Curve, ...]:
 
 
 def in_words(sides: Sides, console: Console) -> bool:
-    """Print the sentences only; return whether there are any."""
+    """Print the sentences only, where none is certain the widest difference; return whether there are any."""
     page = Screen(console)
-    sentences = statements(sides)
+    sentences = [each.text for each in statements(sides)]
+    if not sentences and len(sides.sides) > 1:
+        sentences = list(filter(None, [conclusion(sides)]))
     if sentences:
         page.heading("In words")
     for sentence in sentences:
-        page.say(sentence.text, indent=1, mark="-")
+        page.say(sentence, indent=1, mark="-")
     return bool(sentences)

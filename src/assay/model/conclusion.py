@@ -4,6 +4,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from assay.model.agreement import Agreement
 from assay.model.derivation import Derivation
 from assay.model.quantity import Quantity
 
@@ -53,7 +54,7 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
         where: place in the publication.
         quantity: what it is about, of the figures of a run.
         stated: the number that the authors print, with its unit; empty if they print none.
-        value: the same in SI units, of a range its middle; None if they print none.
+        value: the same in SI units, of a range its middle with both ends; None if they print none.
         region: in which the quantity lies if the sentence is true, in SI units.
         assumes: why the region has these ends.
         unit: as printed.
@@ -66,7 +67,7 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
     region: Region
     assumes: Assumption
     stated: str = ""
-    value: float | None = None
+    value: Quantity | None = None
     unit: str = ""
     printed: Derivation | None = None
 
@@ -85,6 +86,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
         quantity: the quantity; None if an operand has no figure.
         of: ids of the estimates of its operands.
         printed: the quantity of the printed figures; None if the source does not print them.
+        agreement: how the quantity compares with what is published; None without either.
         holds_printed: whether that lies in the region.
         is_stated: whether the source prints the quantity itself, without the figures from which it follows.
         blocks: blocks that both operands share, of which the ratio is paired; 0 if it is not.
@@ -98,6 +100,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     quantity: Quantity | None = None
     of: tuple[str, ...] = ()
     printed: Quantity | None = None
+    agreement: Agreement | None = None
     holds_printed: bool | None = None
     is_stated: bool = False
     blocks: int = 0

@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from assay.model.declaration import ParamValue
+from assay.model.quantity import Quantity
 
 #: What is taken of a figure, or of the machine: see `assay.analyse.quantities`.
 Aspect = str
@@ -78,3 +79,11 @@ class Derivation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     def operands(self) -> tuple[Operand, ...]:
         """Its operands."""
         return (self.a, self.b) if self.b else (self.a,)
+
+
+def as_printed(figure: Quantity, form: Printed) -> Quantity:
+    """Return a ratio as a source states it: .7 as a loss of .3, 1.03 as a gain of .03."""
+    value, low, high = figure.parts
+    if form == "loss":
+        return Quantity(1 - value, 1 - high, 1 - low, figure.unit, figure.basis)
+    return Quantity(value - 1, low - 1, high - 1, figure.unit, figure.basis) if form == "gain" else figure

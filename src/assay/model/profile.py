@@ -92,7 +92,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         pairs: number of pairs that exchanged messages at the same time.
         pairs_rate: rate of all of them together, in one direction.
         pairs_fill: number of pairs that reach the limit of a node.
-        over_tcp_small: speed of MPI over that of sockets between the same processes, smallest message.
+        over_tcp_small: speed of MPI over that of sockets between the same processes, messages of `small_bytes`.
         over_tcp: the same, long messages.
         over_copy: bandwidth of long messages inside a node over that of a copy by one core.
         ceiling: limit of `rate`.

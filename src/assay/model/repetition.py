@@ -4,20 +4,23 @@ from typing import Literal
 
 import msgspec
 
+from assay.model.agreement import Agreement
 from assay.model.conclusion import Judged
 from assay.model.declaration import ParamValue
 from assay.model.derivation import Printed
 from assay.model.quantity import Quantity
 
-#: How a figure compares with a published one: its whole interval is within 5 % of it, better, or worse; or it is
-#: partly within; or it has no interval; empty without a figure.
-Standing = Literal["", "as published", "better", "worse", "open", "no interval"]
-#: Our assumption: a machine of the same parts differs by a few percent. Published figures have no uncertainty.
-AS_PUBLISHED = 0.05
+#: How a figure compares with a published one: its whole interval is within 5 % of it, better, or worse; a place on
+#: an axis is in the published range, or elsewhere; or it is partly within; or it has no interval; empty without a
+#: figure.
+Standing = Literal["", "as published", "better", "worse", "elsewhere", "open", "no interval"]
+#: Our assumption: a machine of the same parts differs by a few percent; published figures have no uncertainty.
+#: What is printed in percent may be 0: then 2 percentage points are as published.
+AS_PUBLISHED, AS_PUBLISHED_POINTS = 0.05, 0.02
 
 
 class RepeatedRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A published figure, and that of the run.
+    """A published figure, or both ends of a published range, and the figure of the run.
 
     Attributes:
         benchmark: that measured it, or measures the same.
@@ -29,16 +32,19 @@ class RepeatedRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         memory: policy.
         factors: factor -> level, as published.
         where: table and paragraph of the publication.
-        printed: the value as printed, with its unit.
+        figures: number of published figures: 2 of a range.
+        printed: the value as printed, with its unit: `3.4 GB/s`; of a range both ends: `750 to 800 Mbps`.
         unit: of it, as printed.
+        remark: of the source: `about`, `less than`.
         form: whether a ratio is printed as it is, as a loss or as a gain.
-        theirs: the same in SI units, of a loss or gain the ratio.
+        theirs: the same in SI units, of a loss or gain the ratio; of a range the middle, with both ends.
         own: id of the estimate of the run; empty if the figure follows from several, or there is none.
         ours: the figure of the run; None without one.
-        ratio: ours / theirs.
+        launches: of the figure of the run, the fewest of those that it follows from.
+        agreement: how both compare.
         standing: see Standing.
         reason: why the run has no such figure; empty if it has one.
-        conclusions: positions of the conclusions whose quantity is this figure, if it follows from others.
+        conclusions: positions of the conclusions whose quantity is this figure, or begins with it.
     """
 
     benchmark: str
@@ -50,13 +56,16 @@ class RepeatedRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     memory: str
     factors: dict[str, str]
     where: str
+    figures: int = 1
     printed: str
     unit: str = ""
+    remark: str = ""
     form: Printed = "ratio"
     theirs: Quantity
     own: str = ""
     ours: Quantity | None = None
-    ratio: Quantity | None = None
+    launches: int = 0
+    agreement: Agreement | None = None
     standing: Standing = ""
     reason: str = ""
     conclusions: tuple[int, ...] = ()

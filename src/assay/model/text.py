@@ -111,7 +111,12 @@ def filled(template: Text, words: Mapping[str, str | int]) -> Text:
     """A text without parameters, filled with those of `words` that its template names."""
     if not isinstance(template, Phrase) or template.parameters:
         return template
-    return _phrase(template.template, {name: words[name] for name in _NAMED.findall(template.template)})
+    return _phrase(template.template, {name: words[name] for name in named(template)})
+
+
+def named(template: Text) -> list[str]:
+    """The names of the parameters of a text."""
+    return _NAMED.findall(template.template) if isinstance(template, Phrase) else []
 
 
 def _phrase(template: str, parameters: Mapping[str, str | int]) -> Phrase:

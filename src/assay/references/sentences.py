@@ -6,6 +6,7 @@ import msgspec
 
 from assay.model.conclusion import GREATLY, ORDER, REGIONS, Assumption, Conclusion, Region
 from assay.model.derivation import Derivation
+from assay.model.quantity import Quantity
 
 
 class Sentence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -15,7 +16,8 @@ class Sentence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says: see Conclusion.
         where: see Conclusion.
         quantity: see Conclusion.
-        assumes: why the region has its ends. `figure`, `about`, `fraction` and `same` make them of the value.
+        assumes: why the region has its ends. `figure`, `about` and `fraction` make them of the value as printed,
+            `same` of 1.
         value: as printed; two values for a range.
         least: lower end as printed, if it does not follow from the value.
         most: upper end as printed.
@@ -51,18 +53,20 @@ def conclusion(read: Sentence, units: Mapping[str, tuple[str, float]]) -> Conclu
     values = sorted(map(ratio, ends))
     given = (read.most, read.least) if form == "loss" else (read.least, read.most)
     least, most = (None if each is None else ratio(each) for each in given)
+    width = REGIONS.get(read.assumes, 0.0)
     if read.assumes in {"order", "greatly"}:
         least = ORDER if read.assumes == "order" else GREATLY
-    elif values and least is None and most is None:
-        width = REGIONS[read.assumes]
-        least, most = values[0] * (1 - width), values[-1] * (1 + width)
-    stated = f"{' to '.join(f'{end:g}' for end in ends)} {read.unit}".strip()
+    elif read.assumes == "same" and least is None and most is None:
+        least, most = 1 - width, 1 + width
+    elif ends and least is None and most is None:
+        least, most = sorted((ratio(min(ends) * (1 - width)), ratio(max(ends) * (1 + width))))
+    stated = f"{' to '.join(f'{end:g}' for end in ends)} {read.unit}".strip() if ends else ""
     return Conclusion(
         says=read.says,
         where=read.where,
         quantity=read.quantity,
         stated=stated,
-        value=sum(values) / len(values) if values else None,
+        value=Quantity(sum(values) / len(values), values[0], values[-1], basis="imported") if values else None,
         region=Region(least, most),
         assumes=read.assumes,
         unit=read.unit,

@@ -1,22 +1,21 @@
 """A repeated publication in words: its conclusions with figures and verdicts, and its figures beside the run's."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from assay import references
+from assay.analyse.evidence import CONFIDENT
 from assay.catalogue import benchmarks
 from assay.model import places, roles
 from assay.model.conclusion import Assumption, Judged, Truth
-from assay.model.derivation import Printed
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
-from assay.model.quantity import Quantity, exact
+from assay.model.quantity import exact
 from assay.model.repetition import RepeatedRow, Repetition, Standing
 from assay.model.run import Run
-from assay.model.text import Text, capital, filled, joined, text
-from assay.model.units import BASE_UNITS, format_size
-from assay.report import formatting, remedies
+from assay.model.text import Text, filled, joined, text
+from assay.model.units import format_size
+from assay.report import formatting, printed, remedies
 from assay.report.section import Table, headings, trimmed
 from assay.report.vocabulary import known
 
@@ -39,17 +38,15 @@ STANDINGS: dict[Standing, Text | str] = {
     "as published": text("as published"),
     "better": text("better"),
     "worse": text("worse"),
+    "elsewhere": text("elsewhere"),
     "open": text("cannot be told"),
     "no interval": text("no interval"),
 }
 #: Doubts that no command on this machine removes.
 _ELSEWHERE = frozenset(("machine", "program", "unprinted"))
-_BYTES = frozenset(("KiB", "MB"))
-_NODES = "nodes"
-#: Units as sources type them -> as they are shown.
-_SHOWN = {"us": "µs"}
-#: Larger numbers in a unit of a source have a unit of their own.
-_FAR = 1e5
+_ENDS = {"low": text("lower end"), "high": text("upper end")}
+#: Figures without an interval that differ by a smaller factor are not worth a sentence; at most so many are.
+_APART, _SENTENCES = 1.25, 4
 _ASSUMED: dict[Assumption, Text] = {
     "figure": text("A figure without an uncertainty is met within 5 %."),
     "about": text("“About” is met within 10 %."),
@@ -103,12 +100,12 @@ def says(judged: Judged) -> str:
 
 def figures(judged: Judged) -> str:
     """The quantity of the run beside what is published: `12.3 [12.1, 12.4] here`; empty without one."""
-    here = ours(judged)
+    here, number = ours(judged), theirs(judged)
     if not here:
         return ""
-    if judged.conclusion.stated:
+    if judged.conclusion.stated or not number:
         return text("{here} here", here=here)
-    return text("{here} here, {published} published", here=here, published=theirs(judged))
+    return text("{here} here, {published} published", here=here, published=number)
 
 
 def why(judged: Judged) -> str:
@@ -121,9 +118,7 @@ def why(judged: Judged) -> str:
         return text("The source prints no figure for it.")
     if judged.is_stated and judged.quantity is None and not judged.doubt:
         return text("The source prints this number alone, not the figures from which it follows.")
-    if not isinstance(judged.detail, Text):
-        return text("Not measured: {reason}.", reason=judged.detail) if judged.detail else ""
-    return capital(text("{reason}.", reason=judged.detail))
+    return formatting.sentence(judged.detail)
 
 
 def region(judged: Judged) -> Text:
@@ -132,7 +127,8 @@ def region(judged: Judged) -> Text:
     ends = [rule.region.least, rule.region.most]
     if rule.quantity.printed == "loss":
         ends.reverse()
-    least, most = ("" if end is None else in_unit(exact(end), rule.unit, rule.quantity.printed) for end in ends)
+    form = rule.quantity.printed
+    least, most = ("" if end is None else printed.in_unit(exact(end), rule.unit, form) for end in ends)
     if least and most:
         return text("{least} to {most}", least=least, most=most)
     return text("{least} or more", least=least) if least else text("{most} or less", most=most)
@@ -141,44 +137,15 @@ def region(judged: Judged) -> Text:
 def ours(judged: Judged) -> str:
     """The quantity of the run, with its interval, in the unit as printed; empty without one."""
     rule = judged.conclusion
-    return in_unit(judged.quantity, rule.unit, rule.quantity.printed) if judged.quantity else ""
+    return printed.in_unit(judged.quantity, rule.unit, rule.quantity.printed) if judged.quantity else ""
 
 
 def theirs(judged: Judged) -> str:
-    """The number that the authors print; if they print none, what follows from their figures."""
+    """The number that the authors print, else what follows from their figures; empty without both."""
     rule = judged.conclusion
-    if rule.stated or judged.printed is None:
-        return rule.stated.replace("us", "µs") if rule.unit in _SHOWN else rule.stated
-    return in_unit(judged.printed, rule.unit, rule.quantity.printed)
-
-
-def _ratio(judged: Judged) -> str:
-    base = judged.conclusion.value or (judged.printed.value if judged.printed else 0.0)
-    return formatting.factor(judged.quantity.value / base) if judged.quantity and base > 0 else ""
-
-
-def in_unit(figure: Quantity, unit: str, form: Printed = "ratio") -> str:
-    """A figure in a unit as a source prints it, with its ends: `0.59 µs [0.58, 0.60]`; a ratio as `30.1 %`.
-
-    Figures that are far from those of the source are in a unit of their own size.
-    """
-    if unit in _BYTES:
-        size, *ends = map(format_size, figure)
-        return f"{size} [{', '.join(ends)}]" if figure.has_interval and figure.lo < figure.hi else size
-    if unit == _NODES:
-        if not figure.has_interval or figure.lo == figure.hi:
-            return text("{count} node|{count} nodes", count=int(figure.value))
-        value, low, high = (f"{each:g}" for each in figure)
-        return text("{value} [{low}, {high}] nodes", value=value, low=low, high=high)
-    base, factor = references.UNITS.get(unit, ("", 1.0))
-    shown = figure
-    if form == "loss":
-        shown = Quantity(1 - figure.value, 1 - figure.hi, 1 - figure.lo, "", figure.basis)
-    elif form == "gain":
-        shown = Quantity(figure.value - 1, figure.lo - 1, figure.hi - 1, "", figure.basis)
-    if base in BASE_UNITS and abs(figure.value / factor) >= _FAR:
-        return formatting.interval(msgspec.structs.replace(shown, unit=base), "").short
-    return formatting.interval(shown.over(factor, _SHOWN.get(unit, unit)), "").short
+    if rule.stated or judged.printed is None or judged.is_stated:
+        return printed.number(rule.stated, rule.unit)
+    return printed.in_unit(judged.printed, rule.unit, rule.quantity.printed)
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -221,23 +188,23 @@ def decides(judged: Judged, run: Run | None) -> str:
 
 
 def conclusions(found: Repetition, run: Run | None = None) -> Table:
-    """Make a row for each conclusion: the authors' figure, ours, the ratio, and whether it holds."""
+    """Make a row for each conclusion: the authors' figure, ours, how they compare, and whether it holds."""
     rows = tuple(
         (
             f"{each.conclusion.says} ({each.conclusion.where})",
             theirs(each),
             ours(each),
-            _ratio(each),
+            printed.compared(each.agreement, each.conclusion.unit),
             text("{mark} {verdict}", mark=MARKS[truth], verdict=WORDS[truth]),
             joined(" ", (why(each), decides(each, run))),
         )
         for truth in ORDER
         for each in of_truth(found, truth)
     )
-    columns = headings("The authors say", "Published", "Here", "Ratio", "Verdict", "Why")
+    columns = headings("The authors say", "Published", "Here", "Compared", "Verdict", "Why")
     caption = text("Conclusions of {source}", source=found.label)
     table = Table(caption, columns, rows, frozenset({1, 2, 3}), note=_assumed(found), recorded=True, first=True)
-    return trimmed(table, {2, 3, 5})
+    return trimmed(table, {1, 2, 3, 5})
 
 
 def _assumed(found: Repetition) -> str:
@@ -254,16 +221,12 @@ def _assumed(found: Repetition) -> str:
 
 def rows(found: Repetition) -> Iterator[Table]:
     """Make tables of the published figures with ours, one for each quantity, and one of those without ours."""
-    about: dict[str, list[Judged]] = {}
-    for each in found.conclusions:
-        for name in each.of[:1]:
-            about.setdefault(name, []).append(each)
-    columns = headings("What", "Published", "Here", "Ratio", "Standing", "Conclusion")
+    columns = headings("What", "Published", "Here", "Compared", "Standing", "Conclusion")
     for title, members in grouped((row for row in found.rows if row.ours), _title).items():
-        cells = tuple((_what(each), *_cells(each), _concluded(_about(each, found, about))) for each in members)
+        cells = tuple((_named(each), *_cells(each), _concluded(each, found)) for each in members)
         yield trimmed(Table(title, columns, cells, frozenset({1, 2, 3}), recorded=True), {5})
     without = tuple(
-        (text("{title}, {figure}", title=_title(row), figure=_what(row)), row.printed, row.reason)
+        (text("{title}, {figure}", title=_title(row), figure=_named(row)), _published(row), row.reason)
         for row in found.rows
         if not row.ours
     )
@@ -272,11 +235,35 @@ def rows(found: Repetition) -> Iterator[Table]:
         yield Table(caption, headings("What", "Published", "Why"), without, frozenset({1}), recorded=True)
 
 
-def _about(row: RepeatedRow, found: Repetition, of_first: Mapping[str, list[Judged]]) -> Sequence[Judged]:
-    """The conclusions about a row: those that begin with its figure; of one that follows from others, its own."""
-    if row.own:
-        return of_first.get(row.own, ())
-    return [found.conclusions[at] for at in row.conclusions]
+def undecided(found: Repetition) -> str:
+    """Say of each quantity which figure is farthest from the published one, if too few launches prove nothing."""
+    apart = [row for row in found.rows if row.standing == "no interval" and row.ours and _factor(row) > _APART]
+    widest = (max(of, key=_factor) for of in grouped(apart, _title).values())
+    return joined(" ", [_unproven(row) for row in sorted(widest, key=_factor, reverse=True)[:_SENTENCES]])
+
+
+def _unproven(row: RepeatedRow) -> str:
+    """What was seen, and what is missing."""
+    seen = text(
+        "{title}, {figure}: {here} here, {published} published ({compared}).",
+        title=_title(row),
+        figure=_what(row),
+        here=printed.in_unit(row.ours or row.theirs, row.unit, row.form),
+        published=_published(row),
+        compared=printed.compared(row.agreement, row.unit),
+    )
+    more = CONFIDENT - row.launches
+    if more <= 0:
+        return seen
+    few = text("{count} launch gives no interval|{count} launches give no interval", count=row.launches)
+    decide = text("{count} more decides|{count} more decide", count=more)
+    return joined(" ", (seen, text("Not certain: {few}; {decide}.", few=few, decide=decide)))
+
+
+def _factor(row: RepeatedRow) -> float:
+    """By what factor both differ, 1 or more; 1 for what has no ratio."""
+    apart = row.agreement.apart if row.agreement and row.agreement.scale == "ratio" else None
+    return max(apart.value, 1 / apart.value) if apart and apart.value > 0 else 1.0
 
 
 def _title(row: RepeatedRow) -> str:
@@ -287,11 +274,16 @@ def _what(row: RepeatedRow) -> str:
     """The figure in words: its place, its axes, its levels."""
     sized = roles.axis(benchmarks.of(row.benchmark), "message-size")
     axes = [_setting(name, value, sized) for name, value in row.params.items() if name != RANGE_END]
-    ends = [str(row.params[RANGE_END])] if RANGE_END in row.params else []
+    ends = [_ENDS[str(row.params[RANGE_END])]] if RANGE_END in row.params else []
     levels = [f"{name} {level}" for name, level in row.factors.items()]
     place = "" if row.placement == UNSTATED else places.cores(row.placement)
     memory = "" if row.memory == "first-touch" else row.memory
     return joined(", ", (place, memory, *axes, *levels, *ends)) or row.kernel
+
+
+def _named(row: RepeatedRow) -> str:
+    """The same with what the source says of its number: `one core, n 10000 (less than)`."""
+    return text("{value} ({basis})", value=_what(row), basis=row.remark) if row.remark else _what(row)
 
 
 def _setting(name: str, value: float | str, sized: str) -> str:
@@ -301,20 +293,15 @@ def _setting(name: str, value: float | str, sized: str) -> str:
 
 
 def _cells(row: RepeatedRow) -> tuple[str, ...]:
-    here = in_unit(row.ours, row.unit, row.form) if row.ours else ""
-    ratio = formatting.factor(_printed_ratio(row)) if row.ours else ""
-    return row.printed, here, ratio, STANDINGS[row.standing]
+    here = printed.in_unit(row.ours, row.unit, row.form) if row.ours else ""
+    return _published(row), here, printed.compared(row.agreement, row.unit), STANDINGS[row.standing]
 
 
-def _printed_ratio(row: RepeatedRow) -> float:
-    """Ours over theirs, as printed: of two losses their ratio, not that of what is left."""
-    ours, theirs = (
-        {"ratio": each, "loss": 1 - each, "gain": each - 1}[row.form]
-        for each in (row.ours.value if row.ours else 0.0, row.theirs.value)
-    )
-    return ours / theirs if theirs else 0.0
+def _published(row: RepeatedRow) -> str:
+    return printed.number(row.printed, row.unit)
 
 
-def _concluded(about: Sequence[Judged]) -> str:
+def _concluded(row: RepeatedRow, found: Repetition) -> str:
     """The conclusions about a figure, each with the mark of its verdict."""
+    about = (found.conclusions[at] for at in row.conclusions)
     return "; ".join(f"{MARKS[each.truth]} {each.conclusion.says}" for each in about)

@@ -18,6 +18,9 @@ _ROWS = 24
 def render(found: Repetition, page: Screen, run: Run) -> None:
     """Print the conclusions, and the figures if they are few; commands get the options of the run."""
     conclusions(found, page, run)
+    if undecided := repetition.undecided(found):
+        page.say()
+        page.say(undecided)
     for table in repetition.rows(found) if len(found.rows) <= _ROWS else ():
         page.table(table)
     if len(found.rows) > _ROWS:

@@ -61,12 +61,15 @@ def rows(rates: tuple[Estimate, ...], copies: tuple[Estimate, ...]) -> Iterable[
         **selection.grouped(copies, lambda e: (_copies(_buffers(e)), _place(e))),
         **selection.grouped(ordered, lambda e: (over(e) or messages.BY[e.benchmark], _place(e))),
     }
+    above = ""  # a place is named once, in the first of its rows
     for (by, where), members in curves.items():
         best, largest = selection.best(members), messages.largest(members)
         reaches = largest is not None and messages.size(largest) >= _REACHES
         if best and largest and reaches and messages.is_curve(members):
             most, last = map(_megabits, (best, largest))
-            yield by, where, most.value, most.ends, messages.at(best), last.value, messages.at(largest)
+            place = "" if where == above else where
+            yield by, place, most.value, most.ends, messages.at(best), last.value, messages.at(largest)
+            above = where
 
 
 def _buffers(estimate: Estimate) -> str:
@@ -182,8 +185,11 @@ def _of_odd_sizes(having: list[Cost]) -> str:
 
 def share_rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     """Return the shares as rows of a table."""
+    above = ""
     for each in shares(scene):
-        yield each.judged, each.base, each.where, each.size, each.ratio.value, each.ratio.ends
+        place = "" if each.where == above else each.where
+        yield each.judged, each.base, place, each.size, each.ratio.value, each.ratio.ends
+        above = each.where
 
 
 def cost_rows(scene: Scene) -> Iterable[tuple[str, ...]]:

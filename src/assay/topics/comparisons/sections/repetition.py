@@ -15,9 +15,11 @@ _HOW = text(
 )
 
 
-def _sentences(scene: Scene) -> str:
+def _sentences(scene: Scene) -> tuple[str, ...]:
     found = scene.analysis.repetition
-    return repetition.counted(found) if found and found.conclusions else ""
+    if found is None:
+        return ()
+    return repetition.counted(found) if found.conclusions else "", repetition.undecided(found)
 
 
 def _tables(scene: Scene) -> Iterator[Table]:

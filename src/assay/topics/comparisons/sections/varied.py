@@ -3,7 +3,7 @@
 from assay.model.comparison import Comparison
 from assay.model.result import Analysis, Estimate
 from assay.model.role_words import usual_axes
-from assay.model.text import joined, text
+from assay.model.text import Text, joined, text
 from assay.report import figures, formatting, selection, verdicts
 from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Scene
@@ -189,17 +189,25 @@ def _controls(analysis: Analysis) -> tuple[Table, ...]:
 
 
 def largest(scene: Scene) -> Difference | None:
-    """Return the statement on the largest certain difference; None without one."""
+    """Return the statement on the largest certain difference, else on the largest seen one; None without any."""
     known, shown = scene.cached(_known), {each.id for each in scene.cached(_varied)}
     of = (each for each in scene.analysis.comparisons if each.id in shown)
-    found = (_said(each, known) for each in of)
-    sure = (each for each in found if each.relation == "more")
+    found = [_said(each, known) for each in of]
+    sure = [each for each in found if each.relation == "more"] or [
+        each for each in found if each.relation == "open"
+    ]
     return max(sure, key=lambda each: each.ratio.value, default=None)
 
 
 def _said(each: Comparison, known: dict[str, Estimate]) -> Difference:
     a, b = (Named(f"{each.differ} {level}", known[e]) for level, e in ((each.level, each.a), (each.base, each.b)))
     return difference(each, a, b, _what(each, known), of_speeds=True)
+
+
+def _largest(most: Difference) -> Text:
+    if most.relation == "more":
+        return text("The largest certain difference: {difference}", difference=most.text)
+    return text("The largest difference that was seen: {difference}", difference=most.text)
 
 
 def _meaning(scene: Scene) -> str:
@@ -209,7 +217,7 @@ def _meaning(scene: Scene) -> str:
         " ",
         (
             text("{comparisons}: {verdicts}.", comparisons=compared, verdicts=verdicts.counted(varied)),
-            text("The largest certain difference: {difference}", difference=most.text) if most else "",
+            _largest(most) if most else "",
             verdicts.unsure(varied),
         ),
     )

@@ -9,7 +9,7 @@ import msgspec
 from assay.model.machine import is_port
 from assay.model.profile import LimitedBy, Profile, ProfileFigure
 from assay.model.result import Analysis
-from assay.model.text import Text, cli, filled, joined, text
+from assay.model.text import Text, cli, filled, joined, named, text
 from assay.model.units import format_share
 from assay.report import formatting, messages, selection
 from assay.report.section import Card, CardRow
@@ -24,6 +24,10 @@ _FREE, _SHARED = 1.8, 1.2
 _STANDING = frozenset({"wire", "shaper", "slot", "given", "memory"})
 #: A wire that needs no more than this share of a message's time does not limit it.
 _HARDLY = 0.1
+#: Numbers from here on have no decimals.
+_THOUSAND = 999.5
+#: Ratios of MPI and plain sockets.
+_OF_TCP = frozenset({"over_tcp_small", "under_tcp_small", "over_tcp", "under_tcp"})
 #: Figures that are shown in percent.
 _SHARES = frozenset({"share", "tcp_share", "over_copy"})
 
@@ -103,18 +107,72 @@ def _of_limit(profile: Profile) -> Text:
     return text("{rate} in one direction at {rate_bytes}: {share} of the memory rate, {ceiling}.")
 
 
-def _slower(ratio: ProfileFigure | None) -> bool:
+_OPEN = text("It is not certain which one is faster.")
+#: Size of messages, and whether plain sockets pass them in less time than MPI -> the sentence; then those for a
+#: ratio of a single launch.
+_TCP: dict[tuple[str, bool], Text] = {
+    ("small", False): text(
+        "MPI passes messages of {small_bytes} {over_tcp_small} times as fast as plain sockets."
+    ),
+    ("small", True): text("Plain sockets pass messages of {small_bytes} {under_tcp_small} times as fast as MPI."),
+    ("long", False): text("MPI passes long messages {over_tcp} times as fast as plain sockets."),
+    ("long", True): text("Plain sockets pass long messages {under_tcp} times as fast as MPI."),
+}
+_TCP_ONCE: dict[tuple[str, bool], Text] = {
+    ("small", False): text(
+        "Without an interval: MPI passed messages of {small_bytes} about {over_tcp_small} times as fast as plain "
+        "sockets."
+    ),
+    ("small", True): text(
+        "Without an interval: plain sockets passed messages of {small_bytes} about {under_tcp_small} times as "
+        "fast as MPI."
+    ),
+    ("long", False): text(
+        "Without an interval: MPI passed long messages about {over_tcp} times as fast as plain sockets."
+    ),
+    ("long", True): text(
+        "Without an interval: plain sockets passed long messages about {under_tcp} times as fast as MPI."
+    ),
+}
+#: One launch that differs by more was disturbed: no program is so much faster than another one.
+_ODD = 20.0
+_WAITED: dict[str, Text] = {
+    "small": text("MPI or plain sockets waited with messages of {small_bytes}: no comparison."),
+    "long": text("MPI or plain sockets waited with long messages: no comparison."),
+}
+
+
+def _against_tcp(size: str, ratio: ProfileFigure | None) -> Text:
+    """Return the sentence on MPI and plain sockets; a ratio of one launch is no claim, a huge one no figure."""
+    if ratio is None or not _is_lone(ratio):
+        return _TCP[size, _is_slower(ratio)]
+    return _WAITED[size] if _is_odd(ratio) else _TCP_ONCE[size, _is_slower(ratio)]
+
+
+def _is_slower(ratio: ProfileFigure | None) -> bool:
     """Whether plain sockets pass messages in less time than MPI."""
     return bool(ratio and ratio.value.value < 1)
 
 
+def _is_lone(figure: ProfileFigure) -> bool:
+    """Whether it was measured, but has no ends."""
+    return not figure.value.has_ends and figure.basis != "imported"
+
+
+def _is_odd(ratio: ProfileFigure) -> bool:
+    """Whether it is a ratio of one launch that only a wait explains."""
+    factor = ratio.value.value
+    return _is_lone(ratio) and max(factor, 1 / factor) > _ODD
+
+
 def _is_open(ratio: ProfileFigure | None) -> bool:
-    """Whether the ends of a ratio do not prove which one is faster; a single launch has none."""
+    """Whether the ends of a ratio do not prove which one is faster; one launch has none."""
     value = ratio.value if ratio else None
-    return bool(value and value.has_ends and not (value.has_interval and (value.lo > 1 or value.hi < 1)))
+    if ratio is None or value is None or value.basis == "imported" or _is_odd(ratio):
+        return False
+    return not (value.has_interval and (value.lo > 1 or value.hi < 1))
 
 
-_OPEN = text("It is not certain which one is faster.")
 #: What limits long messages, and how certain that is.
 _LIMITED = (
     Sentence(_limit),
@@ -192,40 +250,36 @@ _ROWS: dict[Text, tuple[Sentence, ...]] = {
         Sentence(text("{pairs_fill} pairs saturate the nodes."), lambda each: each.pairs_fill),
     ),
     text("Against TCP"): (
-        Sentence(
-            text("MPI passes small messages {over_tcp_small} times as fast as plain sockets."),
-            lambda each: each.over_tcp_small and not _slower(each.over_tcp_small),
-        ),
-        Sentence(
-            text("Plain sockets pass small messages {under_tcp_small} times as fast as MPI."),
-            lambda each: _slower(each.over_tcp_small),
-        ),
+        Sentence(lambda each: _against_tcp("small", each.over_tcp_small), lambda each: each.over_tcp_small),
         Sentence(_OPEN, lambda each: _is_open(each.over_tcp_small)),
-        Sentence(
-            text("MPI passes long messages {over_tcp} times as fast as plain sockets."),
-            lambda each: each.over_tcp and not _slower(each.over_tcp),
-        ),
-        Sentence(
-            text("Plain sockets pass long messages {under_tcp} times as fast as MPI."),
-            lambda each: _slower(each.over_tcp),
-        ),
+        Sentence(lambda each: _against_tcp("long", each.over_tcp), lambda each: each.over_tcp),
         Sentence(_OPEN, lambda each: _is_open(each.over_tcp)),
     ),
 }
 
 
-def _words(profile: Profile) -> dict[str, str | int]:
-    """Return the words of the templates: figures, sizes, names; a figure that a profile lacks is empty."""
-    top, fields = profile.ceiling, msgspec.structs.asdict(profile)
+def _figures(profile: Profile) -> dict[str, ProfileFigure]:
+    """The figures of a profile by the names that templates have for them."""
+    fields = msgspec.structs.asdict(profile)
     figures = {name: each for name, each in fields.items() if isinstance(each, ProfileFigure)}
     for name, ratio in (("under_tcp_small", profile.over_tcp_small), ("under_tcp", profile.over_tcp)):
         if ratio:
-            figures[name] = msgspec.structs.replace(ratio, value=ratio.value.inverse(""))
+            figures[name] = ratio.inverse("")
+    return figures
+
+
+def _words(profile: Profile) -> dict[str, str | int]:
+    """Return the words of the templates: figures, sizes, names; a figure that a profile lacks is empty."""
+    top, fields, figures = profile.ceiling, msgspec.structs.asdict(profile), _figures(profile)
     ceiling = formatting.quantity(top.value if top else None, "B/s")
     sizes = zip(("before", "after"), profile.jump_bytes, strict=True)
+    words = {name: shown(each, of_hundred=name in _SHARES) for name, each in figures.items()}
+    words |= {
+        name: f"{each.value.value:.2g}" for name, each in figures.items() if name in _OF_TCP and _is_lone(each)
+    }
     return defaultdict(
         str,
-        {name: shown(each, of_hundred=name in _SHARES) for name, each in figures.items()},
+        words,
         **{name: formatting.param(fields[name], "B") for name in ("solid_bytes", "rate_bytes", "small_bytes")},
         **{name: formatting.param(size, "B") for name, size in sizes},
         asked=profile.asked,
@@ -243,9 +297,20 @@ def _words(profile: Profile) -> dict[str, str | int]:
 
 
 def _sentences(profile: Profile, sentences: Iterable[Sentence]) -> str:
-    """Join the sentences that are true of a profile."""
+    """Join the sentences that are true of a profile; what figures without ends stand on is said at the end."""
     words, held = _words(profile), (each.template for each in sentences if each.holds(profile))
-    return joined(" ", [filled(each if isinstance(each, Text) else each(profile), words) for each in held])
+    templates = [each if isinstance(each, Text) else each(profile) for each in held]
+    return joined(" ", [*(filled(each, words) for each in templates), _note(profile, templates)])
+
+
+def _note(profile: Profile, templates: Iterable[Text]) -> str:
+    """Say of how many launches figures without an interval are; a page says it once of all imported ones."""
+    used = {name for each in templates if each not in _TCP_ONCE.values() for name in named(each)}
+    fields = {name: each for name, each in _figures(profile).items() if name in used}
+    bases = [formatting.basis(each) for each in fields.values() if _is_lone(each)]
+    if not bases:
+        return ""
+    return text("Figures without an interval are of {basis}.", basis=formatting.listed(dict.fromkeys(bases)))
 
 
 def cards(analysis: Analysis) -> tuple[Card, ...]:
@@ -273,15 +338,23 @@ def _slowest(members: tuple[Profile, ...]) -> str:
     (low, slow), (high, fast) = having[0], having[-1]
     by = ", ".join(level for _, level in _others(slow))
     sentence = (
-        text("It is not certain which network is slower for long messages: {slow} gets {low}, {fast} gets {high}.")
+        text(
+            "It is not certain which network is slower for long messages: {slow} gets {low} at {low_bytes}, "
+            "{fast} gets {high} at {high_bytes}."
+        )
         if low.value.hi >= high.value.lo
-        else text("{slow} is the slower network for long messages: it gets {low}, {fast} gets {high}.")
+        else text(
+            "{slow} is the slower network for long messages: it gets {low} at {low_bytes}, {fast} gets {high} at "
+            "{high_bytes}."
+        )
     )
     names = {
         "slow": slow.factors["network"],
         "fast": fast.factors["network"],
         "low": shown(low),
         "high": shown(high),
+        "low_bytes": formatting.param(slow.rate_bytes, "B"),
+        "high_bytes": formatting.param(fast.rate_bytes, "B"),
     }
     context = text("By {levels}:", levels=by) if by else ""
     return joined(" ", (context, filled(sentence, names), _sentences(slow, _LIMITED)))
@@ -308,16 +381,15 @@ def _where(profile: Profile) -> str:
 
 
 def shown(stated: ProfileFigure, *, of_hundred: bool = False) -> str:
-    """`118 MB/s [117, 119]`, `4.96 µs (4.88 to 6.97)`, `118 MB/s (1 launch)`.
+    """`118 MB/s [117, 119]`, `4.96 µs (4.88 to 6.97)`, of one launch `118 MB/s`.
 
     Shares as `95 % [94, 96]`, sizes in B or KiB; a common unit is printed once.
     """
     if stated.value.unit != "B" and not of_hundred:
-        figure = formatting.interval(stated.value, formatting.basis(stated))
-        return figure.short if figure.lo else _bare(figure.plain, stated)
+        return formatting.interval(stated.value, formatting.basis(stated)).short
     (value, unit), *ends = ((format_share(each), "%") if of_hundred else _size(each) for each in stated.value)
     if not stated.value.has_ends:
-        return _bare(f"{value} {unit}", stated)
+        return f"{value} {unit}"
     alone = all(own == unit for _, own in ends)
     low, high = (number if alone else f"{number} {own}" for number, own in ends)
     return f"{value} {unit} [{low}, {high}]" if stated.confidence else f"{value} {unit} ({low} to {high})"
@@ -326,13 +398,5 @@ def shown(stated: ProfileFigure, *, of_hundred: bool = False) -> str:
 def _size(value: float) -> tuple[str, str]:
     """Return an interpolated size with three digits, and its unit: `256`, `B`; `14.6`, `KiB`."""
     factor, unit = next((each for each in ((2**20, "MiB"), (2**10, "KiB")) if value >= each[0]), (1, "B"))
-    return f"{value:.0f}" if factor == 1 else f"{value / factor:.3g}", unit
-
-
-def _bare(value: str, stated: ProfileFigure) -> str:
-    """Return a figure without ends, and why it has none; the page says so once for all imported figures."""
-    return (
-        value
-        if stated.basis == "imported"
-        else text("{value} ({basis})", value=value, basis=formatting.basis(stated))
-    )
+    digits = ".3g" if value < _THOUSAND * factor and factor > 1 else ".0f"
+    return f"{value / factor:{digits}}", unit

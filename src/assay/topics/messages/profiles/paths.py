@@ -165,9 +165,9 @@ def _profile(path: _Path, sockets: _Path | None, findings: Sequence[Finding]) ->
         pairs=max_rate.pairs_of(most_pairs) if most_pairs else 0,
         pairs_rate=_stated(most_pairs),
         pairs_fill=path.figure(next(filled, None), lambda each: each.pairs_that_fill),
-        over_tcp_small=_over(path, mpi_over_tcp.TCP, _LATENCY),
-        over_tcp=_over(path, mpi_over_tcp.TCP, _ONE),
-        over_copy=_over(path, mpi_over_tcp.MEMCPY, _ONE),
+        over_tcp_small=_over_tcp(path, small),
+        over_tcp=_over(path, mpi_over_tcp.TCP),
+        over_copy=_over(path, mpi_over_tcp.MEMCPY),
         ceiling=top[1] if top else None,
         share=rate.over(top[1].value) if rate and top else None,
         tcp_share=_sockets(path, sockets, longest),
@@ -210,10 +210,19 @@ def _at_once(path: _Path, small: Estimate | None) -> Estimate | None:
     return next((each for each in rates if each.state in {None, path.key.state}), None)
 
 
-def _over(path: _Path, base: str, pattern: str) -> ProfileFigure | None:
-    """Return how many times as fast MPI is as a base: small messages by latency, long ones by rate."""
-    model = path.model(MpiOver, pattern, lambda each: each.base == base)
-    return path.figure(model, lambda each: each.long_messages if pattern == _ONE else each.smallest_size)
+def _over(path: _Path, base: str) -> ProfileFigure | None:
+    """Return how many times as fast MPI passes long messages as a base."""
+    model = path.model(MpiOver, _ONE, lambda each: each.base == base)
+    return path.figure(model, lambda each: each.long_messages)
+
+
+def _over_tcp(path: _Path, small: Estimate | None) -> ProfileFigure | None:
+    """Return how many times as fast MPI passes the small message as sockets: of the size whose time is stated."""
+    model = path.model(MpiOver, _LATENCY, lambda each: each.base == mpi_over_tcp.TCP)
+    if model is None or small is None:
+        return None
+    ratio = next((each.value for each in model.points if each.at[curves.BYTES] == curves.size(small)), None)
+    return path.figure(model, lambda _model: ratio)
 
 
 def _half(path: _Path) -> ProfileFigure | None:
