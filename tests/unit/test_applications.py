@@ -356,3 +356,8 @@ def test_a_wrong_energy_is_wrong_and_one_of_another_version_unknown(name: str, e
     bound = any(each.versions for each in application_files.named(name).verify)
     assert bool(other.wrong) != bound
     assert any(each.status == "unknown" for each in other.checks) == bound
+
+
+def test_the_command_without_root_of_an_application_of_assay_is_one_of_assay() -> None:
+    remedy = toolchain.applications.remedy(application_files.named("nwchem-c60h60"))
+    assert remedy.endswith("without root: assay build --application nwchem-c60h60")

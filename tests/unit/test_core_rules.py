@@ -199,6 +199,17 @@ def test_without_predictions_none_is_assessed() -> None:
     assert only(list(prediction.rule.assess(evidence(predictions=())))).status == "not assessed"
 
 
+def test_bursts_and_figures_that_nothing_explains_are_findings_of_their_own() -> None:
+    limits = {burst: Limit(10.0, "derived", "tc", "shaper", burst=burst) for burst in ("", "fits", "unknown")}
+    known = {burst or "wrong": of(burst or "wrong", 12.0, exceeds=limit) for burst, limit in limits.items()}
+    found = {each.id: each for each in wrong_limit.rule.assess(evidence(estimates=known))}
+    names = [name.removeprefix("wrong_limit:").partition(":")[2] for name in found]
+    assert names == ["shaper", "shaper:fits", "shaper:unknown"]
+    assert [each.evidence for each in found.values()] == [("wrong",), ("fits",), ("unknown",)]
+    assert [bool(each.next) for each in found.values()] == [False, False, True]
+    assert all(each.severity == "fact" for each in found.values())
+
+
 @pytest.mark.parametrize(
     ("kind", "why"),
     [

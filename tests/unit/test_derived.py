@@ -5,11 +5,13 @@ from functools import cache
 import msgspec
 import pytest
 from tests.simulation import simulated_run
+from tests.unit.rule_evidence import of
 from tests.unit.test_like import given
 
 from assay import references, store
 from assay.analyse import derived, examine, operands
 from assay.analyse.curves import is_headline
+from assay.analyse.estimates import Measured
 from assay.analyse.operands import Figures, MissingError
 from assay.model.derivation import Derivation, Operand
 from assay.model.imported import Figure
@@ -101,3 +103,34 @@ def test_memory_is_as_far_as_the_operand_says(epyc: Figures) -> None:
 def test_an_operand_without_a_figure_has_a_reason(epyc: Figures, operand: Operand) -> None:
     with pytest.raises(MissingError, match=r"\w+ \w+"):
         derived.value(operand, epyc)
+
+
+@pytest.mark.parametrize(
+    ("launches", "spread", "best"),
+    [
+        (6, 0.01, "large"),
+        (3, 0.01, "large"),  # a budget cut the sizes that are the best: no verdict on the others
+        (1, 0.0, "small"),  # one launch may have met it by chance
+        (3, 0.9995, "small"),  # its range reaches into the interval
+        (1, 0.9995, "small"),
+    ],
+)
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_the_best_is_no_figure_that_all_launches_of_another_one_exceed(
+    launches: int, spread: float, best: str, better: str
+) -> None:
+    large, small = (1000.0, 1.0) if better == "higher" else (1.0, 1000.0)
+    spread = spread if better == "higher" else 1e4 * spread if spread > 0.5 else spread
+    found = [
+        Measured(of("large", large, launches=launches, spread=spread, better=better), ()),
+        Measured(of("small", small, spread=0.2, better=better), ()),
+    ]
+    assert derived._taken(STREAM, found).estimate.id == best
+    # Of figures whose direction is the other one, the same is the worst.
+    other = "lower" if better == "higher" else "higher"
+    turned = [
+        msgspec.structs.replace(each, estimate=msgspec.structs.replace(each.estimate, better=other))
+        for each in reversed(found)
+    ]
+    worst = msgspec.structs.replace(STREAM, take="worst")
+    assert derived._taken(worst, turned).estimate.id == best

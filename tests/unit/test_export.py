@@ -20,7 +20,7 @@ from assay import store
 from assay.analyse import analyse
 from assay.cli import assay
 from assay.model.plan import Measure, Study
-from assay.model.result import Analysis, Finding, Limit
+from assay.model.result import Analysis, Burst, Finding, Limit
 from assay.model.run import Run
 from assay.topics.interchange.exports import junit, openmetrics, parquet
 
@@ -111,6 +111,17 @@ def test_prometheus_reads_each_figure_with_its_ends(run: Run, analysis: Analysis
         assert told == {e.id: getattr(e, name) for e in changed.estimates if e.value}
     assert families["assay_figure"].samples[0].labels["param_look_ahead"] == 'a "b"\\\n'
     assert sum(sample.value for sample in families["assay_findings"].samples) == len(analysis.findings)
+
+
+@pytest.mark.parametrize(("burst", "counts"), [("", (1, 0)), ("unknown", (0, 1)), ("fits", (0, 0))])
+def test_the_burst_of_a_shaper_is_no_failure(
+    run: Run, analysis: Analysis, tmp_path: Path, burst: Burst, counts: tuple[int, int]
+) -> None:
+    first, *others = analysis.estimates
+    above = msgspec.structs.replace(first, exceeds=Limit(1.0, "derived", "tc", "shaper", burst=burst))
+    changed = msgspec.structs.replace(analysis, estimates=(above, *others))
+    _, figures, _ = _suites(run, changed, tmp_path)
+    assert (figures.failures, figures.skipped) == counts
 
 
 def test_a_ci_system_sees_what_went_wrong_and_nothing_else(run: Run, analysis: Analysis, tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """The gallery: what its pages show is what Assay prints of its packed runs, and none tells what is not so."""
 
+import io
 import re
 import tarfile
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tools.gallery import pages
 from tools.gallery.runs import simulated
 from tools.gallery.table import GALLERY, Entry, entries, law
@@ -12,7 +14,7 @@ from tools.gallery.table import GALLERY, Entry, entries, law
 from assay import references, store
 from assay.model.private import COMMAND_LINE
 from assay.model.units import parse_duration
-from assay.report import html
+from assay.report import html, terminal
 from assay.report.summary import verdict
 from assay.store.files import COLUMNS
 
@@ -119,6 +121,28 @@ def test_the_packed_runs_were_shared_and_tell_nothing_of_their_machine(path: Pat
 def test_each_packed_run_has_a_report(name: str) -> None:
     run, analysis = pages.read(ENTRIES[name])
     assert html.render(run, analysis).startswith("<!doctype html>")
+
+
+@pytest.mark.usefixtures("undrawn_here")
+def test_the_first_figure_of_a_repeated_study_of_whole_problems_is_its_largest_one() -> None:
+    page = html.render(*pages.read(ENTRIES["like-leo-simulated"]))
+    first = page.index('class="headlines"')
+    assert page.index('class="concluded"') < first
+    assert page.index("N=35000", first) < page.index("</li>", first)
+    found = [each for each in pages.read(ENTRIES["like-leo-simulated"])[1].findings if each.rule == "scaling"]
+    small = [each for each in found if "/n=1000/" in each.id or "/n=2000/" in each.id]
+    assert small
+    assert {each.severity for each in small} == {"fact"}
+    assert {each.severity for each in found if "/n=10000/" in each.id} == {"problem"}
+
+
+def test_what_several_conclusions_lack_is_said_once() -> None:
+    run, analysis = pages.read(ENTRIES["like-leo"])
+    console = Console(file=io.StringIO(), width=200, record=True)
+    terminal.render(run, analysis, console)
+    shown = console.export_text()
+    assert shown.count("It needs 12 nodes.") == 1
+    assert "Rate of each mix by build" not in shown
 
 
 def test_a_simulated_run_comes_from_the_command_by_way_of_a_plan_and_a_run_directory(tmp_path: Path) -> None:

@@ -237,3 +237,23 @@ def test_the_plan_command_says_what_cannot_be_done() -> None:
     plan = json.loads(answer.output)
     known = {case["benchmark"] for case in plan["cases"]}
     assert "hpl" in known, "nobody knows that the described machine has no BLAS"
+
+
+def test_the_plan_says_of_a_placement_once_that_it_is_another_one_and_whose_memory_is_assumed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def planned(machine: str) -> str:
+        hosts = ("--hosts", "n[01-12]", "--network", "sci=sci0,fe=eth0")
+        answer = CliRunner().invoke(assay, ["plan", "like:leo", "--synthetic", machine, *hosts])
+        assert answer.exit_code == 0, answer.output
+        return " ".join(answer.output.split())
+
+    named = planned("numa:1(memory=1GB) pack:2 l2:1(size=512kB) l1:1(size=8kB) core:1 pu:1")
+    assert named.count("all@12 is 2x1@12") == 1
+    assert "2x1@12 2 ranks, one core each, on each of 12 nodes" in named
+    assert "all@12 all 2 cores, on each of 12 nodes" not in named
+    assert "1 GiB may be used" in named
+    assert "hwloc" not in named
+    assert "hwloc gives each node 1 GiB where none is named" in planned("numa:1 pack:2 core:1 pu:1")

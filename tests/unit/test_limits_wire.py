@@ -31,10 +31,12 @@ def ethernet(speed: float = 1e9, mtu: int = 1500, *, virtual: bool = False, name
     return Device(name, "network", facts)
 
 
-def held(rate: float, mtu: int = 1500, speed: float = 10e9) -> Device:
+def held(rate: float, mtu: int = 1500, speed: float = 10e9, burst: int | None = None) -> Device:
     """A virtual interface with a shaper, as in namespaces."""
     facts = ethernet(speed, mtu, virtual=True, name="eth0").facts
-    return Device("eth0", "network", {**facts, "shaped rate": Fact(rate, "bit/s", "tc qdisc show dev eth0 (tbf)")})
+    bucket = {} if burst is None else {"shaped burst": Fact(burst, "B", "tc qdisc show dev eth0 (tbf)")}
+    shaped = {"shaped rate": Fact(rate, "bit/s", "tc qdisc show dev eth0 (tbf)"), **bucket}
+    return Device("eth0", "network", {**facts, **shaped})
 
 
 def infiniband(rate: float, lanes: str, layer: str = "InfiniBand", **slot: float) -> Device:
@@ -310,3 +312,40 @@ def test_a_burst_above_its_shaper_is_marked_and_never_the_best(tmp_path: Path) -
     operand = Operand("pt2pt", placement="pair:other-node", metric="latency", params={"pattern": "latency"})
     chosen = operands.select(operands.Figures(run, measured), operand)
     assert 2**20 not in [each.estimate.params["bytes"] for each in chosen]
+
+
+@pytest.mark.parametrize(
+    ("rate", "burst", "told"),
+    [
+        # 1 MiB in 8.98 ms at 117 MB/s; at 8e8 bit/s 95.6 MB/s of payload: 190 kB beyond it, 150 kB with 5 %.
+        (8e8, None, "unknown"),
+        (8e8, 2**20, "fits"),
+        (8e8, 160_000, "fits"),
+        (8e8, 140_000, ""),
+        (8e8, 0, ""),
+        (4e8, 2**24, "fits"),
+    ],
+)
+def test_what_fits_the_bucket_of_its_shaper_is_a_burst(
+    tmp_path: Path, rate: float, burst: int | None, told: str
+) -> None:
+    law = Law(links={"host": GBE}, one_kernel=True)
+    axes = {"pattern": "latency", "bytes": (2**12, 2**20)}
+    run = run_of(tmp_path, law, Measure("pt2pt", ("pair:other-node",), axes=axes))  # type: ignore[arg-type]
+    analysis = analyse(with_device(run, held(rate, burst=burst)))
+    above = [e for e in analysis.estimates if e.params["bytes"] == 2**20 and e.metric == "latency"]
+    assert [e.exceeds and (e.exceeds.kind, e.exceeds.burst) for e in above] == [("shaper", told)]
+    (finding,) = [
+        each for each in analysis.findings if each.rule == "wrong_limit" and above[0].id in each.evidence
+    ]
+    assert finding.id.endswith(":".join(filter(None, ("shaper", told))))
+    assert bool(finding.next) == (told == "unknown")
+
+
+def test_a_window_of_messages_passes_as_one_piece(tmp_path: Path) -> None:
+    law = Law(links={"host": GBE}, one_kernel=True)
+    axes = {"pattern": "bandwidth", "bytes": 2**20, "window": (1, 64)}
+    run = run_of(tmp_path, law, Measure("pt2pt", ("pair:other-node",), axes=axes))  # type: ignore[arg-type]
+    found = estimates(with_device(run, held(8e8, burst=2**18)))
+    told = {e.params["window"]: e.exceeds and e.exceeds.burst for e in found}
+    assert told == {1: "fits", 64: ""}

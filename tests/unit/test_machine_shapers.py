@@ -21,12 +21,20 @@ CAKE = {"kind": "cake", "handle": "8004:", "dev": "eth2", "root": True, "options
 PLAIN = {"kind": "noqueue", "handle": "0:", "dev": "lo", "root": True, "refcnt": 2, "options": {}}
 
 
-def test_each_kind_of_shaper_tells_bits_per_second_and_its_source() -> None:
-    found = devices.parse_shapers(json.dumps([PLAIN, TBF, NETEM, CAKE]))
-    assert found == {
-        "gbe0": Fact(1_000_000_000, "bit/s", "tc qdisc show dev gbe0 (tbf)"),
-        "eth1": Fact(100_000_000, "bit/s", "tc qdisc show dev eth1 (netem)"),
-        "eth2": Fact(20_000_000, "bit/s", "tc qdisc show dev eth2 (cake)"),
+def shaper(rate: int, burst: int | None, source: str) -> dict[str, Fact]:
+    held = {} if burst is None else {"shaped burst": Fact(burst, "B", source)}
+    return {"shaped rate": Fact(rate, "bit/s", source), **held}
+
+
+def test_each_kind_of_shaper_tells_bits_per_second_its_burst_and_its_source() -> None:
+    assert devices.parse_shapers(json.dumps([PLAIN, TBF, NETEM, CAKE])) == {
+        "gbe0": shaper(1_000_000_000, 32750, "tc qdisc show dev gbe0 (tbf)"),
+        "eth1": shaper(100_000_000, 0, "tc qdisc show dev eth1 (netem)"),
+        "eth2": shaper(20_000_000, 0, "tc qdisc show dev eth2 (cake)"),
+    }
+    bare = {**TBF, "options": {"rate": 125000000}}
+    assert devices.parse_shapers(json.dumps([bare])) == {
+        "gbe0": shaper(1_000_000_000, None, "tc qdisc show dev gbe0 (tbf)")
     }
 
 
@@ -51,13 +59,13 @@ def test_what_tells_no_rate_of_a_whole_interface_is_none(shown: str) -> None:
 def test_a_missing_tc_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(devices, "_ELSEWHERE", ())
-    assert devices.shaped_rates() == {}
+    assert devices.shapers() == {}
 
 
 def test_an_interface_has_the_rate_that_it_is_held_to(tmp_path: Path) -> None:
     (tmp_path / "sys/class/net/eth0").mkdir(parents=True)
     (tmp_path / "sys/class/net/eth1").mkdir()
     rate = Fact(10**9, "bit/s", "tc")
-    free, held = devices.read(tmp_path, shaped={"eth1": rate})
+    free, held = devices.read(tmp_path, shaped={"eth1": {"shaped rate": rate}})
     assert "shaped rate" not in free.facts
     assert held.facts["shaped rate"] == rate

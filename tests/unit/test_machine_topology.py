@@ -50,10 +50,10 @@ def test_a_die_of_the_dual_epyc_has_two_core_complexes_of_four_cores() -> None:
 
 @needs_hwloc
 def test_memory_that_a_description_leaves_out_is_said_to_be_assumed() -> None:
-    assert "assumed" in machine.synthetic("numa:2 core:2 pu:1").memory.source
+    assert machine.synthetic("numa:2 core:2 pu:1").memory.guessed
     given_sizes = machine.synthetic("numa:2(memory=4GB) core:2 pu:1").memory
     assert given_sizes.value == 2 * 4 * 2**30
-    assert "assumed" not in given_sizes.source
+    assert not given_sizes.guessed
 
 
 @needs_hwloc

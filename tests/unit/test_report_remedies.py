@@ -30,6 +30,15 @@ def test_a_remedy_keeps_toolchains_factors_budget_and_the_folder_of_runs_and_not
     assert remedies.resumed(run) == f"{run.info.id} --runs elsewhere"
 
 
+def test_a_repeat_keeps_the_chosen_values_and_a_run_on_other_nodes_does_not() -> None:
+    chosen = ("--set", "hpl.n=2000", "--set", "pt2pt.window=4")
+    run = given("--hosts", "n[1-2]", *chosen)
+    study = run.info.study
+    again = remedies.typed(cli("run", study, "--launches", "6"), run)
+    assert again == f"assay run {study} --hosts 'n[1-2]' --set hpl.n=2000 --set pt2pt.window=4 --launches 6"
+    assert remedies.typed(cli("run", study, "--hosts", "n1,n2,n3"), run) == f"assay run {study} --hosts n1,n2,n3"
+
+
 @pytest.mark.parametrize(
     "typed", [cli("resume", "last"), cli("run", "other", "--launches", "6"), text("plug it in"), "plug it in", ""]
 )

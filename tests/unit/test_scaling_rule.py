@@ -164,6 +164,62 @@ def test_without_an_interval_a_loss_is_a_fact_and_a_candidate(known: Evidence) -
     assert (finding.severity, finding.status) == ("fact", "candidate")
 
 
+@pytest.mark.parametrize(
+    ("sizes", "large", "severities"),
+    [
+        (("S", "M"), ends(0.7), ["fact", "problem"]),  # a study measures small problems on purpose
+        (("M", "S"), ends(0.7), ["problem", "problem"]),  # the larger one loses more: both are told
+        (("S", "M"), ends(0.605), ["problem", "problem"]),  # not certainly less
+        (("S", "M"), ends(0.95), ["fact"]),
+    ],
+)
+def test_a_small_problem_is_no_fault_where_a_larger_one_loses_less(
+    known: Evidence, sizes: tuple[str, str], large: Quantity, severities: list[str]
+) -> None:
+    low, other = with_efficiency(step(known), ends(0.6)), with_efficiency(step(known), large)
+    one = msgspec.structs.replace(model(known), steps=(low,), problem={"size": sizes[0]})
+    two = msgspec.structs.replace(model(known), id="scaling/larger", steps=(other,), problem={"size": sizes[1]})
+    told = {
+        each.id.removeprefix("scaling:"): each for each in found(msgspec.structs.replace(known, models=(one, two)))
+    }
+    assert [told[name].severity for name in (one.id, two.id) if name in told] == severities
+    small = told[one.id]
+    assert bool(small.next) == (small.severity == "problem")
+    if small.severity == "fact":
+        assert f"The larger problem, size {sizes[1]}, loses {100 * (1 - large.value):.1f} % there." in small.claim
+
+
+def test_a_largest_problem_that_a_curve_of_one_problem_has_told_is_not_told_again(known: Evidence) -> None:
+    low = with_efficiency(step(known), ends(0.6))
+    one = msgspec.structs.replace(model(known), steps=(low,), problem={"size": "S"})
+    grown = msgspec.structs.replace(one, id="grown", problem={"size": "largest"}, grows=True)
+    (finding,) = found(msgspec.structs.replace(known, models=(grown, one)))
+    assert finding.id == f"scaling:{one.id}"
+    (alone,) = found(msgspec.structs.replace(known, models=(grown,)))
+    assert alone.id == "scaling:grown"
+
+
+def test_another_network_is_no_larger_problem(known: Evidence) -> None:
+    low, better = with_efficiency(step(known), ends(0.6)), with_efficiency(step(known), ends(0.95))
+    one = msgspec.structs.replace(model(known), steps=(low,), problem={"size": "S", "network": "fe"})
+    two = msgspec.structs.replace(one, id="other", steps=(better,), problem={"size": "M", "network": "sci"})
+    (finding,) = found(msgspec.structs.replace(known, models=(one, two)))
+    assert finding.severity == "problem"
+
+
+def test_the_first_page_has_the_largest_problem_with_its_size(known: Evidence) -> None:
+    one = msgspec.structs.replace(
+        model(known), steps=(with_efficiency(step(known), ends(0.6)),), problem={"size": "S"}
+    )
+    two = msgspec.structs.replace(
+        one, id="scaling/larger", steps=(with_efficiency(step(known), ends(0.9)),), problem={"size": "M"}
+    )
+    for models in ((one, two), (two, one)):
+        (line,) = section(msgspec.structs.replace(known, models=models)).headlines
+        assert line.label.endswith("Himeno over MPI (stencil), size M")
+        assert line.estimate.median == two.steps[0].speed_up.value
+
+
 def section(evidence: Evidence) -> Section:
     analysis = conclude(evidence)
     return next(each for each in sections(evidence.run, analysis) if each.id == "scaling")

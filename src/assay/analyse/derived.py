@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.analyse import aspects, imported, operands, slowest
+from assay.analyse import aspects, imported, matching, operands, slowest
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.operands import Figures, MissingError, select
 from assay.analyse.statistics import median_interval
@@ -99,12 +99,14 @@ def _taken(operand: Operand, found: Sequence[Measured]) -> Measured:
     """One of several: the best, the worst, or the one at the largest value of an axis.
 
     If any of them has an interval, the best and the worst are taken among those that have one: the best of several
-    sizes is not one that a single launch met by chance.
+    sizes is not one that a single launch met by chance. Where all launches of another one, at least two, are
+    beyond that interval, it is that one: a budget may cut the sizes that are the best.
     """
-    if operand.take in {"best", "worst", WORST_NODE}:
-        found = [each for each in found if each.estimate.value and each.estimate.value.has_interval] or found
+    sure = [each for each in found if each.estimate.value and each.estimate.value.has_interval] or found
     if operand.take in {"best", "worst"}:
-        return found[0 if operand.take == "best" else -1]
+        at = 0 if operand.take == "best" else -1
+        return found[at] if matching.is_beyond(found[at].estimate, sure[at].estimate, best=at == 0) else sure[at]
+    found = sure if operand.take == WORST_NODE else found
     if operand.take == WORST_NODE:
         nodes = grouped(found, lambda each: each.estimate.placement.hosts)
         if len(nodes) == 1:

@@ -24,6 +24,8 @@ _SYSTEM = frozenset(("mpi", "compiler", "blas", "system", "version"))
 _IN_SOCKET = frozenset(("same L3", "same NUMA node", "same socket"))
 #: Prices of a part: not stated; of the same kind; another one.
 _SILENT, _KIND, _OTHER = 1, 2, 4
+#: Fewest launches that are no chance.
+_NO_CHANCE = 2
 
 
 def pairs(
@@ -69,12 +71,26 @@ def _seeking(
         if having:
             least = min(price for price, _ in having)
             nearest = [at for price, at in having if price == least]
-            yield one, max(nearest, key=lambda at: _rank(others[at].estimate))
+            yield one, _best(others, nearest)
 
 
-def _rank(estimate: Estimate) -> tuple[bool, tuple[bool, float]]:
-    """A key that is larger for better figures: the best of several sizes is one that has an interval."""
-    return estimate.value is not None and estimate.value.has_interval, estimate.rank
+def _best(figures: Sequence[Measured], among: Sequence[int]) -> int:
+    """The best of several sizes: one that has an interval, if no other one is beyond it in all launches."""
+
+    def rank(at: int) -> tuple[bool, tuple[bool, float]]:
+        value = figures[at].estimate.value
+        return value is not None and value.has_interval, figures[at].estimate.rank
+
+    sure, best = max(among, key=rank), max(among, key=lambda at: figures[at].estimate.rank)
+    return best if is_beyond(figures[best].estimate, figures[sure].estimate) else sure
+
+
+def is_beyond(one: Estimate, other: Estimate, *, best: bool = True) -> bool:
+    """Whether all launches of one, at least two, are better than the whole interval of another, or worse."""
+    if one.launches < _NO_CHANCE or one.value is None or other.value is None:
+        return False
+    above = (one.better == "higher") == best
+    return one.value.lo > other.value.hi if above else one.value.hi < other.value.lo
 
 
 def _size(estimate: Estimate) -> str:

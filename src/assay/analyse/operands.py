@@ -16,7 +16,7 @@ from assay.model.measurands import FACTOR_ROLES
 from assay.model.placement import parsed, starred_memory, studied_memory
 from assay.model.result import Estimate
 from assay.model.run import Run, Shortfall
-from assay.model.text import text
+from assay.model.text import joined, text
 
 _TWO = 2
 _TWO_NETWORKS = text("it needs two networks: --vary network=NAME,NAME")
@@ -253,7 +253,8 @@ def _why(operand: Operand, run: Run) -> str:
             "{factor} was not varied: name its levels in assay.toml, [factor.{factor}], and add --vary {factor}",
             factor=missing,
         )
-    return text("it has no figure of {benchmark} at {place}", benchmark=operand.benchmark, place=operand.placement)
+    where = joined(", ", (operand.placement, *(f"{name} {value}" for name, value in operand.params.items())))
+    return text("it has no figure of {benchmark} at {place}", benchmark=operand.benchmark, place=where)
 
 
 def _planned(operand: Operand, run: Run) -> str:

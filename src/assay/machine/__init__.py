@@ -55,7 +55,7 @@ def discover() -> tuple[Machine, str]:
             "mitigations": system.mitigations(root),
         },
         devices=(
-            *devices.read(root, devices.shaped_rates(), devices.firmware_versions(root)),
+            *devices.read(root, devices.shapers(), devices.firmware_versions(root)),
             *accelerators.read(
                 root,
                 exported.devices if exported else (),
@@ -81,12 +81,19 @@ def synthetic(description: str) -> Machine:
     from assay.machine import hwloc, hwloc_xml
 
     exported = hwloc_xml.parse(hwloc.synthetic(description), description)
-    assumed = "" if "memory=" in description.lower() else " (assumed: hwloc gives each node 1 GiB)"
-    return _from_export(exported, "synthetic", description, f"the description{assumed}")
+    # hwloc gives 1 GiB to each node without a size.
+    return _from_export(
+        exported, "synthetic", description, "the description", guessed="memory=" not in description.lower()
+    )
 
 
 def _from_export(
-    exported: hwloc_xml.Exported, origin: Literal["file", "synthetic"], name: str, source: str
+    exported: hwloc_xml.Exported,
+    origin: Literal["file", "synthetic"],
+    name: str,
+    source: str,
+    *,
+    guessed: bool = False,
 ) -> Machine:
     from assay.machine import hwloc_facts
     from assay.machine.topology import assemble
@@ -96,16 +103,20 @@ def _from_export(
     topology = assemble(exported.parts)
     # The maximum that a process may use there; the free memory is unknown.
     total = sum(node.memory_bytes for node in topology.numa_nodes if node.index in topology.allowed_nodes)
-    memory_there = Fact(total, "B", source) if total else unavailable(f"{source} gives no sizes of memory")
-    name_of_source = source.partition(" (")[0]
+    of_memory = "hwloc gives each node 1 GiB where none is named" if guessed else source
+    memory_there = (
+        Fact(total, "B", of_memory, guessed=guessed)
+        if total
+        else unavailable(f"{source} gives no sizes of memory")
+    )
     return Machine(
         schema=MACHINE_SCHEMA,
         host=name,
         origin=origin,
         topology=topology,
         memory=memory_there,
-        facts=hwloc_facts.facts(exported, topology, memory_there, name_of_source),
-        devices=hwloc_facts.devices(exported, topology, name_of_source),
+        facts=hwloc_facts.facts(exported, topology, memory_there, source),
+        devices=hwloc_facts.devices(exported, topology, source),
     )
 
 

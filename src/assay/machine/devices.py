@@ -26,20 +26,22 @@ _ARPHRD_INFINIBAND = 32
 
 def read(
     root: Path,
-    shaped: Mapping[str, Fact] | None = None,
+    shaped: Mapping[str, Mapping[str, Fact]] | None = None,
     firmware: Mapping[str, Fact] | None = None,
 ) -> tuple[Device, ...]:
     """Network interfaces and InfiniBand ports.
 
     Args:
         root: `/`, or a test folder.
-        shaped: interface -> rate of its traffic shaper.
+        shaped: interface -> facts of its traffic shaper.
         firmware: interface -> version of its card's firmware.
     """
     return (*_network(root, shaped or {}, firmware or {}), *_infiniband(root), *_slingshot(root))
 
 
-def _network(root: Path, shaped: Mapping[str, Fact], firmware: Mapping[str, Fact]) -> Iterator[Device]:
+def _network(
+    root: Path, shaped: Mapping[str, Mapping[str, Fact]], firmware: Mapping[str, Fact]
+) -> Iterator[Device]:
     for path in files.entries(root / "sys/class/net"):
         if not path.is_dir():  # bonding_masters is a file
             continue
@@ -56,7 +58,7 @@ def _network(root: Path, shaped: Mapping[str, Fact], firmware: Mapping[str, Fact
                 **_link_layer(root, at),
                 "mtu": files.fact(root, f"{at}/mtu", int, "B"),
                 "state": files.fact(root, f"{at}/operstate", str),
-                **({"shaped rate": shaped[path.name]} if path.name in shaped else {}),
+                **shaped.get(path.name, {}),
                 **pci.locality(path / "device"),
             },
         )
@@ -171,15 +173,15 @@ _BITS = 8
 _RATES = {"tbf": "rate", "netem": "rate", "cake": "bandwidth"}
 
 
-def shaped_rates() -> dict[str, Fact]:
-    """Interface -> limit of its sending rate; empty if there is no shaper, or `tc` is missing."""
+def shapers() -> dict[str, dict[str, Fact]]:
+    """Interface -> facts of its traffic shaper; empty if there is no shaper, or `tc` is missing."""
     program = shutil.which("tc", path=os.pathsep.join([os.environ.get("PATH", ""), *_ELSEWHERE]))
     if program is None:
         return {}
     return parse_shapers(other_programs.output((program, "-j", "qdisc", "show"), _PATIENCE_S))
 
 
-def parse_shapers(shown: str) -> dict[str, Fact]:
+def parse_shapers(shown: str) -> dict[str, dict[str, Fact]]:
     """The same from the output of `tc -j qdisc show`; empty if that cannot be parsed."""
     try:
         disciplines = json.loads(shown)
@@ -188,13 +190,21 @@ def parse_shapers(shown: str) -> dict[str, Fact]:
     return dict(_shaped(disciplines)) if isinstance(disciplines, list) else {}
 
 
-def _shaped(disciplines: list[Any]) -> Iterator[tuple[str, Fact]]:
-    """The limits of root disciplines only: others may limit a part of the traffic."""
+def _shaped(disciplines: list[Any]) -> Iterator[tuple[str, dict[str, Fact]]]:
+    """The limits of root disciplines only: others may limit a part of the traffic.
+
+    `shaped burst`: bytes that a bucket of tokens (`tbf`) lets pass at once. `netem` and `cake` have no bucket:
+    they send packet by packet at their rate.
+    """
     for each in disciplines:
         if not isinstance(each, dict) or not each.get("root"):
             continue
         kind, name, options = each.get("kind"), each.get("dev"), each.get("options")
-        rate = options.get(_RATES.get(str(kind), "")) if isinstance(options, Mapping) else None
+        options = options if isinstance(options, Mapping) else {}
+        rate = options.get(_RATES.get(str(kind), ""))
         rate = rate.get("rate") if isinstance(rate, Mapping) else rate  # netem nests it one level deeper
         if isinstance(name, str) and isinstance(rate, int) and rate > 0:
-            yield name, Fact(rate * _BITS, "bit/s", f"tc qdisc show dev {name} ({kind})")
+            source = f"tc qdisc show dev {name} ({kind})"
+            burst = options.get("burst") if kind == "tbf" else 0
+            held = {"shaped burst": Fact(burst, "B", source)} if isinstance(burst, int) else {}
+            yield name, {"shaped rate": Fact(rate * _BITS, "bit/s", source), **held}

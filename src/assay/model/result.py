@@ -35,6 +35,11 @@ Scope = str
 LimitKind = str
 
 
+#: Whether a figure above the rate of a traffic shaper can be the burst that it lets pass: what passed beyond the
+#: rate `fits` its bucket, or the bucket is `unknown`; empty: no burst explains it.
+Burst = Literal["", "fits", "unknown"]
+
+
 class Limit(msgspec.Struct, frozen=True):
     """The limit of a figure: of the part of the machine that the figure is about, never of a larger part.
 
@@ -47,6 +52,7 @@ class Limit(msgspec.Struct, frozen=True):
         framed: whether it is of TCP in Ethernet frames, each of which costs the kernel time.
         reference: whether a figure may exceed it, as turbo exceeds the nominal clock; else it is a ceiling.
         measured_by: id of the estimate whose figure it is; empty if it is not the figure of an estimate.
+        burst: of a ceiling that a figure exceeds.
     """
 
     value: float
@@ -57,6 +63,7 @@ class Limit(msgspec.Struct, frozen=True):
     framed: bool = False
     reference: bool = False
     measured_by: str = ""
+    burst: Burst = ""
 
 
 class SlowestThread(msgspec.Struct, frozen=True):

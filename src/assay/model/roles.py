@@ -74,6 +74,19 @@ def offset(estimate: Estimate) -> int:
     return int(level_of(estimate, "size-offset") or 0)
 
 
+def problem_size(declared: Declaration, problem: Mapping[str, ParamValue]) -> float | None:
+    """How large a problem is, on the axis along which it grows: its number, or the place of its named size.
+
+    None if it has no such axis, or no value of it.
+    """
+    grows = declared.larger.axis if declared.larger else ""
+    value = problem.get(grows)
+    if not isinstance(value, str):
+        return value
+    levels = next(axis.values for axis in declared.axes if axis.name == grows)
+    return levels.index(value) if value in levels else None
+
+
 def message_curves(declarations: Iterable[Declaration]) -> Mapping[str, Literal["", "MPI", "TCP"]]:
     """Benchmarks with curves of messages between two ranks -> transport; one-sided ones are last."""
     curves = (declared for declared in declarations if declared.between_two)

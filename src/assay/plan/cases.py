@@ -33,8 +33,6 @@ from assay.plan.points import (
 from assay.plan.spots import ResolvedPlacement, Setting, in_words, missing_resources, spots, too_full
 
 _SENTINEL_WEIGHT = 0.1
-#: Memory that hwloc assumes for each node without a size in its short form.
-_HWLOC_DEFAULT = 2**30
 
 
 class Selection(msgspec.Struct, frozen=True):
@@ -273,12 +271,10 @@ def _family(benchmark: Benchmark, spot: ResolvedPlacement) -> tuple[str, str, st
 
 def _free_now(machine: Machine, which: str = "") -> str:
     """Text for the memory that a case may use, and the assumption behind it if it is unknown."""
-    if not isinstance(machine.memory.value, int | float):
-        return f"assumed: {machine.memory.unavailable}"
-    assumed = machine.origin == "synthetic" and all(
-        node.memory_bytes in {0, _HWLOC_DEFAULT} for node in machine.topology.numa_nodes
-    )
-    return f"{which}may be used{' (hwloc takes 1 GiB a node where none is named)' if assumed else ''}"
+    memory = machine.memory
+    if not isinstance(memory.value, int | float):
+        return f"assumed: {memory.unavailable}"
+    return f"{which}may be used{f' ({memory.source})' if memory.guessed else ''}"
 
 
 def _cases(

@@ -151,7 +151,8 @@ def render(
 def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
     """Each figure once: figures with a limit first, limits of other figures last, else in the order of the study.
 
-    A problem comes before the work that it mostly does. In an import, bare numbers come last, limits of other
+    Where a publication is repeated, whole problems come first: such studies end with them. A problem comes before
+    the work that it mostly does. In an import, bare numbers come last, limits of other
     figures are left out, and the second figures of programs follow the first figures of all programs.
     """
     once: dict[str, Headline] = {}
@@ -169,6 +170,9 @@ def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
     solved = {roles.role(each.estimate) for each in kept}
     kept.sort(key=lambda each: bool(solved & roles.solved_by(each.estimate)))
     kept.sort(key=lambda each: (formatting.bar(each.estimate) is None, each.estimate.id in measured))
+    if run.plan.reference:
+        kept.sort(key=lambda each: not each.estimate.declared.solves)
+        kept.sort(key=lambda each: each.estimate.unit == "")
     return [_with_details(run, each) for each in kept]
 
 

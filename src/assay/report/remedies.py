@@ -18,7 +18,7 @@ _ACCESS = ("--ssh-config", "--launcher", "--runs")
 _NODES = ("--hosts", "--hostfile", *_ACCESS)
 _PLACE = ("--mpi", "--network", "--nic-node", *_NODES)
 #: Options for a repeat of the same measurement; the remedy has its own launches and seed.
-_KEPT = ("--toolchain", "--vary", "--sweep", "--messages", "-m", "--budget", "--precision", *_PLACE)
+_KEPT = ("--toolchain", "--vary", "--sweep", "--set", "--messages", "-m", "--budget", "--precision", *_PLACE)
 #: Option of a remedy -> options of the run that it replaces.
 _REPLACED = {"--hosts": ("--hosts", "--hostfile"), "--network": ("--network", "--nic-node")}
 
@@ -80,7 +80,10 @@ def _kept(asked: Command, own: Container[str], run: Run) -> tuple[str, ...]:
         return _ACCESS if asked.subject == run.info.id else ()
     if asked.subject != run.info.study:
         return _PLACE if _passes_messages(asked.subject) else _NODES
-    return _PLACE if any(name in own for name in _KEPT if name not in {"--budget", *_PLACE}) else _KEPT
+    if any(name in own for name in _KEPT if name not in {"--budget", *_PLACE}):
+        return _PLACE
+    # Values that were chosen for a few nodes are not those of a study on others.
+    return tuple(name for name in _KEPT if name != "--set" or "--hosts" not in own)
 
 
 def _passes_messages(study: str) -> bool:

@@ -26,6 +26,11 @@ WORDS: dict[Truth, Text] = {
     "does not hold": text("does not hold"),
     "cannot be told": text("cannot be told"),
 }
+_TITLES: dict[Truth, Text] = {
+    "holds": text("{count} holds|{count} hold"),
+    "does not hold": text("{count} does not hold|{count} do not hold"),
+    "cannot be told": text("{count} cannot be told|{count} cannot be told"),
+}
 #: Conclusions that do not hold come first: they say where this machine differs.
 ORDER: tuple[Truth, ...] = ("does not hold", "cannot be told", "holds")
 STANDINGS: dict[Standing, Text | str] = {
@@ -74,13 +79,8 @@ def counted(found: Repetition) -> Text:
             fails=truths.count("does not hold"),
             open=truths.count("cannot be told"),
         )
-    return text(
-        "{conclusions}: {holds} hold, {fails} do not hold, {open} cannot be told.",
-        conclusions=subject,
-        holds=truths.count("holds"),
-        fails=truths.count("does not hold"),
-        open=truths.count("cannot be told"),
-    )
+    counts = (filled(_TITLES[each], {"count": truths.count(each)}) for each in WORDS)
+    return text("{conclusions}: {counts}.", conclusions=subject, counts=joined(", ", counts))
 
 
 def of_truth(found: Repetition, truth: Truth) -> tuple[Judged, ...]:
@@ -170,13 +170,6 @@ def glance(found: Repetition | None, run: Run | None = None) -> Glance | None:
         return None
     groups = (_group(truth, of_truth(found, truth), run) for truth in ORDER)
     return Glance(counted(found), tuple(group for group in groups if group.lines))
-
-
-_TITLES: dict[Truth, Text] = {
-    "holds": text("{count} holds|{count} hold"),
-    "does not hold": text("{count} does not hold|{count} do not hold"),
-    "cannot be told": text("{count} cannot be told|{count} cannot be told"),
-}
 
 
 def _group(truth: Truth, members: Sequence[Judged], run: Run | None) -> Group:

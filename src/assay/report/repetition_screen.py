@@ -2,7 +2,8 @@
 
 from rich.text import Text
 
-from assay.model.conclusion import Truth
+from assay.model.conclusion import Judged, Truth
+from assay.model.grouping import grouped
 from assay.model.repetition import Repetition
 from assay.model.run import Run
 from assay.report import repetition
@@ -33,10 +34,16 @@ def conclusions(found: Repetition, page: Screen, run: Run | None = None) -> None
     """Print the conclusions, those first that do not hold."""
     if found.conclusions:
         page.heading(str(repetition.counted(found)))
+
+    def note(judged: Judged) -> str:
+        return " ".join(filter(None, (repetition.why(judged), repetition.decides(judged, run))))
+
     for truth in repetition.ORDER:
-        for each in repetition.of_truth(found, truth):
-            mark = repetition.MARKS[truth] if page.unicode else _PLAIN[truth]
-            line = ": ".join(filter(None, (repetition.says(each), repetition.figures(each))))
-            page.say(f"{line}.", indent=2, mark=Text(mark, _COLOURS[truth]))
-            if note := " ".join(filter(None, (repetition.why(each), repetition.decides(each, run)))):
-                page.say(Text(page.text(note), "dim"), indent=4)
+        mark = repetition.MARKS[truth] if page.unicode else _PLAIN[truth]
+        for why, members in grouped(repetition.of_truth(found, truth), note).items():
+            for each in members:
+                line = ": ".join(filter(None, (repetition.says(each), repetition.figures(each))))
+                page.say(f"{line}.", indent=2, mark=Text(mark, _COLOURS[truth]))
+            if why:
+                of = f"These {len(members)}: " if len(members) > 1 else ""
+                page.say(Text(page.text(of + why), "dim"), indent=4)

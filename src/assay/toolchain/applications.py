@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from assay.catalogue import application_files
 from assay.model import other_programs
 from assay.model.application import Application
 from assay.model.errors import UnfitEnvironmentError, UsageError
@@ -44,7 +45,10 @@ def absent(application: Application) -> str:
 
 def remedy(application: Application) -> str:
     """The commands that install it, as text."""
-    commands = {"as root": _as_root(application), "without root": _without_root(application)}
+    alone = _without_root(application)
+    if alone and application.name in dict(application_files.everywhere()):
+        alone = f"assay build --application {application.name}"
+    commands = {"as root": _as_root(application), "without root": alone}
     found = [f"{who}: {command}" for who, command in commands.items() if command]
     found = found or ["nobody says which package brings it: install it, and put it on PATH"]
     others = (f"the same problem by another program: assay run {name}" for name in application.needs.instead)

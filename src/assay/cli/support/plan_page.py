@@ -87,7 +87,7 @@ def show(plan: Plan, console: Console, *, every: bool) -> None:
     output.paragraph(plan.question, console)
     measured = plan.studied
     for name in dict.fromkeys(case.benchmark for case in measured):
-        cases = [case for case in measured if case.benchmark == name]
+        cases = _once(plan, [case for case in measured if case.benchmark == name])
         console.print(f"\n[bold]{name}[/bold]")
         output.paragraph(benchmarks.get(name).measures, console, "  ")
         for line in _axes(benchmarks.get(name), cases):
@@ -176,6 +176,22 @@ def _placements(cases: list[Case], console: Console) -> None:
     console.print(table)
     for line in by_node:
         output.paragraph(line, console, "  ")
+
+
+def _once(plan: Plan, cases: list[Case]) -> list[Case]:
+    """The cases; those whose placement was merged into another one, at other points, have the word of that."""
+    into = {fold.labels[0]: fold.labels[1] for fold in plan.folded}
+    places = {case.placement.label: case.placement for case in reversed(cases)}
+
+    def renamed(case: Case) -> Case:
+        other = places.get(into.get(case.placement.label, ""))
+        own = case.placement
+        if other is None or (own.ranks, own.cpus, own.hosts) != (other.ranks, other.cpus, other.hosts):
+            return case
+        same = msgspec.structs.replace(own, label=other.label, meaning=other.meaning)
+        return msgspec.structs.replace(case, placement=same)
+
+    return list(map(renamed, cases))
 
 
 def _cpus(cases: Sequence[Case]) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -106,6 +106,12 @@ def held_bits(found: Device) -> float | None:
     return found.number("shaped rate")
 
 
+def bucket_bytes(found: Device) -> int | None:
+    """Return the bytes that its traffic shaper lets pass at once, 0 if it has no bucket; None if unknown."""
+    value = found.value("shaped burst")
+    return value if isinstance(value, int) else None
+
+
 def shaped(found: Device) -> Limit | None:
     """Return the limit of its traffic shaper; None without a shaper."""
     of = text("the rate of {device}: {rate}, set by its traffic shaper, x {share} (TCP in frames of MTU {mtu})")

@@ -27,15 +27,15 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 
 def _table(scene: Scene) -> Iterable[Table]:
-    """Make a row for each mix, a column for each build, as in the table of the source."""
+    """Make a row for each mix, a column for each of several builds, as in the table of the source."""
     builds = list(dict.fromkeys(map(_built, scene.measured)))
     known = {(_mix(e), _built(e)): formatting.shown(e).short for e in scene.measured}
     rows = tuple(
         (mix, *(known.get((mix, build), "") for build in builds))
         for mix in sorted({_mix(e) for e in scene.measured})
     )
-    if rows:
-        columns = (text("Mix"), *(build or text("Rate") for build in builds))
+    if rows and len(builds) > 1:
+        columns = (text("Mix"), *builds)
         yield Table(text("Rate of each mix by build"), columns, rows, frozenset(range(1, len(columns))))
 
 

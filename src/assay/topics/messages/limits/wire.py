@@ -3,12 +3,12 @@
 import msgspec
 
 from assay.analyse import limits
-from assay.analyse.bounds import Bounds, Law, cached_bytes, rank_memory_bytes
+from assay.analyse.bounds import MOST_SHARE, Bounds, Law, cached_bytes, rank_memory_bytes
 from assay.analyse.messages.curves import PATTERN
 from assay.model.machine import Device
-from assay.model.result import Estimate, Limit
+from assay.model.result import Burst, Estimate, Limit
 from assay.model.text import joined, text
-from assay.topics.messages import link
+from assay.topics.messages import axes, link
 
 _PAIR = 2
 #: Memory moves each byte of a message at least twice: it is read, and written where it is received.
@@ -28,7 +28,27 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     least = link.narrowest(limit for end in ends for limit in link.limits(end))
     if estimate.placement.is_one_machine:
         least = link.narrowest(filter(None, map(link.shaped, ends))) if link.carrier(estimate) else None
-    return _for_all_links(estimate, least) if least else None
+    if least is None:
+        return None
+    return _for_all_links(estimate, msgspec.structs.replace(least, burst=_burst(estimate, least, ends)))
+
+
+def _burst(estimate: Estimate, least: Limit, ends: list[Device]) -> Burst:
+    """Return whether the burst of a shaper explains a figure above its rate.
+
+    In a time t a bucket of b bytes lets at most b + r t pass at the rate r. It fills again while a message waits,
+    or while the other direction sends.
+    """
+    links, _ = _links(estimate)
+    over = (estimate.median or 0.0) / links / least.value
+    if least.kind != "shaper" or over <= MOST_SHARE:
+        return ""
+    buckets = [size for end in ends if (size := link.bucket_bytes(end)) is not None]
+    if len(buckets) < len(ends):
+        return "unknown"
+    pairs = max(1, _ranks(estimate) // len(estimate.placement.hosts))
+    beyond = pairs * axes.message_bytes(estimate.params) * (1 - limits.TOLERANCE / over)
+    return "fits" if beyond <= max(buckets) else ""
 
 
 def _inside(estimate: Estimate, bounds: Bounds) -> Limit | None:

@@ -1,9 +1,10 @@
 """A parallel efficiency that falls, and its cause: the shared node, or messages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from assay.analyse.evidence import Evidence, Rule, digits, numbers, stands_on
-from assay.model import places
+from assay.model import places, roles
+from assay.model.declaration import ParamValue
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Finding
 from assay.model.text import Text, cli, joined, text
@@ -22,10 +23,15 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not found:
         why = text("No rate of ranks that pass messages was measured on several numbers of cores")
         yield rule.not_assessed(why, cli("run", "one-two-two"))
-    for model in found:
+    told: set[str] = set()
+    for model in sorted(found, key=lambda each: each.grows):
         low = [step for step in model.steps if _shares(step) and step.efficiency.hi < _LEAST]
+        # The largest problem of a placement may be one of a curve of a single problem, which has told it.
+        low = [step for step in low if not (model.grows and told.issuperset(step.estimates))]
+        told.update(name for step in low for name in step.estimates)
         if low:
-            yield _finding(evidence, model, min(low, key=lambda step: step.efficiency.value))
+            step = min(low, key=lambda step: step.efficiency.value)
+            yield _finding(evidence, model, step, _larger(evidence, found, model, step))
 
 
 def _shares(step: Step) -> bool:
@@ -33,27 +39,66 @@ def _shares(step: Step) -> bool:
     return step.ranks > 0 and not step.copies
 
 
-def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
+def _larger(
+    evidence: Evidence, found: Sequence[Scaling], model: Scaling, step: Step
+) -> tuple[Scaling, Step] | None:
+    """Return the curve of the largest problem with this step, if it is larger and loses less; else None.
+
+    A study measures small problems on purpose: what messages cost them is no fault of the machine.
+    """
+    declared = evidence.estimates[model.base].declared
+    size = roles.problem_size(declared, model.problem)
+    grows = declared.larger.axis if declared.larger else ""
+    alike = [
+        (each_size, each, other)
+        for each in found
+        if (each_size := roles.problem_size(declared, each.problem)) is not None
+        and evidence.estimates[each.base].benchmark == evidence.estimates[model.base].benchmark
+        and (each.state, each.weak) == (model.state, model.weak)
+        and _without(each.problem, grows) == _without(model.problem, grows)
+        for other in each.steps
+        if (other.label, other.nodes, other.cores, other.copies) == (step.label, step.nodes, step.cores, False)
+    ]
+    most, curve, other = max(alike, key=lambda each: each[0], default=(0.0, model, step))
+    return (
+        (curve, other) if size is not None and most > size and other.efficiency.lo > step.efficiency.hi else None
+    )
+
+
+def _without(problem: Mapping[str, ParamValue], axis: str) -> dict[str, ParamValue]:
+    return {name: value for name, value in problem.items() if name != axis}
+
+
+def _problem(evidence: Evidence, model: Scaling) -> str:
+    growing = text("weak scaling") if model.weak else ""
+    named = (f"{name} {value}" for name, value in model.problem.items())
+    return joined(", ", (selection.title(evidence.estimates[model.base].declared), *named, growing))
+
+
+def _finding(evidence: Evidence, model: Scaling, step: Step, larger: tuple[Scaling, Step] | None) -> Finding:
     base = evidence.estimates[model.base]
     case = next(each for each in evidence.run.plan.cases if each.id == evidence.estimates[step.estimates[0]].case)
     turns = evidence.run.takes_turns(case.placement)
     sure = step.efficiency.has_interval
-    growing = text("weak scaling") if model.weak else ""
-    problem = joined(
-        ", ",
-        (selection.title(base.declared), *(f"{name} {value}" for name, value in model.problem.items()), growing),
-    )
+    reason: str = text("The nodes are one machine: ranks take turns on its cores.") if turns else _reason(step)
+    if larger:
+        curve, other = larger
+        reason = text(
+            "The larger problem, {problem}, loses {loss} there.",
+            problem=joined(", ", (f"{name} {value}" for name, value in curve.problem.items())),
+            loss=_loss(other.efficiency.value),
+        )
     return rule.finding(
         model.id,
         claim=text(
             "{problem} on {where}: {loss} of a linear speed-up over {base} is lost. {reason}",
-            problem=problem,
+            problem=_problem(evidence, model),
             where=step.where,
             loss=_loss(step.efficiency.value),
             base=places.cores(model.base_label),
-            reason=text("The nodes are one machine: ranks take turns on its cores.") if turns else _reason(step),
+            reason=reason,
         ),
-        severity="problem" if sure and not turns else "fact",
+        severity="problem" if sure and not turns and not larger else "fact",
         status="observed" if sure else "candidate",
         evidence=(*step.estimates, model.base),
         numbers=numbers(step.efficiency, _LEAST),
@@ -62,7 +107,7 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
             high=digits(step.efficiency.hi),
             basis=stands_on(step.efficiency, step.blocks),
         ),
-        next=text("name different machines") if turns else _next(model, step, base),
+        next="" if larger else text("name different machines") if turns else _next(model, step, base),
     )
 
 

@@ -17,7 +17,7 @@ from assay.report.fitted import Fitted
 from assay.report.ledger import Ledger
 from assay.report.section import Figure, headings
 from assay.topics.scaling.costs import cost_table
-from assay.topics.scaling.headlines import headlines
+from assay.topics.scaling.headlines import headlines, problem_name
 from assay.topics.scaling.loss_table import loss_table
 from assay.topics.scaling.models.scaling import Scaling
 from assay.topics.scaling.predictions.speed_up import LAW as EXPECTED
@@ -29,14 +29,8 @@ _Curve = Fitted[Scaling]
 
 
 def _name(each: _Curve) -> str:
-    """Return `Himeno over MPI (stencil), size L`: benchmark, problem and state."""
-    base = _base(each)
-    units = base.declared.units
-    problem = (
-        f"{name} {formatting.param(value, units.get(name, ''))}" for name, value in each.model.problem.items()
-    )
-    growing = text("weak scaling") if each.model.weak else ""
-    return joined(", ", (selection.title(base.declared), *problem, growing, each.state))
+    """Return benchmark, problem and state."""
+    return joined(", ", (problem_name(each), each.state))
 
 
 def _base(each: _Curve) -> Estimate:
