@@ -75,7 +75,7 @@ def test_a_price_on_the_command_line_replaces_the_recorded_one(tmp_path: Path) -
         assay, ["compare", "leo", "sci", "--price", "leo=2600 EUR", "--price", "sci=1500 EUR"]
     )
     assert shown.exit_code == 0, shown.exception
-    assert re.search(r"node price \(an assumption, stated\)\s+2600 EUR\s+1500 EUR\s+.0\.577", shown.output)
+    assert re.search(r"node price \(the user's assumption\)\s+2600 EUR\s+1500 EUR\s+.0\.577", shown.output)
     assert "÷ node price" in shown.output
 
 

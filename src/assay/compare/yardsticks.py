@@ -72,7 +72,7 @@ def _prices(runs: tuple[Run, Run]) -> Yardstick | None:
     if a is None or b is None or a.currency != b.currency:
         return None
     ratio = exact(a.amount / b.amount, "")
-    return Yardstick(PRICE, a.amount, b.amount, a.currency, ratio, stated=True, of=text("an assumption, stated"))
+    return Yardstick(PRICE, a.amount, b.amount, a.currency, ratio, stated=True, of=text("the user's assumption"))
 
 
 def _key(each: Figures) -> tuple[str, str]:

@@ -51,11 +51,11 @@ _ASSUMED: dict[Assumption, Text] = {
     "figure": text("A figure without an uncertainty is met within 5 %."),
     "about": text("“About” is met within 10 %."),
     "fraction": text("A simple fraction in words, such as a third, is met within 20 %."),
-    "same": text("What hardly differs differs by 2 % at most."),
+    "same": text("“Hardly differs” means 2 % at most."),
     "rounded": text("A rounded number is met within half of its last digit."),
     "bound": text("A bound is as printed."),
     "order": text("Of two, the larger one exceeds the other by more than 1 %."),
-    "greatly": text("What differs greatly, or much, differs by a factor of 1.5 or more."),
+    "greatly": text("“Greatly” or “much” means a factor of 1.5 or more."),
 }
 
 

@@ -164,7 +164,8 @@ def _of_odd_sizes(having: list[Cost]) -> str:
     if certain := [each for each in having if each.mean.has_ends and each.mean.lo > _MARGIN]:
         worst = certain[0]
         return text(
-            "Sizes {offset} below and above a power of two cost {by} most ({where}): {mean} more time on average.",
+            "Sizes {offset} below and above a power of two slow down {by} most ({where}): {mean} more time on "
+            "average.",
             offset=worst.offset,
             by=worst.by,
             where=worst.where,
