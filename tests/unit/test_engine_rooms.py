@@ -37,6 +37,7 @@ ALLOWED = {
     "simulation/rates.py": ({"interleave"}, "a word of memory"),
     "cli/support/machine_page.py": ({"mtu", "threads"}, "a fact of an interface; a word of the machine's tree"),
     "cli/export.py": ({"size"}, "an option"),
+    "report/test_bed.py": ({"size", "product", "interleave"}, "names of facts, of sources and of machines"),
     "cli/list_.py": ({"source"}, "a column"),
     "store/standins.py": ({"root"}, "a user, and the home of one"),
     "report/languages/": ({"n"}, "the number in gettext's rules of plurals"),
@@ -78,6 +79,9 @@ SENTENCES = frozenset(("claim", "statistic", "threshold", "sentence"))
 READERS = {
     "analyse/joint.py": "the domain of a host's name",
     "analyse/refusals.py": "names of processors, as a source prints them and a machine states its own",
+    "analyse/repetition.py": "the unit of a number, as a source prints it",
+    "report/printed.py": "the unit of a number, as a source prints it",
+    "analyse/source_levels.py": "levels of factors, as a source prints them and a user names their own",
     "plan/chosen.py": "`--set` and `--vary`, as a user types them",
     "plan/factors.py": "`--vary`, as a user types it",
     "plan/hosts.py": "words of placements, as a user types them",

@@ -50,7 +50,7 @@ def _side(mine: Quantity, range_: Quantity) -> Side:
 def standing(published: Published, ours: Quantity, better: str, *, is_sure: bool) -> Standing:
     """Return where the interval of a figure is; only a fact of the machine, such as a distance, needs none."""
     if not is_sure:
-        return "no interval"
+        return "few"
     mine, range_ = as_printed(ours, published.form), published.printed
     low, high = range_.lo - _allowed(published.scale, range_.lo), range_.hi + _allowed(published.scale, range_.hi)
     holds = Region(low, high).holds(mine)

@@ -13,7 +13,7 @@ from assay.model.quantity import Quantity
 #: How a figure compares with a published one: its whole interval is within 5 % of it, better, or worse; a place on
 #: an axis is in the published range, or elsewhere; or it is partly within; or it has no interval; empty without a
 #: figure.
-Standing = Literal["", "as published", "better", "worse", "elsewhere", "open", "no interval"]
+Standing = Literal["", "as published", "better", "worse", "elsewhere", "open", "few"]
 #: Our assumption: a machine of the same parts differs by a few percent; published figures have no uncertainty.
 #: What is printed in percent may be 0: then 2 percentage points are as published.
 AS_PUBLISHED, AS_PUBLISHED_POINTS = 0.05, 0.02

@@ -40,7 +40,7 @@ STANDINGS: dict[Standing, Text | str] = {
     "worse": text("worse"),
     "elsewhere": text("elsewhere"),
     "open": text("cannot be told"),
-    "no interval": text("no interval"),
+    "few": text("no interval"),
 }
 #: Doubts that no command on this machine removes.
 _ELSEWHERE = frozenset(("machine", "program", "unprinted"))
@@ -237,7 +237,7 @@ def rows(found: Repetition) -> Iterator[Table]:
 
 def undecided(found: Repetition) -> str:
     """Say of each quantity which figure is farthest from the published one, if too few launches prove nothing."""
-    apart = [row for row in found.rows if row.standing == "no interval" and row.ours and _factor(row) > _APART]
+    apart = [row for row in found.rows if row.standing == "few" and row.ours and _factor(row) > _APART]
     widest = (max(of, key=_factor) for of in grouped(apart, _title).values())
     return joined(" ", [_unproven(row) for row in sorted(widest, key=_factor, reverse=True)[:_SENTENCES]])
 

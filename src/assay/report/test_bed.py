@@ -40,7 +40,12 @@ _HOW = text(
 
 
 def table(reference: str, run: Run) -> Table | None:
-    """Return each fact that a source states of its test bed, with that of the run; None if it states none."""
+    """Return each fact that a source states of its test bed, with that of the run.
+
+    None if it states none, or if the run was made by a version that had another set of sources.
+    """
+    if reference not in references.names():
+        return None
     rows = tuple(_rows(reference, run))
     columns = headings("Fact", "Theirs", "Ours")
     caption = text("The test bed of {source} and this one", source=references.get(reference).label or reference)

@@ -61,15 +61,12 @@ def rows(rates: tuple[Estimate, ...], copies: tuple[Estimate, ...]) -> Iterable[
         **selection.grouped(copies, lambda e: (_copies(_buffers(e)), _place(e))),
         **selection.grouped(ordered, lambda e: (over(e) or messages.BY[e.benchmark], _place(e))),
     }
-    above = ""  # a place is named once, in the first of its rows
     for (by, where), members in curves.items():
         best, largest = selection.best(members), messages.largest(members)
         reaches = largest is not None and messages.size(largest) >= _REACHES
         if best and largest and reaches and messages.is_curve(members):
             most, last = map(_megabits, (best, largest))
-            place = "" if where == above else where
-            yield by, place, most.value, most.ends, messages.at(best), last.value, messages.at(largest)
-            above = where
+            yield by, where, most.value, most.ends, messages.at(best), last.value, messages.at(largest)
 
 
 def _buffers(estimate: Estimate) -> str:
