@@ -74,7 +74,9 @@ def test_json_has_the_stable_form() -> None:
     } <= set(first)  # fmt: skip
     assert set(first["value"]) == {"value", "lo", "hi", "unit", "basis"}
     assert {"label", "hosts", "cpus", "memory"} <= set(first["placement"])
-    assert set(first["limit"]) == {"value", "source", "of", "kind", "scope", "framed", "reference", "measured_by", "burst"}
+    assert set(first["limit"]) == {
+        "value", "source", "of", "kind", "scope", "framed", "reference", "measured_by", "burst",
+    }  # fmt: skip
     assert msgspec.json.decode(json.dumps(document), type=Analysis) == example().analysis
 
 
