@@ -35,7 +35,7 @@ ROUND_TRIPS = f'{MEASURE}axes = {{ pattern = "latency", bytes = ["1K", "16K"] }}
 #: The slowest network is full even where other work holds both cores.
 FE, GBE, FAST = "fe=fe0", "gbe=gbe0", "fast=fast0"
 #: The header of Open MPI counts, too: a message of 1 KiB is beyond a limit of 1024 B.
-WRONG = " between 512 B and 1 KiB ("
+WRONG = ": at 1 KiB a message takes "
 EAGER, NAGLE = "OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_use_nagle"
 
 

@@ -78,7 +78,7 @@ def test_an_eager_limit_is_found_with_the_experiment_that_moves_it(tmp_path: Pat
     run = run_of(tmp_path, dataclasses.replace(HEALTHY, eager_bytes=4096, rendezvous_s=60e-6))
     (latency,) = (each for each in by_rule(run, "protocol_switch") if "pt2pt latency" in each.claim)
     assert latency.status == "candidate"
-    assert "between 4 KiB and 8 KiB" in latency.claim
+    assert "at 8 KiB a message takes" in latency.claim
     assert "at 8 KiB: the MPI's switch from the eager to the rendezvous protocol" in latency.rivals
     assert any("interrupt coalescing of the network card" in each for each in latency.rivals)
     assert latency.next.startswith(f"assay run --resume {run.info.id} --confirm ")
@@ -95,7 +95,7 @@ def test_a_threefold_jump_among_eight_sizes_is_found_though_launches_scatter(
     uneven = dataclasses.replace(law, launch_noise=0.08)
     run = store.load(simulated_run(tmp_path, uneven, study=study, options=Options(hosts=("n1", "n2"))))
     found = [each.claim for each in by_rule(run, "protocol_switch") if each.status != "not assessed"]
-    assert [" between 1 KiB and 2 KiB " in claim for claim in found] == ([True] if announce_s else [])
+    assert [": at 2 KiB a message takes " in claim for claim in found] == ([True] if announce_s else [])
 
 
 def test_what_is_configured_near_a_break_is_named_first(tmp_path: Path) -> None:

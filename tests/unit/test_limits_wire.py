@@ -342,6 +342,53 @@ def test_what_fits_the_bucket_of_its_shaper_is_a_burst(
     assert bool(finding.next) == (told == "unknown")
 
 
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        # 8e8 bit/s hold 1 MiB in 8.98 ms back; what passed beyond it fits 160 kB, and not 140 kB.
+        ((held(8e8, burst=160_000), ethernet(10e9)), "fits"),
+        ((ethernet(10e9), held(8e8, burst=140_000)), ""),
+        ((held(8e8, burst=140_000), held(9e8, burst=2**24)), ""),
+        ((held(9e8, burst=0), held(8e8, burst=160_000)), "fits"),
+        ((held(8e8, burst=160_000), held(9e8)), "fits"),
+        ((held(8e8), held(9e8, burst=2**24)), "unknown"),
+        ((held(8e8, burst=140_000), held(8e8, burst=160_000)), "fits"),
+        ((held(8e8, burst=160_000), held(8e8)), "unknown"),
+    ],
+)
+def test_the_bucket_is_that_of_the_slowest_shaper(tmp_path: Path, ends: tuple[Device, Device], told: str) -> None:
+    law = Law(links={"host": GBE}, one_kernel=True)
+    axes = {"pattern": "latency", "bytes": (2**12, 2**20)}
+    run = run_of(tmp_path, law, Measure("pt2pt", ("pair:other-node",), axes=axes))  # type: ignore[arg-type]
+    (machine,) = run.machines.values()
+    machines = {
+        host: msgspec.structs.replace(machine, host=host, devices=(device,))
+        for host, device in zip(("n1", "n2"), ends, strict=True)
+    }
+    found = analyse(msgspec.structs.replace(run, machines=machines)).estimates
+    above = [e for e in found if e.params["bytes"] == 2**20 and e.metric == "latency"]
+    assert [e.exceeds and (e.exceeds.kind, e.exceeds.burst) for e in above] == [("shaper", told)]
+
+
+@pytest.mark.parametrize("burst", [2**15, None])
+def test_where_the_burst_of_a_shaper_ends_no_protocol_is_blamed(tmp_path: Path, burst: int | None) -> None:
+    """64 KiB pass above the rate of the shaper; from there on each message takes 0.4 ms more."""
+    link = Link(25e-6, 117e6, 117e6, eager_bytes=2**16, rendezvous_s=400e-6)
+    axes = {"pattern": "latency", "bytes": tuple(2**power for power in range(9, 21))}
+    run = run_of(
+        tmp_path, Law(links={"host": link}, one_kernel=True), Measure("pt2pt", ("pair:other-node",), axes=axes)
+    )
+    for device, is_burst in ((held(8e8, burst=burst), True), (held(2e9, burst=burst), False)):
+        analysis = analyse(with_device(run, device))
+        (finding,) = (e for e in analysis.findings if e.rule == "protocol_switch" and e.assessed)
+        assert (finding.rivals == (), finding.experiment is None) == (is_burst, is_burst)
+        assert finding.next.startswith("tc -s qdisc show") == is_burst
+        (profile,) = (each for each in analysis.profiles if each.between)
+        assert profile.jump_burst == is_burst
+        assert profile.single
+        assert profile.single.value.value == pytest.approx(2**16 / 585e-6, rel=0.05) or is_burst
+
+
 def test_a_window_of_messages_passes_as_one_piece(tmp_path: Path) -> None:
     law = Law(links={"host": GBE}, one_kernel=True)
     axes = {"pattern": "bandwidth", "bytes": 2**20, "window": (1, 64)}

@@ -173,7 +173,11 @@ def test_a_limit_has_its_words_between_nodes_and_inside_one() -> None:
 
 def test_other_sentences_stand_where_their_figures_do() -> None:
     rows = words(jump=ratio(1.5, 1.4, 1.6), jump_bytes=(2048, 4096), stalled=0.04)
-    assert "Between 2 KiB and 4 KiB the message time increases by a factor of 1.50" in rows["Limited by"]
+    jump = "At 4 KiB a message takes 1.50 [1.40, 1.60] times as long as smaller sizes lead to expect."
+    assert jump in rows["Limited by"]
+    assert "traffic shaper" not in rows["Limited by"]
+    rows_of_burst = words(jump=ratio(1.5, 1.4, 1.6), jump_bytes=(2048, 4096), jump_burst=True)
+    assert "Up to 2 KiB it can be the burst that the traffic shaper lets pass" in rows_of_burst["Limited by"]
     assert "Messages sometimes wait 40.0 ms" in rows["Limited by"]
     assert "sometimes" not in words()["Limited by"]
     rows = words(half=stated(14900.0, 14000.0, 15000.0, unit="B"))
@@ -182,6 +186,19 @@ def test_other_sentences_stand_where_their_figures_do() -> None:
     streamed = words(small=stated(1e-6, unit="s"), streamed=stated(3e6, unit="1/s"), window=64)
     assert "With 64 messages in flight" in streamed["Small messages"]
     assert "Small messages" not in words(streamed=stated(3e6, unit="1/s"))
+
+
+def test_single_long_messages_are_named_where_no_stream_was_measured() -> None:
+    """962 Mbit/s of single messages stood beside "was not measured"."""
+    lacking = msgspec.structs.replace(PLAIN, rate=None, rate_bytes=0, limited_by="not-measured", asked="gbe0")
+    assert words(lacking)["Limited by"].startswith("Unknown for long messages: neither a stream nor single")
+    single = msgspec.structs.replace(lacking, single=stated(1.1e8, 1.0e8, 1.2e8), single_bytes=2**23)
+    said = "A stream of messages was not measured. Single messages reach 110 MB/s [100, 120] at 8 MiB."
+    assert words(single)["Limited by"] == said
+    shared = msgspec.structs.replace(single, single_share=ratio(0.95, 0.9, 1.0))
+    assert words(shared)["Limited by"] == f"{said} This is 95 % [90, 100] of the payload rate of gbe0."
+    inside = words(shared, hosts=("n1",))["Limited by"]
+    assert inside == f"{said} This is 95 % [90, 100] of the memory rate."
 
 
 def test_the_rate_of_long_messages_is_given_with_its_limit() -> None:

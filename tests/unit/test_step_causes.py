@@ -135,7 +135,8 @@ def test_a_step_is_more_than_five_percent_and_three_times_the_scatter(
     assert len(results) == heard
     for finding in results:
         more = 2e-5 * factor * 1.1 * (1 - 1 / factor)  # of the time after it
-        assert f"x{factor:.2f} between 2 KiB and 4 KiB ({format_quantity(more, 's')} more)" in finding.claim
+        assert f"at 4 KiB a message takes {factor:.2f} times as long as sizes up to 2 KiB" in finding.claim
+        assert f"({format_quantity(more, 's')} more)" in finding.claim
         assert finding.numbers["threshold"].value == 1.05
         assert finding.statistic == f"lower end of the step {min(lo, factor):.3g}, scatter {scatter:.2g}"
 

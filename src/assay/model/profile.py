@@ -84,10 +84,14 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         solid_bytes: from this size on, every measured size reaches half of the highest rate or more, by the lower
             ends; 0 if there is no such size, or if it is the smallest one.
         half: size in B from which half of the highest rate is reached.
-        jump: factor of the largest step of the latency between two sizes.
+        jump: time after the largest step of the latency over the time that smaller sizes lead to expect there.
         jump_bytes: size before that step, and size after it.
+        jump_burst: whether messages before that step may be the burst of a traffic shaper, which ends there.
         rate: rate of long messages in one direction.
         rate_bytes: their size.
+        single: highest rate of long messages of which each waits for the previous one, without bursts of a shaper.
+        single_bytes: their size.
+        single_share: `single` over the limit of the path.
         both: rate of both directions at once over that of one, long messages.
         pairs: number of pairs that exchanged messages at the same time.
         pairs_rate: rate of all of them together, in one direction.
@@ -120,8 +124,12 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     half: ProfileFigure | None = None
     jump: ProfileFigure | None = None
     jump_bytes: tuple[int, int] = (0, 0)
+    jump_burst: bool = False
     rate: ProfileFigure | None = None
     rate_bytes: int = 0
+    single: ProfileFigure | None = None
+    single_bytes: int = 0
+    single_share: ProfileFigure | None = None
     both: ProfileFigure | None = None
     pairs: int = 0
     pairs_rate: ProfileFigure | None = None

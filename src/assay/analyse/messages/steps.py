@@ -95,7 +95,10 @@ class MessageLaw(Model, frozen=True, kw_only=True, tag=LAW):
 
 
 class Step(NamedTuple):
-    """A break that is more than scatter: last size before it, first after, factor on the time, seconds it adds."""
+    """A break that is more than scatter: last size before it, first after, factor on the time, seconds it adds.
+
+    The factor is over the time that the law of the smaller sizes has at the break, not that of the size before.
+    """
 
     before: int
     after: int

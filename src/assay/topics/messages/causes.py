@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages import place
-from assay.analyse.messages.steps import Step
+from assay.analyse.messages.curves import BYTES
+from assay.analyse.messages.steps import MessageLaw, Step
 from assay.model import roles
 from assay.model.imported import UNSTATED
-from assay.model.result import Estimate
+from assay.model.result import Burst, Estimate
 from assay.model.text import joined, text
 from assay.topics.messages import configured
 
@@ -18,6 +19,12 @@ _USUAL_MTUS = {"Ethernet": 1500, "InfiniBand": 2048}
 #: A longer step is no work of the processor: a timer or the card waited.
 _TIMER_S = 20e-6
 _INLINE_BYTES = 1024
+
+
+def burst(evidence: Evidence, model: MessageLaw, step: Step) -> Burst:
+    """Return whether messages before a step can be the burst of a traffic shaper, which then ends at the step."""
+    before = (evidence.estimates[point.estimate] for point in model.points if point.at[BYTES] == step.before)
+    return next((each.exceeds.burst for each in before if each.exceeds), "")
 
 
 def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:

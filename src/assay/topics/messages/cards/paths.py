@@ -28,8 +28,10 @@ _HARDLY = 0.1
 _THOUSAND = 999.5
 #: Ratios of MPI and plain sockets.
 _OF_TCP = frozenset({"over_tcp_small", "under_tcp_small", "over_tcp", "under_tcp"})
+#: Sizes of messages.
+_BYTES = ("solid_bytes", "rate_bytes", "small_bytes", "single_bytes")
 #: Figures that are shown in percent.
-_SHARES = frozenset({"share", "tcp_share", "over_copy"})
+_SHARES = frozenset({"share", "single_share", "tcp_share", "over_copy"})
 
 
 class Sentence(NamedTuple):
@@ -76,9 +78,14 @@ _LIMITS: dict[LimitedBy, tuple[Text, ...]] = {
         text("Unknown: no measurement of this run is a limit for it."),
     ),
     "not-measured": (
-        text("Unknown for long messages: the bandwidth of messages of 64 KiB or more was not measured."),
+        text("Unknown for long messages: neither a stream nor single messages of 64 KiB or more were measured."),
     ),
 }
+_NO_STREAM = text("A stream of messages was not measured. Single messages reach {single} at {single_bytes}.")
+_SINGLE = (
+    text("This is {single_share} of the payload rate of {network}."),
+    text("This is {single_share} of the memory rate."),
+)
 _NOT_THE_COPY = text(
     "Not decided. The copy rate of one core is not the limit: long messages get {over_copy} of it."
 )
@@ -88,6 +95,8 @@ def _limit(profile: Profile) -> Text:
     """Return the sentence about the limit of long messages, or why it is unknown."""
     if profile.limited_by == "no-limit-known" and profile.over_copy:
         return _NOT_THE_COPY
+    if profile.limited_by == "not-measured" and profile.single:
+        return _NO_STREAM
     between, *inside = _LIMITS[profile.limited_by]
     return between if profile.between or not inside else inside[0]
 
@@ -177,6 +186,10 @@ def _is_open(ratio: ProfileFigure | None) -> bool:
 _LIMITED = (
     Sentence(_limit),
     Sentence(
+        lambda each: _SINGLE[not each.between],
+        lambda each: each.limited_by == "not-measured" and each.single_share,
+    ),
+    Sentence(
         text("Not always: the lower end is {least} of it."),
         lambda each: each.limited_by in _STANDING and each.share and each.share.value.lo < REACHED,
     ),
@@ -220,8 +233,12 @@ _ROWS: dict[Text, tuple[Sentence, ...]] = {
             lambda each: each.both and each.both.value.lo > _SHARED and each.both.value.hi < _FREE,
         ),
         Sentence(
-            text("Between {before} and {after} the message time increases by a factor of {jump}."),
+            text("At {after} a message takes {jump} times as long as smaller sizes lead to expect."),
             lambda each: each.jump,
+        ),
+        Sentence(
+            text("Up to {before} it can be the burst that the traffic shaper lets pass at once."),
+            lambda each: each.jump and each.jump_burst,
         ),
         Sentence(text("Messages sometimes wait {stalled}, as long as a TCP timer."), lambda each: each.stalled),
     ),
@@ -280,10 +297,11 @@ def _words(profile: Profile) -> dict[str, str | int]:
     return defaultdict(
         str,
         words,
-        **{name: formatting.param(fields[name], "B") for name in ("solid_bytes", "rate_bytes", "small_bytes")},
+        **{name: formatting.param(fields[name], "B") for name in _BYTES},
         **{name: formatting.param(size, "B") for name, size in sizes},
         asked=profile.asked,
         carried=profile.carried,
+        network=profile.carried or profile.asked or text("the link"),
         device=top.device if top else "",
         ceiling=ceiling,
         wire=formatting.quantity(top.bits, "bit/s") if top and top.bits else ceiling,

@@ -37,18 +37,21 @@ def _burst(estimate: Estimate, least: Limit, ends: list[Device]) -> Burst:
     """Return whether the burst of a shaper explains a figure above its rate.
 
     In a time t a bucket of b bytes lets at most b + r t pass at the rate r. It fills again while a message waits,
-    or while the other direction sends.
+    or while the other direction sends. Only the slowest shaper counts: an end without one holds nothing back.
     """
     links, _ = _links(estimate)
     over = (estimate.median or 0.0) / links / least.value
     if least.kind != "shaper" or over <= MOST_SHARE:
         return ""
-    buckets = [size for end in ends if (size := link.bucket_bytes(end)) is not None]
-    if len(buckets) < len(ends):
+    held = [(rate.value, link.bucket_bytes(end)) for end in ends if (rate := link.shaped(end))]
+    slowest = min(rate for rate, _ in held)
+    buckets = [size for rate, size in held if rate == slowest]
+    if None in buckets:
         return "unknown"
+    bucket = max(size or 0 for size in buckets)
     pairs = max(1, _ranks(estimate) // len(estimate.placement.hosts))
     beyond = pairs * axes.message_bytes(estimate.params) * (1 - limits.TOLERANCE / over)
-    return "fits" if beyond <= max(buckets) else ""
+    return "fits" if beyond <= bucket else ""
 
 
 def _inside(estimate: Estimate, bounds: Bounds) -> Limit | None:

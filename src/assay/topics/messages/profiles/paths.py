@@ -1,11 +1,13 @@
 """Profile of each path of messages, from estimates, laws, limits and findings."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
+from assay.analyse import limits
 from assay.analyse.curves import M, figure
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages import curves
@@ -16,7 +18,7 @@ from assay.model.profile import Profile, ProfileFigure
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Finding
 from assay.report import messages
-from assay.topics.messages import limiting, link
+from assay.topics.messages import causes, limiting, link
 from assay.topics.messages.ends import LONG_BYTES
 from assay.topics.messages.models import max_rate, mpi_over_tcp
 from assay.topics.messages.models.duplex import Duplex
@@ -135,7 +137,8 @@ def _profile(path: _Path, sockets: _Path | None, findings: Sequence[Finding]) ->
     top = limiting.ceiling(longest, evidence.bounds)
     most_pairs = _most_pairs(path)
     streamed = _at_once(path, small)
-    jump, jump_bytes = _jump(path)
+    jump, jump_bytes, jump_burst = _jump(path)
+    single, single_bytes, single_share = _single(path)
     filled = (
         law for law in evidence.fitted(MaxRate) if all(path.has(evidence.estimates[each]) for each in law.of)
     )
@@ -159,8 +162,12 @@ def _profile(path: _Path, sockets: _Path | None, findings: Sequence[Finding]) ->
         half=_half(path),
         jump=jump,
         jump_bytes=jump_bytes,
+        jump_burst=jump_burst,
         rate=rate,
         rate_bytes=curves.size(longest) if longest else 0,
+        single=single,
+        single_bytes=single_bytes,
+        single_share=single_share,
         both=path.figure(path.model(Duplex, _ONE), lambda each: each.long_messages),
         pairs=max_rate.pairs_of(most_pairs) if most_pairs else 0,
         pairs_rate=_stated(most_pairs),
@@ -241,13 +248,27 @@ def _solid(one: Sequence[Estimate]) -> int:
     return min((size for size, _ in some if size > max(below)), default=0) if below else 0
 
 
-def _jump(path: _Path) -> tuple[ProfileFigure | None, tuple[int, int]]:
-    """Return the largest step of the latency that exceeds the scatter, and its sizes."""
+def _jump(path: _Path) -> tuple[ProfileFigure | None, tuple[int, int], bool]:
+    """Return the largest step of the latency above the scatter, its sizes, and whether a burst ends there."""
     law = path.model(MessageLaw, _LATENCY, lambda each: any(steps(each)))
     if law is None:
-        return None, (0, 0)
+        return None, (0, 0), False
     worst = max(steps(law), key=lambda each: each.factor.value)
-    return path.figure(law, lambda _law: worst.factor), (worst.before, worst.after)
+    is_burst = bool(causes.burst(path.evidence, law, worst))
+    return path.figure(law, lambda _law: worst.factor), (worst.before, worst.after), is_burst
+
+
+def _single(path: _Path) -> tuple[ProfileFigure | None, int, ProfileFigure | None]:
+    """Return the highest rate of single long messages that is no burst, their size, its share of the limit."""
+    long = [each for each in path.of(_LATENCY) if curves.size(each) >= LONG_BYTES and each.exceeds is None]
+    best = max(long, key=lambda each: curves.size(each) / (each.median or math.inf), default=None)
+    time = _stated(best)
+    if best is None or time is None or time.value.lo <= 0:
+        return None, 0, None
+    size = curves.size(best)
+    rate = time.over(size).inverse("B/s")
+    top = limits.limit("wire", best, path.evidence.bounds)
+    return rate, size, rate.over(top.value) if top else None
 
 
 def _most_pairs(path: _Path) -> Estimate | None:

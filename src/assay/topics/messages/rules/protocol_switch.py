@@ -18,8 +18,8 @@ from assay.model.plan import UNSET, Effect, Experiment, Factor
 from assay.model.result import Estimate, Finding
 from assay.model.text import REMARK, Text, cli, filled, joined, text
 from assay.model.units import format_quantity, format_size
-from assay.topics.messages import axes, configured
-from assay.topics.messages.causes import causes, frames
+from assay.topics.messages import axes, configured, link
+from assay.topics.messages.causes import burst, causes, frames
 
 #: Patterns that show a jump best; the others repeat it.
 _PATTERNS = ("latency", "bandwidth")
@@ -67,23 +67,26 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _finding(evidence: Evidence, model: MessageLaw, estimate: Estimate, found: list[Step]) -> Finding:
-    worst = max(found, key=lambda each: each.factor.value)
+    # A burst of a shaper explains its step alone: only of the others a protocol can be the cause.
+    other = [each for each in found if not burst(evidence, model, each)]
+    worst = max(other or found, key=lambda each: each.factor.value)
     adjacent = [point.estimate for point in model.points if point.at["bytes"] in (worst.before, worst.after)]
     jumps = [
         text(
-            "{factor} between {before} and {after} ({time} more)",
-            factor=f"x{each.factor.value:.2f}",
+            "at {after} a message takes {factor} times as long as sizes up to {before} lead to expect ({time} "
+            "more)",
+            factor=f"{each.factor.value:.2f}",
             before=format_size(each.before),
             after=format_size(each.after),
             time=format_quantity(each.seconds, "s"),
         )
         for each in found
     ]
-    explained = [(each, cause) for each in found for cause in causes(evidence, estimate, each)]
+    explained = [(each, cause) for each in other for cause in causes(evidence, estimate, each)]
     rivals = (text("at {size}: {cause}", size=format_size(each.after), cause=cause) for each, cause in explained)
     return rule.finding(
         model.id,
-        claim=_claim(estimate, joined(", ", jumps)),
+        claim=_claim(estimate, joined("; ", jumps), is_burst=not other),
         severity="advice",
         status="candidate",
         evidence=(model.id, *adjacent),
@@ -94,14 +97,19 @@ def _finding(evidence: Evidence, model: MessageLaw, estimate: Estimate, found: l
             scatter=f"{model.scatter:.2g}",
         ),
         rivals=tuple(dict.fromkeys(rivals)),
-        next=_by_hand(evidence, estimate, worst),
-        experiment=_experiment(evidence, estimate, model, worst),
+        next=_by_hand(evidence, estimate, worst) if other else _shaper(estimate),
+        experiment=_experiment(evidence, estimate, model, worst) if other else None,
     )
 
 
-def _claim(estimate: Estimate, steps: str) -> str:
+def _claim(estimate: Estimate, steps: str, *, is_burst: bool) -> str:
     """Say where the time jumps, and what on the path of these messages can cause it."""
-    if not roles.by_sockets(estimate):
+    if is_burst:
+        claim = text(
+            "The message time jumps with the size ({case}): {steps}. Smaller messages can be the burst that the "
+            "traffic shaper lets pass at once; the burst ends there."
+        )
+    elif not roles.by_sockets(estimate):
         claim = text("The message time jumps with the size ({case}): {steps}. The protocol can change there.")
     elif place.between(estimate):
         claim = text(
@@ -113,6 +121,13 @@ def _claim(estimate: Estimate, steps: str) -> str:
             "buffer or a cache can be full there."
         )
     return filled(claim, {"case": place.path_name(estimate), "steps": steps})
+
+
+def _shaper(estimate: Estimate) -> str:
+    """Tell how to read the burst of the shaper of the device that carried the messages."""
+    device = link.carrier(estimate)
+    command = f"tc -s qdisc show dev {device}" if device else "tc -s qdisc show"
+    return joined(REMARK, (command, text("the burst of the traffic shaper")))
 
 
 def _by_hand(evidence: Evidence, estimate: Estimate, step: Step) -> str:
