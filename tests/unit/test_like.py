@@ -119,7 +119,7 @@ LACKING = (
     "it needs system Windows",
     "it needs processor EPYC 7551",
     "it needs mpi Open MPI with ",
-    "it needs c-states disabled: assay run like:epyc-7601 --vary c-states",
+    "it needs c-states disabled; copy the table [factor.c-states] of docs/factors.md into assay.toml, then: ",
     "it needs interleave memory ",
     "it needs two operating systems: ",
     "it needs 4 GiB of memory; 1 GiB may be used",

@@ -375,9 +375,8 @@ def test_where_the_burst_of_a_shaper_ends_no_protocol_is_blamed(tmp_path: Path, 
     """64 KiB pass above the rate of the shaper; from there on each message takes 0.4 ms more."""
     link = Link(25e-6, 117e6, 117e6, eager_bytes=2**16, rendezvous_s=400e-6)
     axes = {"pattern": "latency", "bytes": tuple(2**power for power in range(9, 21))}
-    run = run_of(
-        tmp_path, Law(links={"host": link}, one_kernel=True), Measure("pt2pt", ("pair:other-node",), axes=axes)
-    )
+    law = Law(links={"host": link}, one_kernel=True)
+    run = run_of(tmp_path, law, Measure("pt2pt", ("pair:other-node",), axes=axes))  # type: ignore[arg-type]
     for device, is_burst in ((held(8e8, burst=burst), True), (held(2e9, burst=burst), False)):
         analysis = analyse(with_device(run, device))
         (finding,) = (e for e in analysis.findings if e.rule == "protocol_switch" and e.assessed)

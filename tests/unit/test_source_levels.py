@@ -10,22 +10,32 @@ from tests.unit.test_levels_of_runs import at_second
 from tests.unit.test_like import given
 
 from assay import plan as planning
-from assay import store, studies
-from assay.analyse import analyse
-from assay.analyse.source_levels import own
+from assay import references, store, studies
+from assay.analyse import analyse, source_levels
+from assay.analyse.source_levels import has, lacking, own
 from assay.cli import assay
 from assay.compare.runs import between, unjudged
 from assay.model.conclusion import Judged
+from assay.model.errors import UsageError
 from assay.model.imported import StatedFactor
 from assay.model.plan import Factor, Study
 from assay.model.run import Run
 from assay.simulation import Law
 
 NAME = "epyc-7601"
+DOCS = Path(__file__).parents[2] / "docs" / "factors.md"
 PML = Factor("OMPI_MCA_pml", ("ucx", "yalla"), "variable")
 #: The same under names that say nothing, set by commands; the second one makes the simulated machine slower.
 ANY = Factor("pml", ("a", "b"), "commands", commands={"a": "pml ucx", "b": "pml yalla"})
 SLOWER, EQUAL = (Law(commands={"pml ucx": 1.0, "pml yalla": speed}) for speed in (0.94, 1.0))
+#: Two levels by commands, whose names are words of the source for two of its MPIs.
+TWO = Factor(
+    "pml",
+    ("openmpi-ucx", "openmpi-mxm"),
+    "commands",
+    commands={"openmpi-ucx": "pml ucx", "openmpi-mxm": "pml yalla"},
+)
+SECOND_MPI = f"assay run like:{NAME} --mpi hpcx --mpi openmpi-ucx"
 MXM_AGAINST_UCX, DIE = "1.17 µs with MXM", "memory die interleaving"
 
 
@@ -68,27 +78,32 @@ def test_a_run_that_varies_nothing_meets_the_row_of_the_source_s_default_only(tm
     assert met(run) == {"1.07": {}}
     told = [why for why in unjudged(between(run, source())).values() if " needs mpi " in f" {why}"]
     assert len(told) == 2
-    assert all(why.endswith(f"assay run like:{NAME} --vary OMPI_MCA_pml=ucx,yalla") for why in told)
+    commands = [f"assay run like:{NAME} --vary OMPI_MCA_pml=ucx,yalla", SECOND_MPI]
+    assert all(any(why.endswith(each) for why in told) for each in commands)
     states = [why for why in unjudged(between(run, source())).values() if "needs c-states disabled" in why]
     assert [why.endswith("--vary c-states") for why in states] == [True, True]
     repeated = analyse(run).repetition
     assert repeated
     reasons = [row.reason for row in repeated.rows if row.factors.get("mpi") == "Open MPI with MXM"]
-    assert reasons == [told[0]]
+    assert reasons == [next(why for why in told if why.endswith(commands[0]))]
     judged = concluded(run, MXM_AGAINST_UCX)
     assert (judged.truth, judged.doubt) == ("cannot be told", "level")
-    assert judged.command == f"assay run like:{NAME} --vary OMPI_MCA_pml=ucx,yalla"
+    assert judged.command == f"assay run like:{NAME} --mpi hpcx --mpi openmpi-mxm --mpi openmpi-ucx"
 
 
 @pytest.mark.parametrize("factor", [PML, ANY], ids=["a variable", "commands"])
-def test_a_run_that_varies_them_meets_all_three_rows(tmp_path: Path, factor: Factor) -> None:
+def test_one_level_of_a_run_meets_one_row(tmp_path: Path, factor: Factor) -> None:
+    """UCX of HPC-X is not Open MPI with UCX: one figure was in both rows."""
     ucx, mxm = ({factor.name: level} for level in factor.levels)
-    assert met(latencies(tmp_path, factor, law=EQUAL)) == {"1.07": ucx, "1.10": ucx, "1.17": mxm}
+    run = latencies(tmp_path, factor, law=EQUAL)
+    assert met(run) == {"1.07": ucx, "1.17": mxm}
+    told = [why for why in unjudged(between(run, source())).values() if "Open MPI with UCX" in why]
+    assert [why.endswith(SECOND_MPI) for why in told] == [True]
 
 
 def test_the_authors_order_of_both_is_judged_on_the_run(tmp_path: Path) -> None:
-    holds = concluded(latencies(tmp_path / "slower", ANY, law=SLOWER, launches=6), MXM_AGAINST_UCX)
-    equal = concluded(latencies(tmp_path / "equal", ANY, law=EQUAL, launches=6), MXM_AGAINST_UCX)
+    holds = concluded(latencies(tmp_path / "slower", TWO, law=SLOWER, launches=6), MXM_AGAINST_UCX)
+    equal = concluded(latencies(tmp_path / "equal", TWO, law=EQUAL, launches=6), MXM_AGAINST_UCX)
     assert (holds.truth, holds.blocks) == ("holds", 6)
     assert holds.quantity
     assert holds.quantity.value == pytest.approx(1 / 0.94, rel=0.01)
@@ -100,12 +115,12 @@ def test_the_authors_order_of_both_is_judged_on_the_run(tmp_path: Path) -> None:
     [
         (("hpcx-2.2", "openmpi-ucx", "openmpi-mxm"), ("hpcx-2.2", "openmpi-ucx", "openmpi-mxm")),
         (("default", "yalla"), ("default", "", "yalla")),
-        (("gcc", "clang"), ("gcc", "", "")),
+        (("ucx", "yalla"), ("ucx", "", "yalla")),
+        (("openmpi-ucx", "openmpi-mxm"), ("", "openmpi-ucx", "openmpi-mxm")),
+        (("gcc", "clang"), ("", "", "")),
     ],
 )
-def test_levels_are_known_by_words_in_their_names_and_the_default_by_its_place(
-    levels: tuple[str, ...], wanted: tuple[str, ...]
-) -> None:
+def test_levels_are_known_by_words_in_their_names(levels: tuple[str, ...], wanted: tuple[str, ...]) -> None:
     run = source()
     plan = msgspec.structs.replace(run.plan, factors=(Factor("mpi", levels, "mpi"),))
     found = own(run, msgspec.structs.replace(run, plan=plan, imported=None))
@@ -113,12 +128,42 @@ def test_levels_are_known_by_words_in_their_names_and_the_default_by_its_place(
     assert tuple(found.get(("mpi", name), ("", ""))[1] for name in names) == wanted
 
 
-def test_two_levels_whose_names_say_nothing_are_the_default_and_the_other() -> None:
+def test_levels_whose_names_say_nothing_are_refused_with_the_known_words() -> None:
     run = source()
     plan = msgspec.structs.replace(run.plan, factors=(Factor("c-states", ("p", "q"), "commands"),))
-    found = own(run, msgspec.structs.replace(run, plan=plan, imported=None))
-    assert found == {("c-states", "enabled"): ("c-states", "p"), ("c-states", "disabled"): ("c-states", "q")}
+    mine = msgspec.structs.replace(run, plan=plan, imported=None)
+    assert own(run, mine) == {}
+    assert not has(run, mine, "c-states", "enabled")
+    why, _ = lacking(run, mine, "c-states", ("disabled",))
+    assert all(word in why for word in ("disabled", "off", "idle-set -D"))
     assert StatedFactor("x", {"y": ("z",)}).words("unknown") == ("unknown",)
+
+
+STATED = [(name, factor) for name in references.names() for factor in references.get(name).factors]
+
+
+@pytest.mark.parametrize(("name", "factor"), STATED)
+def test_each_printed_command_for_a_level_is_one_that_plans(
+    name: str, factor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the table of docs/factors.md exactly where the words say that one is needed."""
+    reference = store.load(store.find(name))
+    plain = msgspec.structs.replace(reference, imported=None)
+    monkeypatch.chdir(tmp_path)
+    tables = DOCS.read_text().split("### C-states and MTU")[1].split("```")[1].removeprefix("toml")
+    for level in source_levels.stated(reference)[factor].levels:
+        why, command = lacking(reference, plain, factor, (level,))
+        if command.options[0] == "--mpi":  # what is installed has the names of the site
+            continue
+        Path("assay.toml").unlink(missing_ok=True)
+        words = ["plan", command.subject, *command.options]
+        assert ("docs/factors.md" in why) == bool(CliRunner().invoke(assay, words).exit_code)
+        if "docs/factors.md" in why:
+            refused = CliRunner().invoke(assay, words).exception
+            assert isinstance(refused, UsageError)
+            assert f"[factor.{command.options[1]}] from docs/factors.md" in refused.remedy
+            Path("assay.toml").write_text(tables)
+            assert CliRunner().invoke(assay, words).exit_code == 0
 
 
 @pytest.fixture(scope="module")

@@ -17,11 +17,11 @@ from assay.model.agreement import Agreement, scale
 from assay.model.conclusion import Conclusion, Doubt, Judged, Truth
 from assay.model.derivation import Derivation
 from assay.model.families import family
-from assay.model.measurands import FACTOR_ROLES, SETTABLE
+from assay.model.measurands import DECLARED, FACTOR_ROLES, SETTABLE
 from assay.model.placement import parsed
 from assay.model.quantity import Quantity
 from assay.model.run import Run
-from assay.model.text import Command, cli, listed, text
+from assay.model.text import Command, cli, joined, listed, text
 
 #: What the user names in options.
 _NODES, _NETWORKS = "NODE1,NODE2,...", "NAME=DEVICE,NAME=DEVICE"
@@ -152,7 +152,7 @@ def _of_others(judged: Judged, own: Figures, reference: Run) -> Judged | None:
         return _doubted(judged, "machine", why, cli("run", f"like:{other}"))
     for factor, wanted in _absent_levels(quantity, own, reference):
         if factor in source_levels.stated(reference):
-            return _doubted(judged, "level", *source_levels.lacking(reference, factor, wanted))
+            return _doubted(judged, "level", *source_levels.lacking(reference, own.run, factor, wanted))
         ranked = _RANKED.issuperset(wanted)
         why = (
             text("it needs two levels of {factor}", factor=factor)
@@ -161,7 +161,13 @@ def _of_others(judged: Judged, own: Figures, reference: Run) -> Judged | None:
         )
         levels = "" if ranked else f"={','.join(wanted)}"
         varied = len(wanted) > 1 and factor in SETTABLE
-        return _doubted(judged, "level", why, cli("run", study, "--vary", f"{factor}{levels}") if varied else "")
+        parts = (why, source_levels.table(factor)) if varied and factor in DECLARED else (why,)
+        return _doubted(
+            judged,
+            "level",
+            joined("; ", parts),
+            cli("run", study, "--vary", f"{factor}{levels}") if varied else "",
+        )
     return None
 
 

@@ -1,7 +1,7 @@
 """Levels of factors of a publication, and what has the same level in a run, whatever it is called there."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -9,11 +9,10 @@ from assay.analyse.estimates import Measured
 from assay.model.imported import UNSTATED, StatedFactor
 from assay.model.plan import Factor
 from assay.model.run import Run
-from assay.model.text import Command, Text, cli, listed, text
+from assay.model.text import Command, Text, cli, filled, joined, listed, text
 
 #: (factor, level) of a source -> (factor, level) of a run.
 Own = Mapping[tuple[str, str], tuple[str, str]]
-_TWO = 2
 
 
 def stated(source: Run) -> Mapping[str, StatedFactor]:
@@ -24,7 +23,7 @@ def stated(source: Run) -> Mapping[str, StatedFactor]:
 def own(source: Run, run: Run) -> Own:
     """Return the levels that a run has of the factors that a publication states."""
     factors = stated(source).items()
-    return {(name, level): pair for name, each in factors for level, pair in _own(name, each, run)}
+    return {(name, level): pair for name, each in factors for level, pair in _own(name, each, run).items()}
 
 
 def has(source: Run, run: Run, name: str, level: str) -> bool:
@@ -34,24 +33,41 @@ def has(source: Run, run: Run, name: str, level: str) -> bool:
     return (name, level) in own(source, run) or (is_usual and _of_run(name, factor, run) is None)
 
 
-def lacking(source: Run, name: str, levels: Sequence[str]) -> tuple[Text, Command]:
+def lacking(source: Run, run: Run, name: str, levels: Sequence[str]) -> tuple[Text, Command]:
     """Return what a run needs for levels of a factor that it lacks, and the command that measures them."""
     factor, study = stated(source)[name], f"like:{source.info.id}"
-    wanted = listed(levels)
-    if factor.vary:
-        return text("it needs {factor} {levels}", factor=name, levels=wanted), cli(
-            "run", study, "--vary", factor.vary
-        )
     word = next((level for level in levels if level != factor.default), factor.default)
-    why = text("it needs {factor} {levels}, which needs a reboot", factor=name, levels=wanted)
-    return why, cli("run", study, "--level", f"{name}={factor.words(word)[0]}")
+    words = {"factor": name, "levels": listed(levels)}
+    needs = text("it needs {factor} {levels}")
+    if _of_run(name, factor, run) is not None and not _own(name, factor, run):
+        known = listed([each for level in levels for each in factor.words(level)])
+        needs = text("it needs {factor} {levels}, and no level of this run has a word for it ({known})")
+        words |= {"known": known}
+    if factor.mpis and not all(map(factor.is_set, levels)):
+        mpis = (factor.mpis[level] for level in dict.fromkeys((factor.default, *levels)))
+        command = cli("run", study, *(each for mpi in mpis for each in ("--mpi", mpi)))
+    elif factor.vary:
+        command = cli("run", study, "--vary", factor.vary)
+    else:
+        command = cli("run", study, "--level", f"{name}={factor.words(word)[0]}")
+    why = [filled(needs, words)]
+    if factor.needs_table:
+        why.append(table(factor.vary))
+    elif not factor.vary:
+        why.append(text("this needs a reboot"))
+    return joined("; ", why), command
+
+
+def table(name: str) -> Text:
+    """What `--vary NAME` needs first, where Assay has no levels of its own."""
+    return text("copy the table [factor.{table}] of docs/factors.md into assay.toml, then", table=name)
 
 
 def refusal(printed: Mapping[str, str], source: Run, run: Run) -> str:
     """Return why a run cannot be compared at the levels of a printed figure, and what to vary; empty if it can."""
     for name, level in printed.items():
         if name in stated(source) and not has(source, run, name, level):
-            why, command = lacking(source, name, (level,))
+            why, command = lacking(source, run, name, (level,))
             return text("{why}: {command}", why=why, command=command)
     return ""
 
@@ -90,31 +106,25 @@ def _of_run(name: str, factor: StatedFactor, run: Run) -> Factor | str | None:
     return varied or next((each for each in run.plan.levels if each.casefold() in names), None)
 
 
-def _own(name: str, factor: StatedFactor, run: Run) -> Iterator[tuple[str, tuple[str, str]]]:
+def _own(name: str, factor: StatedFactor, run: Run) -> dict[str, tuple[str, str]]:
+    """Level of a source -> (factor, level) of a run with a word for it; one of a run is of one of the source."""
     found = _of_run(name, factor, run)
     if found is None:
-        return
+        return {}
     if isinstance(found, str):
-        level = run.plan.levels[found]
-        yield from ((each, (found, level)) for each in factor.levels if _named(factor.words(each), {level: level}))
-        return
-    said = {
-        level: f"{level} {found.prefixes.get(level, '')} {found.commands.get(level, '')}" for level in found.levels
-    }
-    met = {each: mine for each in factor.levels if (mine := _named(factor.words(each), said))}
-    if not met and factor.default:  # names that say nothing: the usual level is the first of each
-        others = [each for each in factor.levels if each != factor.default]
-        met = {factor.default: found.levels[0]}
-        met |= {others[0]: found.levels[1]} if len(factor.levels) == len(found.levels) == _TWO else {}
-    yield from ((each, (found.name, mine)) for each, mine in met.items())
-
-
-def _named(words: Sequence[str], said: Mapping[str, str]) -> str:
-    """The level of a run whose name or command has the first of these words that any has; empty if none has."""
-    for word in words:
-        if mine := next((level for level, about in said.items() if _plain(word) in _plain(about)), ""):
-            return mine
-    return ""
+        said = {run.plan.levels[found]: run.plan.levels[found]}
+    else:
+        said = {
+            level: f"{level} {found.prefixes.get(level, '')} {found.commands.get(level, '')}"
+            for level in found.levels
+        }
+    of_run, met = found if isinstance(found, str) else found.name, dict[str, str]()
+    ranked = sorted((at, level, word) for level in factor.levels for at, word in enumerate(factor.words(level)))
+    for _, level, word in ranked:  # the best words of all levels first
+        free = (mine for mine, about in said.items() if mine not in met.values() and _plain(word) in _plain(about))
+        if level not in met and (mine := next(free, "")):
+            met[level] = mine
+    return {level: (of_run, met[level]) for level in factor.levels if level in met}
 
 
 def _plain(words: str) -> str:

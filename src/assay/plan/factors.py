@@ -244,7 +244,7 @@ def _unknown(name: str, own: Iterable[str], measured: Mapping[str, Benchmark]) -
     return UsageError(
         f"nothing is called '{name}' that could be varied here",
         why=f"known: {', '.join(known)}" if "." in name else hint(name, known),
-        remedy=f"{_HELP}   # or declare [factor.{name}] in assay.toml",
+        remedy=f"{_HELP}   # or copy a table such as [factor.{name}] from docs/factors.md into assay.toml",
     )
 
 
