@@ -245,6 +245,16 @@ def test_columns_of_a_newer_form_are_refused_not_taken_for_damage(run: Path) -> 
         store.load(run)
 
 
+def test_columns_of_an_earlier_form_are_refused_with_the_version_that_reads_them(run: Path) -> None:
+    records = (run / "records.jsonl").read_bytes()
+    (run / "records.jsonl").write_bytes(records.replace(b'"form":2', b'"form":1', 1))
+    with pytest.raises(UsageError, match="does not read") as refused:
+        store.load(run)
+    info = msgspec.json.decode((run / "run.json").read_bytes())
+    assert f"install Assay {info['assay']} " in refused.value.remedy
+    assert refused.value.remedy.endswith(f"assay run {info['study']}")
+
+
 def test_a_number_beyond_64_bits_leaves_the_launch_in_text(compact: Path) -> None:
     launch = store.load(compact).launches[-1]
     own = launch.cases[0]

@@ -146,14 +146,14 @@ def read_records(path: Path, info: RunInfo, planned: _Planned, ending: Ending | 
     """The committed launches in the records.jsonl of a directory; lines are counted from 1.
 
     Raises:
-        UsageError: a newer Assay wrote the records.
+        UsageError: a newer Assay wrote the records, or the samples are in a form of an earlier one.
     """
     records, columns = path / "records.jsonl", path / COLUMNS
     content = records.read_bytes() if records.is_file() else b""
     with columns.open("rb") if columns.is_file() else nullcontext() as file:
         handle = file.fileno() if file else -1
         links = Links(content, handle, info.id)
-        read = _read_records(content, handle, planned, links)
+        read = _read_records(content, handle, planned, links, info)
         read.chain = links.chain(ending.chain if ending else "", from_the_start=info.chained)
         read.link = links.rest()
     if read.chain.broken:
@@ -161,7 +161,7 @@ def read_records(path: Path, info: RunInfo, planned: _Planned, ending: Ending | 
     return read
 
 
-def _read_records(content: bytes, file: int, planned: _Planned, links: Links) -> Records:
+def _read_records(content: bytes, file: int, planned: _Planned, links: Links, info: RunInfo) -> Records:
     """See `read_records`; `file` is the handle of the file of columns, -1 if there is none."""
     end = content.rfind(b"\n") + 1
     torn = end < len(content)
@@ -185,7 +185,7 @@ def _read_records(content: bytes, file: int, planned: _Planned, links: Links) ->
             pending = pending.left_at(number)
             continue
         if not isinstance(record, Launch):
-            _require_known(record)
+            _require_known(record, info)
             pending.records.append(_compact(record) if isinstance(record, Series) else record)
             continue
         try:
@@ -210,11 +210,18 @@ def _read_records(content: bytes, file: int, planned: _Planned, links: Links) ->
     return read
 
 
-def _require_known(record: ProgramRecord | Shared | Columns) -> None:
+def _require_known(record: ProgramRecord | Shared | Columns, info: RunInfo) -> None:
     if isinstance(record, Header) and record.schema > RECORD_SCHEMA:
         raise _newer("records.jsonl", record.schema, RECORD_SCHEMA)
     if isinstance(record, Shared) and record.form > COLUMNS_FORM:
         raise _newer(COLUMNS, record.form, COLUMNS_FORM)
+    if isinstance(record, Shared) and record.form < COLUMNS_FORM:
+        raise UsageError(
+            f"'{COLUMNS}' of {info.id} is in a form that this version does not read",
+            why=f"Assay {info.assay} wrote form {record.form}, this version reads form {COLUMNS_FORM}",
+            remedy=f"install Assay {info.assay} in another folder and open the run there, or measure again: "
+            f"assay run {info.study}",
+        )
 
 
 def _lines(content: bytes, end: int) -> Iterator[slice]:
@@ -275,8 +282,6 @@ class _Uncommitted:
     def _common(self, shared: Shared) -> "Common":
         from assay.store.compact import Common, checked  # noqa: PLC0415 (numpy, which small runs do not need)
 
-        if shared.form != COLUMNS_FORM:
-            raise RecordError("its samples are in a form that this version does not read")
         return Common(checked(self.file, shared.at, shared.bytes, shared.crc32))
 
     def _whole(self, case: CaseRecords, columns: Columns, common: "Common | None") -> CaseRecords:
