@@ -3,7 +3,9 @@
 import pytest
 
 from assay import importing
+from assay.catalogue import benchmarks
 from assay.importing import ImportOptions, Text
+from assay.importing.text import UNITS
 from assay.model.errors import UsageError
 from assay.model.imported import Figure, Table
 
@@ -278,3 +280,8 @@ def test_csv_takes_unknown_columns_as_parameters() -> None:
 )
 def test_csv_that_cannot_be_read_is_refused(text: str, reason: str) -> None:
     assert refused("csv", text).startswith(reason)
+
+
+def test_every_unit_of_assays_own_figures_can_be_imported_again() -> None:
+    own = {metric.unit for name in benchmarks.names() for metric in benchmarks.get(name).metrics}
+    assert {unit: UNITS.get(unit) for unit in own} == {unit: (unit, 1.0) for unit in own}
