@@ -98,14 +98,15 @@ def _system(operand: Operand, figures: Figures, others: Mapping[str, Figures]) -
 def _taken(operand: Operand, found: Sequence[Measured]) -> Measured:
     """One of several: the best, the worst, or the one at the largest value of an axis.
 
-    If any of them has an interval, the best and the worst are taken among those that have one: the best of several
-    sizes is not one that a single launch met by chance. Where all launches of another one, at least two, are
-    beyond that interval, it is that one: a budget may cut the sizes that are the best.
+    The best is that of `matching.best_of`. The worst has an interval, if any has one, and if no other one is
+    beyond it in all launches.
     """
+    if operand.take == "best":
+        return found[matching.best_of([each.estimate for each in found])]
     sure = [each for each in found if each.estimate.value and each.estimate.value.has_interval] or found
-    if operand.take in {"best", "worst"}:
-        at = 0 if operand.take == "best" else -1
-        return found[at] if matching.is_beyond(found[at].estimate, sure[at].estimate, best=at == 0) else sure[at]
+    if operand.take == "worst":
+        is_beyond = matching.is_beyond(found[-1].estimate, sure[-1].estimate, best=False)
+        return found[-1] if is_beyond else sure[-1]
     found = sure if operand.take == WORST_NODE else found
     if operand.take == WORST_NODE:
         nodes = grouped(found, lambda each: each.estimate.placement.hosts)
