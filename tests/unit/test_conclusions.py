@@ -18,10 +18,11 @@ from assay.analyse import analyse
 from assay.analyse.evidence import CONFIDENT
 from assay.cli import assay
 from assay.model.conclusion import Conclusion, Judged, Region
-from assay.model.plan import Study
+from assay.model.plan import Case, Measure, Study
 from assay.model.quantity import Quantity
 from assay.model.repetition import Repetition
 from assay.model.text import Command
+from assay.plan.chosen import choices, with_choices
 from assay.report import repetition
 from assay.simulation import Law
 from assay.simulation.law import Link
@@ -258,6 +259,10 @@ def test_terminal_json_and_comparison_have_the_same_conclusions(
     assert 'id="repetition"' in page
 
 
+def same_problem(case: Case) -> tuple[object, ...]:
+    return case.benchmark, case.placement.label, case.factors, str(case.params.get("n"))
+
+
 @pytest.mark.parametrize("name", ["epyc-7601", "leo"])
 def test_the_command_for_a_solution_of_one_launch_measures_it_in_enough(name: str) -> None:
     """On the same placement and of the same order, also where the order alone makes it long."""
@@ -275,22 +280,18 @@ def test_the_command_for_a_solution_of_one_launch_measures_it_in_enough(name: st
         assert isinstance(each.command, Command)
         given = dict(zip(each.command.options[::2], each.command.options[1::2], strict=True))
         assert given.keys() == {"--set", "--launches"}
-        options = replace(
-            WITH_BLAS,
-            hosts=run.plan.hosts,
-            values=(given["--set"],),
-            launches=int(given["--launches"]),
-            **TWO_OF[name],
-        )
+        asked = {"values": (given["--set"],), "launches": int(given["--launches"]), **TWO_OF[name]}
+        options = replace(WITH_BLAS, hosts=run.plan.hosts, **asked)
         plan = plan_for(SHAPES[name][0], studies.get(each.command.subject), options)
         for case in long:
-            again = [
-                one
-                for one in plan.studied
-                if (one.benchmark, one.placement.label, one.factors)
-                == (case.benchmark, case.placement.label, case.factors)
-                and str(one.params["n"]) == str(case.params["n"])
-            ]
+            again = [one for one in plan.studied if same_problem(one) == same_problem(case)]
             assert again
             assert max(sum(one.id in launch.cases for launch in plan.order) for one in again) >= CONFIDENT
     assert found
+
+
+@pytest.mark.parametrize(("chosen", "launches"), [("hpl.n=33024", 0), ("n=33024", 0), ("hpl.nb=128", 1)])
+def test_a_size_that_is_chosen_has_no_fewer_launches(chosen: str, launches: int) -> None:
+    measure = Measure("hpl", ("all",), axes={"n": "largest"}, launches=1)
+    (found,) = with_choices([measure], choices([chosen], [measure]))
+    assert found.launches == launches

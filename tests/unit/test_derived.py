@@ -76,7 +76,8 @@ def test_a_ratio_of_a_run_is_taken_block_by_block_with_an_interval(epyc: Figures
     assert found.quantity.basis == "interval"
     assert len(found.launches) == 6
     assert found.quantity.lo <= 0.5 <= found.quantity.hi
-    a, b = (derived.value(each, epyc) for each in ratio.operands)
+    figures = {each.estimate.id: each for each in epyc.measured}
+    a, b = (figures[name] for name in found.of)
     of_a, of_b = ({one.block: one.value for one in each.launches} for each in (a, b))
     assert {one.block: one.value for one in found.launches} == {at: of_a[at] / of_b[at] for at in of_a}
 
@@ -194,3 +195,40 @@ def test_a_rate_of_the_largest_order_in_one_launch_cannot_be_told() -> None:
     rows = [row for row in found.rows if "n=159744" in row.own]
     assert {(row.standing, row.launches) for row in rows} == {("few", 1)}
     assert not [row for row in found.rows if row.benchmark == "hpl" and row.standing == "worse"]
+
+
+def test_two_operands_of_one_node_each_are_paired_within_a_node(epyc: Figures) -> None:
+    """Not the best half of one node over the best whole of another one, which the nodes decide, too."""
+    half, whole = Operand("stream", placement="half"), Operand("stream", placement="all")
+
+    def scaled(placement: str, host: str, times: float) -> list[Measured]:
+        word = f"stream/{placement}/first-touch/"
+        (of_run,) = (
+            each
+            for each in epyc.measured
+            if each.estimate.id.startswith(word)
+            and each.estimate.kernel == "triad"
+            and each.estimate.metric == "bandwidth"
+            and each.estimate.placement.hosts == (host,)
+        )
+        value = of_run.estimate.value
+        assert value
+        launches = tuple(msgspec.structs.replace(one, value=one.value * times) for one in of_run.launches)
+        return [
+            Measured(msgspec.structs.replace(of_run.estimate, value=value.over(1 / times, value.unit)), launches)
+        ]
+
+    first, other = epyc.run.plan.hosts[:2]
+    # The first node has the better half, the other one the better whole.
+    both = [*scaled("half", first, 1.2), *scaled("all", first, 1.0), *scaled("half", other, 1.0)]
+    figures = epyc._replace(measured=[*both, *scaled("all", other, 1.2)])
+    found = derived.evaluate(Derivation("ratio", half, whole), figures)
+    of = {each.estimate.id: each.estimate for each in figures.measured}
+    assert [of[name].placement.hosts for name in found.of] == [(first,), (first,)]
+    assert found.quantity.value == pytest.approx(1.2, rel=0.1)
+    assert len(found.launches) == 6
+
+    # Only where no node has both, across nodes.
+    apart = epyc._replace(measured=[*scaled("half", first, 1.2), *scaled("all", other, 1.2)])
+    across = derived.evaluate(Derivation("ratio", half, whole), apart)
+    assert [of[name].placement.hosts for name in across.of] == [(first,), (other,)]
