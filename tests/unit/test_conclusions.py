@@ -8,18 +8,21 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
-from tests.simulation import SANDY_BRIDGE, simulated_run
+from tests.simulation import SANDY_BRIDGE, plan_for, simulated_run
 from tests.unit.test_hpl import WITH_BLAS
 from tests.unit.test_like import GIVEN, SHAPES
 
 from assay import plan as planning
 from assay import references, store, studies
 from assay.analyse import analyse
+from assay.analyse.evidence import CONFIDENT
 from assay.cli import assay
 from assay.model.conclusion import Conclusion, Judged, Region
-from assay.model.plan import Study
+from assay.model.plan import Case, Measure, Study
 from assay.model.quantity import Quantity
 from assay.model.repetition import Repetition
+from assay.model.text import Command
+from assay.plan.chosen import choices, with_choices
 from assay.report import repetition
 from assay.simulation import Law
 from assay.simulation.law import Link
@@ -137,6 +140,12 @@ def two_networks(folder: Path, law: Law, launches: int = 6) -> Path:
     return simulated_run(folder, law, description=SANDY_BRIDGE, study=two_sizes(), options=options)
 
 
+GALLERY = Path(__file__).parents[2] / "docs/gallery"
+#: Networks as the runs of the gallery name them.
+TWO_OF: dict[str, dict[str, object]] = {
+    "epyc-7601": {"networks": {"edr": "mlx5_0:1"}, "nic_nodes": {"edr": 6}},
+    "leo": {"networks": {"sci": "sci0", "fe": "eth0"}},
+}
 FASTER = "InfiniBand QDR is more than 28 times as fast as Gigabit Ethernet"
 NEARER = "the direct connection is faster by about 0.6 µs"
 HARDLY = "but it hardly differs"
@@ -248,3 +257,41 @@ def test_terminal_json_and_comparison_have_the_same_conclusions(
     page = Path(CliRunner().invoke(assay, ["report", "last"]).stdout.strip()).read_text("utf-8")
     assert 'class="concluded"' in page
     assert 'id="repetition"' in page
+
+
+def same_problem(case: Case) -> tuple[object, ...]:
+    return case.benchmark, case.placement.label, case.factors, str(case.params.get("n"))
+
+
+@pytest.mark.parametrize("name", ["epyc-7601", "leo"])
+def test_the_command_for_a_solution_of_one_launch_measures_it_in_enough(name: str) -> None:
+    """On the same placement and of the same order, also where the order alone makes it long."""
+    run = store.load(GALLERY / f"like-{name}{'-simulated' * (name == 'leo')}.tar.xz")
+    analysed = analyse(run)
+    assert analysed.repetition
+    cases = {case.id: case for case in run.plan.cases}
+    used = {each.id: cases[each.case] for each in analysed.estimates if each.case in cases}
+    found = 0
+    for each in analysed.repetition.conclusions:
+        long = [used[of] for of in each.of if of in used and used[of].launches]
+        if each.doubt != "launches" or not long:
+            continue
+        found += 1
+        assert isinstance(each.command, Command)
+        given = dict(zip(each.command.options[::2], each.command.options[1::2], strict=True))
+        assert given.keys() == {"--set", "--launches"}
+        asked = {"values": (given["--set"],), "launches": int(given["--launches"]), **TWO_OF[name]}
+        options = replace(WITH_BLAS, hosts=run.plan.hosts, **asked)
+        plan = plan_for(SHAPES[name][0], studies.get(each.command.subject), options)
+        for case in long:
+            again = [one for one in plan.studied if same_problem(one) == same_problem(case)]
+            assert again
+            assert max(sum(one.id in launch.cases for launch in plan.order) for one in again) >= CONFIDENT
+    assert found
+
+
+@pytest.mark.parametrize(("chosen", "launches"), [("hpl.n=33024", 0), ("n=33024", 0), ("hpl.nb=128", 1)])
+def test_a_size_that_is_chosen_has_no_fewer_launches(chosen: str, launches: int) -> None:
+    measure = Measure("hpl", ("all",), axes={"n": "largest"}, launches=1)
+    (found,) = with_choices([measure], choices([chosen], [measure]))
+    assert found.launches == launches

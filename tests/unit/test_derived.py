@@ -1,6 +1,8 @@
 """Figures that follow from others: computed alike from a reference's own numbers and from those of a run."""
 
+from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -9,10 +11,12 @@ from tests.unit.rule_evidence import of
 from tests.unit.test_like import given
 
 from assay import references, store
-from assay.analyse import derived, examine, operands
+from assay.analyse import analyse, derived, examine, matching, operands
 from assay.analyse.curves import is_headline
 from assay.analyse.estimates import Measured
 from assay.analyse.operands import Figures, MissingError
+from assay.catalogue import benchmarks
+from assay.model.declaration import keep
 from assay.model.derivation import Derivation, Operand
 from assay.model.imported import Figure
 from assay.model.run import Run
@@ -43,6 +47,7 @@ def epyc(tmp_path_factory: pytest.TempPathFactory) -> Figures:
     return Figures(run, [each for each in examine(run).measured if is_headline(each.estimate)])
 
 
+GALLERY = Path(__file__).parents[2] / "docs/gallery"
 STREAM = Operand("stream", placement="all")
 
 
@@ -71,7 +76,8 @@ def test_a_ratio_of_a_run_is_taken_block_by_block_with_an_interval(epyc: Figures
     assert found.quantity.basis == "interval"
     assert len(found.launches) == 6
     assert found.quantity.lo <= 0.5 <= found.quantity.hi
-    a, b = (derived.value(each, epyc) for each in ratio.operands)
+    figures = {each.estimate.id: each for each in epyc.measured}
+    a, b = (figures[name] for name in found.of)
     of_a, of_b = ({one.block: one.value for one in each.launches} for each in (a, b))
     assert {one.block: one.value for one in found.launches} == {at: of_a[at] / of_b[at] for at in of_a}
 
@@ -134,3 +140,95 @@ def test_the_best_is_no_figure_that_all_launches_of_another_one_exceed(
     ]
     worst = msgspec.structs.replace(STREAM, take="worst")
     assert derived._taken(worst, turned).estimate.id == best
+
+
+#: A rate of a solver, by the order of its system, in ascending order: order, rate, launches.
+GROWS = ((16384, 867e9, 6), (32768, 900e9, 1), (159744, 1.1e12, 1))
+#: A problem of which a smaller one, in the caches, is faster.
+FALLS = ((16384, 1.1e12, 6), (159744, 867e9, 1))
+
+
+def solutions(sizes: Sequence[tuple[int, float, int]], benchmark: str, axis: str) -> list[Measured]:
+    """The rates, the best first, as figures of a benchmark that has this axis."""
+    by_rank = sorted(sizes, key=lambda each: -each[1])
+    return [
+        Measured(
+            of(
+                str(size),
+                rate,
+                launches=launches,
+                better="higher",
+                benchmark=benchmark,
+                params={axis: size},
+                declaration=keep(benchmarks.get(benchmark).declaration),
+            ),
+            (),
+        )
+        for size, rate, launches in by_rank
+    ]
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "axis", "sizes", "best"),
+    [
+        ("hpl", "n", GROWS, "159744"),
+        ("hpl", "n", GROWS[:2], "32768"),
+        ("hpl", "n", FALLS, "16384"),
+        ("pt2pt", "bytes", GROWS, "16384"),  # sizes of messages: one launch may have met it by chance
+    ],
+)
+def test_the_best_of_a_problem_that_grows_is_the_largest_even_of_one_launch(
+    benchmark: str, axis: str, sizes: Sequence[tuple[int, float, int]], best: str
+) -> None:
+    found = solutions(sizes, benchmark, axis)
+    assert derived._taken(STREAM, found).estimate.id == best
+    assert found[matching._best(found, range(len(found)))].estimate.id == best
+
+
+def test_a_rate_of_the_largest_order_in_one_launch_cannot_be_told() -> None:
+    """A run of the gallery: 867 GFLOP/s of six launches at n 16384 are no verdict on 1.1 TFLOP/s at 159744."""
+    found = analyse(store.load(GALLERY / "like-epyc-7601.tar.xz")).repetition
+    assert found
+    orders = [each for each in found.conclusions if any("n=159744" in of for of in each.of)]
+    assert {(each.truth, each.doubt) for each in orders} == {("cannot be told", "launches")}
+    assert len(orders) == 3
+    rows = [row for row in found.rows if "n=159744" in row.own]
+    assert {(row.standing, row.launches) for row in rows} == {("few", 1)}
+    assert not [row for row in found.rows if row.benchmark == "hpl" and row.standing == "worse"]
+
+
+def test_two_operands_of_one_node_each_are_paired_within_a_node(epyc: Figures) -> None:
+    """Not the best half of one node over the best whole of another one, which the nodes decide, too."""
+    half, whole = Operand("stream", placement="half"), Operand("stream", placement="all")
+
+    def scaled(placement: str, host: str, times: float) -> list[Measured]:
+        word = f"stream/{placement}/first-touch/"
+        (of_run,) = (
+            each
+            for each in epyc.measured
+            if each.estimate.id.startswith(word)
+            and each.estimate.kernel == "triad"
+            and each.estimate.metric == "bandwidth"
+            and each.estimate.placement.hosts == (host,)
+        )
+        value = of_run.estimate.value
+        assert value
+        launches = tuple(msgspec.structs.replace(one, value=one.value * times) for one in of_run.launches)
+        return [
+            Measured(msgspec.structs.replace(of_run.estimate, value=value.over(1 / times, value.unit)), launches)
+        ]
+
+    first, other = epyc.run.plan.hosts[:2]
+    # The first node has the better half, the other one the better whole.
+    both = [*scaled("half", first, 1.2), *scaled("all", first, 1.0), *scaled("half", other, 1.0)]
+    figures = epyc._replace(measured=[*both, *scaled("all", other, 1.2)])
+    found = derived.evaluate(Derivation("ratio", half, whole), figures)
+    of = {each.estimate.id: each.estimate for each in figures.measured}
+    assert [of[name].placement.hosts for name in found.of] == [(first,), (first,)]
+    assert found.quantity.value == pytest.approx(1.2, rel=0.1)
+    assert len(found.launches) == 6
+
+    # Only where no node has both, across nodes.
+    apart = epyc._replace(measured=[*scaled("half", first, 1.2), *scaled("all", other, 1.2)])
+    across = derived.evaluate(Derivation("ratio", half, whole), apart)
+    assert [of[name].placement.hosts for name in across.of] == [(first,), (other,)]

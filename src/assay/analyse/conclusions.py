@@ -1,6 +1,6 @@
 """Judges the conclusions of a publication: by its own printed figures, and by those of a run."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -19,6 +19,7 @@ from assay.model.derivation import Derivation
 from assay.model.families import family
 from assay.model.measurands import DECLARED, FACTOR_ROLES, SETTABLE
 from assay.model.placement import parsed
+from assay.model.plan import Case
 from assay.model.quantity import Quantity
 from assay.model.run import Run
 from assay.model.text import Command, cli, joined, listed, text
@@ -129,8 +130,26 @@ def _few(judged: Judged, own: Figures, study: str) -> Judged:
     if all(each.value and each.value.has_interval for each in used):
         return _doubted(judged, "launches", text("it is one number of all launches, without an interval"))
     if long:
-        return _doubted(judged, "launches", why, cli("run", long, "--launches", str(CONFIDENT)))
+        command = _repeated(
+            [cases[each.case] for each in used if each.benchmark == long and each.case in cases], own.run, study
+        )
+        return _doubted(judged, "launches", why, command)
     return _doubted(judged, "launches", why, _longer(own.run, study, CONFIDENT))
+
+
+def _repeated(long: Sequence[Case], run: Run, study: str) -> str:
+    """The study with solutions that take long in all launches: a size that is chosen has no fewer; empty without.
+
+    Args:
+        long: cases of one benchmark.
+        run: that measured them in too few launches.
+        study: that places them as they are.
+    """
+    declared = run.plan.declared(long[0].benchmark)
+    axis = declared.larger.axis if declared.larger else ""
+    sizes = dict.fromkeys(str(case.params[axis]) for case in long if case.launches and axis in case.params)
+    chosen = f"{declared.name}.{axis}={','.join(sizes)}"
+    return cli("run", study, "--set", chosen, "--launches", str(CONFIDENT)) if sizes else ""
 
 
 def _longer(run: Run, study: str, launches: int) -> Command:

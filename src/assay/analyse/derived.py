@@ -73,10 +73,32 @@ def evaluate(
         _system(operand, figures, others)
     if derivation.along:
         return _extreme(derivation, figures, others) if derivation.b else _best_at(derivation, figures, region)
-    a, *b = (value(operand, figures, others) for operand in derivation.operands)
-    if not b:
-        return a
-    return _combined(derivation.operation, a, b[0], unit)
+    if derivation.b is None:
+        return value(derivation.a, figures, others)
+    both = _within_node(derivation.a, derivation.b, figures)
+    a, b = both or (value(operand, figures, others) for operand in derivation.operands)
+    return _combined(derivation.operation, a, b, unit)
+
+
+def _within_node(a: Operand, b: Operand, figures: Figures) -> tuple[Value, Value] | None:
+    """The values of two operands on the same node, where each would be the best of another one; else None.
+
+    Half of the cores of one node over all of another one is also a ratio of the two nodes.
+    """
+    if any(each.reference or each.take == WORST_NODE or each.aspect in aspects.OF_MACHINES for each in (a, b)):
+        return None
+    of_a, of_b = select(figures, a), select(figures, b)
+    alone, other = (_hosts(_taken(each, found)) for each, found in ((a, of_a), (b, of_b)))
+    common = set(map(_hosts, of_a)) & set(map(_hosts, of_b))
+    if alone == other or len(alone) != 1 or len(other) != 1 or not any(len(hosts) == 1 for hosts in common):
+        return None
+    first = _taken(a, [each for each in of_a if _hosts(each) in common and len(_hosts(each)) == 1])
+    second = _taken(b, [each for each in of_b if _hosts(each) == _hosts(first)])
+    return _value(first, a, figures.run), _value(second, b, figures.run)
+
+
+def _hosts(measured: Measured) -> tuple[str, ...]:
+    return measured.estimate.placement.hosts
 
 
 def value(operand: Operand, figures: Figures, others: Mapping[str, Figures] = {}) -> Value:
@@ -98,14 +120,15 @@ def _system(operand: Operand, figures: Figures, others: Mapping[str, Figures]) -
 def _taken(operand: Operand, found: Sequence[Measured]) -> Measured:
     """One of several: the best, the worst, or the one at the largest value of an axis.
 
-    If any of them has an interval, the best and the worst are taken among those that have one: the best of several
-    sizes is not one that a single launch met by chance. Where all launches of another one, at least two, are
-    beyond that interval, it is that one: a budget may cut the sizes that are the best.
+    The best is that of `matching.best_of`. The worst has an interval, if any has one, and if no other one is
+    beyond it in all launches.
     """
+    if operand.take == "best":
+        return found[matching.best_of([each.estimate for each in found])]
     sure = [each for each in found if each.estimate.value and each.estimate.value.has_interval] or found
-    if operand.take in {"best", "worst"}:
-        at = 0 if operand.take == "best" else -1
-        return found[at] if matching.is_beyond(found[at].estimate, sure[at].estimate, best=at == 0) else sure[at]
+    if operand.take == "worst":
+        is_beyond = matching.is_beyond(found[-1].estimate, sure[-1].estimate, best=False)
+        return found[-1] if is_beyond else sure[-1]
     found = sure if operand.take == WORST_NODE else found
     if operand.take == WORST_NODE:
         nodes = grouped(found, lambda each: each.estimate.placement.hosts)

@@ -75,14 +75,25 @@ def _seeking(
 
 
 def _best(figures: Sequence[Measured], among: Sequence[int]) -> int:
-    """The best of several sizes: one that has an interval, if no other one is beyond it in all launches."""
+    """The best of several: see `best_of`."""
+    ranked = sorted(among, key=lambda at: figures[at].estimate.rank, reverse=True)
+    return ranked[best_of([figures[at].estimate for at in ranked])]
 
-    def rank(at: int) -> tuple[bool, tuple[bool, float]]:
-        value = figures[at].estimate.value
-        return value is not None and value.has_interval, figures[at].estimate.rank
 
-    sure, best = max(among, key=rank), max(among, key=lambda at: figures[at].estimate.rank)
-    return best if is_beyond(figures[best].estimate, figures[sure].estimate) else sure
+def best_of(ranked: Sequence[Estimate]) -> int:
+    """Return the position of the best of several sizes, which are given in the order of their ranks.
+
+    It is one that has an interval: the best of several sizes of messages is not one that a single launch met by
+    chance. Where all launches of the first one, at least two, are beyond that interval, it is the first: a budget
+    may cut the sizes that are the best. The rate of a problem grows with its size, which is no chance: where the
+    largest problem is better than what has an interval, it is the largest, even of a single launch.
+    """
+    sure = next((at for at, each in enumerate(ranked) if each.value and each.value.has_interval), 0)
+    if is_beyond(ranked[0], ranked[sure]):
+        return 0
+    sizes = [roles.size_of_solved(each) for each in ranked]
+    largest = sizes.index(max(sizes))
+    return min(sure, largest) if sizes[largest] > sizes[sure] else sure
 
 
 def is_beyond(one: Estimate, other: Estimate, *, best: bool = True) -> bool:

@@ -87,6 +87,13 @@ def problem_size(declared: Declaration, problem: Mapping[str, ParamValue]) -> fl
     return levels.index(value) if value in levels else None
 
 
+def size_of_solved(estimate: Estimate) -> float:
+    """How large the problem is that a rate of solving is of; 0 of other figures, whose sizes are of no problem."""
+    if estimate.better != "higher" or not solves(estimate):
+        return 0.0
+    return problem_size(estimate.declared, estimate.params) or 0.0
+
+
 def message_curves(declarations: Iterable[Declaration]) -> Mapping[str, Literal["", "MPI", "TCP"]]:
     """Benchmarks with curves of messages between two ranks -> transport; one-sided ones are last."""
     curves = (declared for declared in declarations if declared.between_two)

@@ -96,13 +96,18 @@ def _choice(request: str, measures: Sequence[Measure]) -> Choice:
 
 
 def with_choices(measures: Iterable[Measure], chosen: Sequence[Choice]) -> Iterator[Measure]:
-    """The measures with the chosen values; a choice for one benchmark overrides a choice for all."""
+    """The measures with the chosen values; a choice for one benchmark overrides a choice for all.
+
+    A study gives the largest problem fewer launches, because it takes long. A chosen size gets all launches.
+    """
     for measure in measures:
-        axes = dict(measure.axes)
+        axes, launches = dict(measure.axes), measure.launches
+        larger = benchmarks.get(measure.benchmark).larger if launches else None
         for each in sorted(chosen, key=lambda one: bool(one.benchmark)):
             if each.of(measure):
                 axes[each.axis] = each.values
-        yield msgspec.structs.replace(measure, axes=axes)
+                launches = 0 if larger and each.axis == larger.axis else launches
+        yield msgspec.structs.replace(measure, axes=axes, launches=launches)
 
 
 def fixes_sizes(measures: Iterable[Measure], chosen: Sequence[Choice]) -> bool:
