@@ -1,11 +1,12 @@
 """Publications among the compared systems: their conclusions, judged by each measured run, else by themselves."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
-from assay import references
+from assay import references, store
 from assay.analyse import examine, repetition
+from assay.analyse.conclusions import systems_of
 from assay.analyse.evidence import CONFIDENT
 from assay.compare.sides import Side, Sides, is_reference
 from assay.model.conclusion import Judged
@@ -27,7 +28,28 @@ def repetitions(sides: Sides, given: Mapping[str, str] = {}) -> tuple[Repetition
     measured = [side for side in sides.sides if side.run.imported is None]
     if not measured:
         return tuple(side.analysis.repetition for side in published if side.analysis.repetition)
-    return tuple(found for own in measured for found in _of_run(own, published, given))
+    by_runs = (found for own in measured for found in _of_run(own, published, given))
+    return (*by_runs, *_of_systems(measured, given))
+
+
+def _of_systems(measured: Sequence[Side], given: Mapping[str, str]) -> Iterator[Repetition]:
+    """What a publication says of its system beside another one, judged by a run of each."""
+    runs = {each.run.plan.reference: each.run for each in reversed(measured)}
+    for name in dict.fromkeys(each.run.plan.reference for each in measured):
+        if name not in references.names():
+            continue
+        systems = runs.keys() & systems_of(store.load(references.path(name)))
+        if systems:
+            others = {each: examine(runs[each]) for each in sorted(systems)}
+            found = repetition.repeated(examine(runs[name]), name, given, others)
+            rows = tuple(msgspec.structs.replace(row, conclusions=()) for row in found.rows)
+            yield msgspec.structs.replace(
+                found, rows=rows, conclusions=tuple(each for each in found.conclusions if _names(each, systems))
+            )
+
+
+def _names(judged: Judged, systems: Collection[str]) -> bool:
+    return any(each.reference in systems for each in judged.conclusion.quantity.operands)
 
 
 def _of_run(own: Side, published: list[Side], given: Mapping[str, str]) -> Iterator[Repetition]:
