@@ -336,7 +336,7 @@ def test_the_next_command_keeps_what_says_where_and_how(tmp_path: Path, monkeypa
     monkeypatch.setenv("COLUMNS", "500")
     monkeypatch.setattr("assay.cli.support.fitness._mpis", lambda _names: ())
     monkeypatch.setattr("assay.cli.support.fitness._builds", lambda _mpis: [])
-    for where in (["--hosts", "n1,n2"], ["--hostfile", str(tmp_path / "nodes")]):
+    for where in (["--hosts", "n[1-2]"], ["--hostfile", str(tmp_path / "nodes")]):
         words = [*where, "--ssh-config", str(tmp_path / "config")]
         result = CliRunner().invoke(assay, ["doctor", *words])
         assert result.exit_code == 0, result.output

@@ -222,6 +222,7 @@ def rows(draw: st.DrawFn) -> str:
 @example(f"{HEAD}\nonesided,transfer,latency,s,1.0,all,,,operation=put pattern=latency bytes=8,")
 @example(f"{HEAD}\nstream,triad,traffic,B/s,1.0,all,,,,\nhimeno,jacobi,rate,flop/s,1.0,all,,,,")
 @example(f"{HEAD}\nhpcg,rate,rate,flop/s,1.0,all,,,n=16,")
+@example(f"{HEAD}\nweather,rate,rate,update/s,1.0,all,,,,")
 @counted
 def test_any_figures_under_our_names_can_be_analysed_shown_and_compared(text: str) -> None:
     found = importing.read("csv", [Text.of("fuzz.csv", text.encode())])

@@ -14,7 +14,7 @@ from assay.machine import system as systems
 from assay.machine.given import facts, with_given
 from assay.model.errors import UsageError
 from assay.model.facts import Fact
-from assay.model.machine import Machine
+from assay.model.machine import Device, Machine
 from assay.model.run import Run
 from assay.report import html, provenance, test_bed
 from assay.simulation import Law, SimulatedMachine
@@ -80,6 +80,8 @@ def test_driver_firmware_and_release_of_cards_are_read(tmp_path: Path) -> None:
 def test_the_test_bed_of_a_source_stands_beside_what_was_read_and_what_the_user_states(tmp_path: Path) -> None:
     root = tmp_path / "root"
     machine = planted(root)
+    shaped = {"speed": Fact(1e10, "bit/s", "/sys"), "shaped rate": Fact(1e9, "bit/s", "tc")}
+    machine = msgspec.structs.replace(machine, devices=(*machine.devices, Device("gbe0", "network", shaped)))
     files = {
         "sys/class/dmi/id/bios_vendor": "Dell Inc.",
         "sys/class/dmi/id/bios_version": "1.4.8",
@@ -99,6 +101,7 @@ def test_the_test_bed_of_a_source_stands_beside_what_was_read_and_what_the_user_
     assert ours["network: driver"] == "OFED MLNX_OFED_LINUX-5.8-1.1.2.1; rdma-core 39.0"
     profile = ours["system: system profile"]
     assert profile.startswith("performance; firmware Dell Inc. 1.4.8 (05/21/2018); tuned profile hpc-compute")
+    assert "gbe0 1.00 Gbit/s" in ours["network: link"]
     assert ours["memory: NUMA nodes"] == "1 in 1 package"
     assert ours["memory: interleaving (BIOS)"] == "not stated: `--level interleave=...`"
     stated = msgspec.structs.replace(run, plan=msgspec.structs.replace(run.plan, levels={"interleave": "die"}))

@@ -3,7 +3,9 @@
 import pytest
 
 from assay import importing
+from assay.catalogue import benchmarks
 from assay.importing import ImportOptions, Text
+from assay.importing.text import UNITS
 from assay.model.errors import UsageError
 from assay.model.imported import Figure, Table
 
@@ -278,3 +280,22 @@ def test_csv_takes_unknown_columns_as_parameters() -> None:
 )
 def test_csv_that_cannot_be_read_is_refused(text: str, reason: str) -> None:
     assert refused("csv", text).startswith(reason)
+
+
+def test_every_unit_of_assays_own_figures_can_be_imported_again() -> None:
+    own = {metric.unit for name in benchmarks.names() for metric in benchmarks.get(name).metrics}
+    assert {unit: UNITS.get(unit) for unit in own} == {unit: (unit, 1.0) for unit in own}
+
+
+def test_an_output_of_no_nodes_is_read() -> None:
+    """As a damaged file may say: the number of ranks on a node is then not known."""
+    text = (
+        "IOR-4.0.0: MPI Coordinated Test of Parallel I/O\nOptions:\napi : POSIX\naccess : file-per-process\n"
+        "nodes : 0\ntasks : 1\nxfersize : 1 GiB\nblocksize : 1000 GiB\n\n"
+        "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   "
+        "total(s)   iter\n"
+        "write     1290.15    1.26       793.7       1048576000 1048576    0.001      793.7      0.001      "
+        "793.7      0\n"
+    )
+    found = importing.read("ior", [Text.of("ior.txt", text.encode())])
+    assert [each.value for table in found.tables for each in table.figures if each.metric == "bandwidth"]

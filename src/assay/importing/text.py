@@ -60,6 +60,7 @@ UNITS = {
     "TFLOPS": ("flop/s", 1e12),
     "op/s": ("op/s", 1.0),
     "Mop/s": ("op/s", 1e6),
+    "update/s": ("update/s", 1.0),
     "Gup/s": ("update/s", 1e9),
     "Hz": ("Hz", 1.0),
     "Messages/s": ("1/s", 1.0),

@@ -77,7 +77,7 @@ def _stated_layout(table: Table, params: Params, word: Word, declared: Declarati
         on_node = int(word.ranks[0])
     stated_ranks = params.get("ranks", table.ranks or UNSTATED)
     ranks: Count = stated_ranks if isinstance(stated_ranks, int) else UNSTATED
-    if isinstance(nodes, int):
+    if isinstance(nodes, int) and nodes > 0:  # a damaged output may say 0
         if isinstance(on_node, int) and ranks == UNSTATED:
             ranks = on_node * nodes
         elif isinstance(ranks, int) and on_node == UNSTATED and not ranks % nodes:

@@ -93,7 +93,7 @@ class Rank(msgspec.Struct, frozen=True):
     requested_cpus: tuple[int, ...]
     cpus: tuple[int, ...]
     requested_memory: str
-    page_nodes: dict[str, int]
+    page_nodes: dict[Annotated[str, msgspec.Meta(pattern=r"^\d+$")], int]
     huge_page_share: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     proof: Literal["thread", "rank"] = "thread"
     devices: tuple[OpenedDevice, ...] | None = None

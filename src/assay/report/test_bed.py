@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from assay import references
-from assay.model.machine import Machine
+from assay.model.facts import Fact
+from assay.model.machine import Device, Machine
 from assay.model.run import Run
 from assay.model.text import joined, listed, text
 from assay.report import formatting, provenance
@@ -89,8 +90,13 @@ def _mpis(run: Run, _machine: Machine) -> str:
 
 def _links(_run: Run, machine: Machine) -> str:
     cards = (each for each in machine.devices if each.kind in {"network", "infiniband"})
-    rates = ((each.name, each.facts.get("rate") or each.facts.get("speed")) for each in cards)
+    rates = ((each.name, _rate(each)) for each in cards)
     return joined("; ", [f"{name} {provenance.fact(rate)}" for name, rate in rates if rate and rate.known])
+
+
+def _rate(card: Device) -> Fact | None:
+    """What the kernel lets pass, else what the port or the cable carries."""
+    return next(filter(None, map(card.facts.get, ("shaped rate", "rate", "speed"))), None)
 
 
 def _per_package(_run: Run, machine: Machine) -> str:

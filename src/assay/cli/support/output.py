@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from assay.model.folders import runs_folder
+from assay.model.node_sets import folded
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -146,7 +147,7 @@ def typed(without: set[str]) -> list[str]:
         if not given or parameter.name in without:
             continue
         if parameter.name == "nodes":
-            words += ["--hosts", ",".join(value or ())]
+            words += ["--hosts", folded(value or ())]
         else:
             for each in value if isinstance(value, tuple) else (value,):
                 flag = isinstance(parameter, click.Option) and parameter.is_flag

@@ -318,7 +318,7 @@ def order_and_cost(plan: Plan) -> list[str]:
         stated = ", ".join(f"{name} {level}" for name, level in plan.levels.items())
         lines.append(f"you state of the machine during the whole run: {stated}")
     if len(plan.hosts) > 1:
-        lines.append(f"nodes: {', '.join(plan.hosts)}")
+        lines.append(f"nodes: {folded(plan.hosts)}")
     budget = "no budget" if plan.budget_s is None else f"budget {duration(plan.budget_s)}"
     quiet_s, noisy_s = quiet_and_noisy_seconds(with_every_round(plan))
     takes = f"about {duration(noisy_s)}"

@@ -14,9 +14,9 @@ _PHASE = {"tendencies": text("computing"), "halo": text("messages"), "other": te
 
 def _name(e: Estimate) -> str:
     """Return `1600 x 800, all`."""
-    columns = int(e.params["nx"])
+    columns = int(e.params.get("nx", 0))  # an import may not state it
     copies = "" if works_together(e.params) else text("independent copies")
-    return joined(", ", [f"{columns} x {columns // 2}", solution.placed(e, copies)])
+    return joined(", ", [f"{columns} x {columns // 2}" if columns else "", solution.placed(e, copies)])
 
 
 def _of(head: str, metric: str) -> Column:
