@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from assay import store
 from assay.analyse import analyse
 from assay.cli import assay
+from assay.compare import page
 from assay.compare.meeting import Declared
 from assay.compare.repetitions import repetitions
 from assay.compare.sides import sides
@@ -20,8 +21,11 @@ DECLARED = Declared(allowed=("topology",), across="machine")
 PRINTED = {"large messages are about 3": 3.0, "latency is about 1.5": 1.5, "the whole cluster is about 9.5": 9.5}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_two_runs_in_any_order_judge_what_is_said_of_two_systems() -> None:
-    (found,) = repetitions(sides([store.load(path) for path in (SCI, LEO)], {}, DECLARED))
+    compared = sides([store.load(path) for path in (SCI, LEO)], {}, DECLARED)
+    (found,) = repetitions(compared)
+    assert "4 conclusions of leo" in page.render(compared)
     assert found.reference == "leo"
     for begin, number in PRINTED.items():
         (judged,) = (each for each in found.conclusions if each.conclusion.says.startswith(begin))
