@@ -224,6 +224,17 @@ def test_a_run_without_figures_costs_its_block_and_the_page_says_so(measured: Ma
 
 
 @pytest.mark.usefixtures("undrawn")
+def test_where_no_run_of_the_levels_has_figures_the_page_says_so(measured: Mapping[str, Sequence[Run]]) -> None:
+    runs = in_time(measured, "1441")
+    for number in range(len(runs)):
+        runs = without_a_run(runs, number)
+    written = page.render(levels(runs))
+    assert "Do not compare these figures." in written
+    assert "There are no figures to use." in written
+    assert "These figures can be compared." not in written
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_runs_in_no_block_are_left_out_and_named(measured: Mapping[str, Sequence[Run]]) -> None:
     runs = in_time(measured, "14411444")
     found, shown = compared(runs)

@@ -1,6 +1,7 @@
 """Judges the conclusions of a publication: by its own printed figures, and by those of a run."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -9,6 +10,7 @@ from assay.analyse import derived, source_levels, taken
 from assay.analyse.agreements import Published, agreement
 from assay.analyse.aspects import coordinate
 from assay.analyse.derived import Value
+from assay.analyse.estimates import Measured
 from assay.analyse.evidence import CONFIDENT, budget_of_launches, sufficient_budget
 from assay.analyse.operands import Figures, MissingError, cut, of_reference, select
 from assay.analyse.taken import NETWORK
@@ -33,12 +35,15 @@ _EQUAL = Quantity(1.0, 1.0, 1.0, basis="imported")
 _TRUTHS: Mapping[bool | None, Truth] = {True: "holds", False: "does not hold", None: "cannot be told"}
 
 
-def conclusions(reference: Run, own: Figures | None = None) -> tuple[Judged, ...]:
+def conclusions(
+    reference: Run, own: Figures | None = None, systems: Mapping[str, Figures] = {}
+) -> tuple[Judged, ...]:
     """Judge every conclusion of a reference.
 
     Args:
         reference: the publication as a run.
         own: figures of a run that repeats it; None: only the printed figures are judged.
+        systems: name of another reference -> figures of a run that repeats it, see `of_system`.
     """
     if reference.imported is None:
         return ()
@@ -49,9 +54,41 @@ def conclusions(reference: Run, own: Figures | None = None) -> tuple[Judged, ...
         follows = _printed(each, published, others)
         printed = follows or each.value or (_EQUAL if each.assumes == "same" else None)
         is_stated = follows is None and printed is not None
-        judged = _by_run(each, printed, own, reference) if own else _by_source(each, printed)
+        judged = _by_run(each, printed, _Own(own, systems), reference) if own else _by_source(each, printed)
         found.append(msgspec.structs.replace(judged, is_stated=is_stated))
     return tuple(found)
+
+
+class _Own(NamedTuple):
+    """Figures of a run, and those of runs of other systems by the reference that each repeats."""
+
+    figures: Figures
+    systems: Mapping[str, Figures]
+
+    @property
+    def together(self) -> Figures:
+        """The figures of all; see `of_system`."""
+        measured = (one for each in self.systems.values() for one in each.measured)
+        return self.figures._replace(measured=[*self.figures.measured, *measured])
+
+
+def of_system(figures: Figures) -> Figures:
+    """Return figures as those of another system: their ids are its own, and their launches share no block."""
+
+    def apart(one: Measured) -> Measured:
+        named = msgspec.structs.replace(one.estimate, id=f"{figures.run.info.id} {one.estimate.id}")
+        launches = (msgspec.structs.replace(each, block=-1 - each.block) for each in one.launches)
+        return Measured(named, tuple(launches))
+
+    varied = NETWORK in {each.name for each in figures.run.plan.factors}
+    networks = figures.networks if varied else dict.fromkeys(figures.networks, "")  # its only one has no name
+    return figures._replace(measured=[apart(one) for one in figures.measured], networks=networks)
+
+
+def systems_of(reference: Run) -> frozenset[str]:
+    """Return the names of the other publications with whose systems its conclusions compare."""
+    found = reference.imported.conclusions if reference.imported else ()
+    return frozenset(each.reference for rule in found for each in rule.quantity.operands if each.reference)
 
 
 def _others(conclusions: Iterable[Conclusion]) -> dict[str, Figures]:
@@ -81,15 +118,16 @@ def _by_source(conclusion: Conclusion, printed: Quantity | None) -> Judged:
     )
 
 
-def _by_run(conclusion: Conclusion, printed: Quantity | None, own: Figures, reference: Run) -> Judged:
+def _by_run(conclusion: Conclusion, printed: Quantity | None, of: _Own, reference: Run) -> Judged:
+    own, systems = of
     judged = msgspec.structs.replace(_by_source(conclusion, printed), truth=_TRUTHS[None], doubt="")
     study = f"like:{reference.info.id}"
-    if doubted := _of_others(judged, own, reference):
+    if doubted := _of_others(judged, of, reference):
         return doubted
     try:
-        found = derived.evaluate(conclusion.quantity, own, region=conclusion.region)
+        found = derived.evaluate(conclusion.quantity, own, systems, region=conclusion.region)
     except MissingError as missing:
-        return _unmeasured(judged, own, study, missing)
+        return _lacking(judged, of, study, missing)
     if _is_one_figure(conclusion.quantity, found) or _is_one_point(conclusion.quantity, own):
         return _doubted(judged, "unmeasured", text("the same figure is both sides of it here"))
     blocks = len(found.launches) if conclusion.quantity.b and len(found.launches) > 1 else 0
@@ -97,8 +135,8 @@ def _by_run(conclusion: Conclusion, printed: Quantity | None, own: Figures, refe
         judged, quantity=found.quantity, of=found.of, blocks=blocks, agreement=_agreement(judged, found.quantity)
     )
     holds = conclusion.region.holds(found.quantity)
-    if not derived.is_sure(found, own):
-        return _few(judged, own, study)
+    if not derived.is_sure(found, of.together):
+        return _few(judged, of.together, study)
     if holds is None:
         launches = 2 * max(own.run.plan.launches, CONFIDENT)
         return _doubted(judged, "straddles", command=_longer(own.run, study, launches))
@@ -162,13 +200,17 @@ def _rest(run: Run) -> Command:
     return cli("resume", run.info.id, *sufficient_budget(run))
 
 
-def _of_others(judged: Judged, own: Figures, reference: Run) -> Judged | None:
+def _of_others(judged: Judged, of: _Own, reference: Run) -> Judged | None:
     """Say which other system, or which level of a factor, a conclusion needs; None if it needs none."""
     quantity, study = judged.conclusion.quantity, f"like:{reference.info.id}"
-    other = next((each.reference for each in quantity.operands if each.reference), "")
+    own, systems = of
+    other = next((each.reference for each in quantity.operands if each.reference not in {"", *systems}), "")
     if other:
-        why = text("it compares two systems: this one and {name}", name=other)
-        return _doubted(judged, "machine", why, cli("run", f"like:{other}"))
+        why = text(
+            "it compares two systems: on the other one {command}, then here", command=cli("run", f"like:{other}")
+        )
+        there = cli("compare", own.run.info.id, "RUN_THERE", "--across", "machine", "--allow", "topology")
+        return _doubted(judged, "machine", why, there)
     for factor, wanted in _absent_levels(quantity, own, reference):
         if factor in source_levels.stated(reference):
             return _doubted(judged, "level", *source_levels.lacking(reference, own.run, factor, wanted))
@@ -190,6 +232,16 @@ def _of_others(judged: Judged, own: Figures, reference: Run) -> Judged | None:
     return None
 
 
+def _lacking(judged: Judged, of: _Own, study: str, missing: MissingError) -> Judged:
+    """Say which run lacks a figure: that of the publication, or the one of another system, by its name."""
+    name = missing.operand.reference if missing.operand else ""
+    if not name:
+        return _unmeasured(judged, of.figures, study, missing)
+    there = _unmeasured(judged, of.systems[name], f"like:{name}", missing)
+    detail = text("{system}: {what}", system=name, what=there.detail)
+    return msgspec.structs.replace(there, detail=detail)
+
+
 def _unmeasured(judged: Judged, own: Figures, study: str, missing: MissingError) -> Judged:
     """Say what the run lacks for an operand, and the command that measures it."""
     operands = judged.conclusion.quantity.operands
@@ -204,7 +256,7 @@ def _unmeasured(judged: Judged, own: Figures, study: str, missing: MissingError)
     if any(cut(each, own.run) for each in asked):
         why = text("not measured: {why}", why=next(short.why for each in asked if (short := cut(each, own.run))))
         return _doubted(judged, "unmeasured", why, _rest(own.run))
-    networks = len({each.factors[NETWORK] for each in operands if NETWORK in each.factors})
+    networks = len({each.factors[NETWORK] for each in asked if NETWORK in each.factors})
     if networks and len(taken.by_rate(own.measured)) <= 1:
         why = text("it needs a second network between the nodes")
         return _doubted(judged, "network", why, cli("run", study, "--network", _NETWORKS))
@@ -214,9 +266,10 @@ def _unmeasured(judged: Judged, own: Figures, study: str, missing: MissingError)
 
 def _absent_levels(quantity: Derivation, own: Figures, reference: Run) -> Iterator[tuple[str, list[str]]]:
     """Factors with levels that the quantity needs and the run lacks; networks meet by role."""
-    factors = dict.fromkeys(name for each in quantity.operands for name in each.factors if name != NETWORK)
+    here = [each for each in quantity.operands if not each.reference]
+    factors = dict.fromkeys(name for each in here for name in each.factors if name != NETWORK)
     for name in factors:
-        wanted = list(dict.fromkeys(each.factors[name] for each in quantity.operands if name in each.factors))
+        wanted = list(dict.fromkeys(each.factors[name] for each in here if name in each.factors))
         if name in source_levels.stated(reference):
             if not all(source_levels.has(reference, own.run, name, level) for level in wanted):
                 yield name, wanted
@@ -244,7 +297,13 @@ def _is_one_figure(quantity: Derivation, found: Value) -> bool:
 def _is_one_point(quantity: Derivation, own: Figures) -> bool:
     """Whether the largest of an axis is compared with the best of it, where only one point of it was measured."""
     a, b = quantity.a, quantity.b
-    if b is None or a.take == b.take or a.take in {"best", "worst", derived.WORST_NODE}:
+    if (
+        b is None
+        or a.reference
+        or b.reference
+        or a.take == b.take
+        or a.take in {"best", "worst", derived.WORST_NODE}
+    ):
         return False
     return len({coordinate(each.estimate, a.take) for each in select(own, a)}) == 1
 

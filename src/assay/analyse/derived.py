@@ -66,7 +66,9 @@ def evaluate(
     Raises:
         MissingError: an operand has no figure, or they have no such relation.
     """
-    systems = sorted({operand.factors.get(_SYSTEM, "") for operand in derivation.operands})
+    systems = sorted(
+        {each.factors.get(_SYSTEM, "") for each in derivation.operands if each.reference not in others}
+    )
     if len(systems) > 1 and not figures.exact and _SYSTEM not in {each.name for each in figures.run.plan.factors}:
         raise MissingError(text("it needs two operating systems: {a} and {b}", a=systems[0], b=systems[1]))
     for operand in derivation.operands:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from assay import references, store
 from assay.analyse import derived, imported, matching, operands, source_levels, taken
 from assay.analyse.agreements import Published, agreement, standing
-from assay.analyse.conclusions import conclusions
+from assay.analyse.conclusions import conclusions, of_system
 from assay.analyse.curves import is_headline
 from assay.analyse.derived import Value
 from assay.analyse.estimates import Measured
@@ -41,17 +41,22 @@ def _itself(reference: Run) -> Repetition:
     return Repetition(reference.info.id, _label(reference), conclusions=conclusions(reference))
 
 
-def repeated(evidence: Evidence, name: str, given: Mapping[str, str] = {}) -> Repetition:
+def repeated(
+    evidence: Evidence, name: str, given: Mapping[str, str] = {}, others: Mapping[str, Evidence] = {}
+) -> Repetition:
     """Return what a run repeats of a publication.
 
     Args:
         evidence: of the run.
         name: of the reference.
         given: network of one system -> network of the other, in lower case, as the user says.
+        others: name of another reference -> the evidence of a run that repeats it on another system.
     """
     reference = store.load(references.path(name))
     own, networks = _own(evidence, reference, given)
-    judged = conclusions(reference, own)
+    sources = {other: store.load(references.path(other)) for other in others}
+    systems = {other: of_system(_own(others[other], source, given)[0]) for other, source in sources.items()}
+    judged = conclusions(reference, own, systems)
     return Repetition(name, _label(reference), tuple(_rows(reference, own, judged)), judged, networks=networks)
 
 

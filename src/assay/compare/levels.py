@@ -12,6 +12,7 @@ from assay.analyse.statistics import median_interval
 from assay.compare.environment import differences, refuse_undeclared
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
+from assay.model.plan import Factor
 from assay.model.prices import price
 from assay.model.run import Run
 
@@ -103,6 +104,28 @@ def _pooled(blocks: dict[int, Evidence]) -> Evidence:
         predictions=(),
         blocks=blocks,
     )
+
+
+def beside(levels: Sequence[Evidence], factor: str) -> Evidence:
+    """Return the evidence of all levels as that of one run that varied the factor in its blocks."""
+    base = levels[0]
+    names = tuple(each.run.plan.levels[factor] for each in levels)
+    others = {name: level for name, level in base.run.plan.levels.items() if name != factor}
+    factors = (*base.run.plan.factors, Factor(factor, names, "commands"))
+    plan = msgspec.structs.replace(base.run.plan, levels=others, factors=factors)
+    measured = tuple(
+        _at(one, factor, name) for each, name in zip(levels, names, strict=True) for one in each.measured
+    )
+    return msgspec.structs.replace(base, run=msgspec.structs.replace(base.run, plan=plan), measured=measured)
+
+
+def _at(figure: Measured, factor: str, level: str) -> Measured:
+    """A figure at its level: ids are unique among the levels."""
+    estimate = figure.estimate
+    named = msgspec.structs.replace(
+        estimate, id=f"{estimate.id} {factor}={level}", factors={**estimate.factors, factor: level}
+    )
+    return Measured(named, figure.launches)
 
 
 def _figures(of: Iterable[tuple[int, Measured]]) -> list[Measured]:

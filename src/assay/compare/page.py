@@ -189,6 +189,8 @@ def _verdict(sides: Sides, summaries: Sequence[tuple[Side, Summary]]) -> Verdict
         return Verdict("care", text("Compare these figures with care."), NO_SAMPLES)
     empty = [side for side, _ in summaries if sides.factor and not selection.measured(side.analysis.estimates)]
     having = [each for each in summaries if each[0] not in empty]
+    if not having:
+        return Verdict("bad", text("Do not compare these figures."), text("There are no figures to use."))
     side, worst = max(having, key=lambda each: ("good", "care", "bad").index(each[1].verdict.grade))
     if empty and worst.verdict.grade != "bad":  # the other blocks are what they are
         why = _with_system(empty[0], text("There are no figures to use."))

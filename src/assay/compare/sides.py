@@ -1,16 +1,17 @@
 """Runs, imports and published systems side by side: their labels, their figures, and the words of curves."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePath
 
 import msgspec
 
-from assay import references
-from assay.analyse import conclude, taken
+from assay import references, store
+from assay.analyse import conclude, repetition, source_levels, taken
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages.steps import MessageLaw
+from assay.compare import levels
 from assay.compare.curves import RANKS, cpus_of_rank
 from assay.compare.meeting import ANYTHING, Declared
 from assay.compare.phrases import number
@@ -21,6 +22,7 @@ from assay.model.compared import Compared, Yardstick
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
 from assay.model.imported import UNSTATED
+from assay.model.repetition import Repetition
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
@@ -65,6 +67,7 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
         taken: which networks were taken for which, as sentences.
         factor: whose levels the sides are; empty if they are runs.
         left_out: runs that are in no block of the levels.
+        repeated: what all levels together repeat of the publications whose study their runs repeat.
     """
 
     sides: tuple[Side, ...]
@@ -73,6 +76,7 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
     taken: tuple[str, ...] = ()
     factor: str = ""
     left_out: tuple[Run, ...] = ()
+    repeated: tuple[Repetition, ...] = ()
 
     @property
     def singly(self) -> tuple[Side, ...]:
@@ -292,7 +296,20 @@ def sides(
         taken.sentences((labels[base], labels[own], pair) for base, own, pair in found.networks),
         declared.factor,
         tuple(found.left_out),
+        tuple(_repeated(found.evidence, declared.factor)) if declared.factor else (),
     )
+
+
+def _repeated(found: Sequence[Evidence], factor: str) -> Iterator[Repetition]:
+    """What all levels together repeat of each publication that names one of these levels."""
+    for name in dict.fromkeys(each.run.plan.reference for each in found):
+        source = store.load(references.path(name)) if name in references.names() else None
+        if source and any((factor, each.run.plan.levels[factor]) in _met(source, each.run) for each in found):
+            yield repetition.repeated(levels.beside(found, factor), name)
+
+
+def _met(source: Run, run: Run) -> Collection[tuple[str, str]]:
+    return source_levels.own(source, run).values()
 
 
 def _side(evidence: Evidence, label: str) -> Side:
@@ -311,6 +328,7 @@ def _side(evidence: Evidence, label: str) -> Side:
         models=evidence.models,
         comparisons=(),
         predictions=(),
+        repetition=repetition.of(evidence),
     )
     return Side(evidence.run, analysis, label, (), blocks)
 

@@ -32,7 +32,7 @@ def typed(text: str, run: Run, more: tuple[str, ...] = ()) -> str:
     that its source names. `more`: further options for commands that repeat the study.
     """
     if isinstance(text, Command):
-        return _shown(text, run) if text.verb in {"show", "report"} else _completed(text, run, more)
+        return _shown(text, run) if text.verb in {"show", "report", "compare"} else _completed(text, run, more)
     if isinstance(text, Joined):
         return texts.joined(text.separator, [typed(part, run, more) for part in text.parts])
     if isinstance(text, Phrase):
