@@ -29,15 +29,20 @@ def test_two_runs_in_any_order_judge_what_is_said_of_two_systems() -> None:
     assert found.reference == "leo"
     for begin, number in PRINTED.items():
         (judged,) = (each for each in found.conclusions if each.conclusion.says.startswith(begin))
-        assert judged.truth in {"holds", "does not hold"}
         assert judged.quantity
         assert judged.quantity.value == pytest.approx(number, rel=0.15)
+        if judged.doubt == "launches":  # the largest order was solved once
+            assert (number, judged.truth) == (9.5, "cannot be told")
+            continue
+        assert judged.truth in {"holds", "does not hold"}
         assert judged.quantity.has_interval or judged.quantity.basis == "derived"
         assert len(set(judged.of)) == 2
     for judged in found.conclusions:
         assert "sci" in {each.reference for each in judged.conclusion.quantity.operands}
-    (lacking,) = (each for each in found.conclusions if each.truth == "cannot be told")
-    assert (lacking.doubt, lacking.command) == ("unmeasured", "")
+    once, lacking = (each for each in found.conclusions if each.truth == "cannot be told")
+    assert {once.doubt, lacking.doubt} == {"launches", "unmeasured"}
+    lacking = lacking if lacking.doubt == "unmeasured" else once
+    assert not lacking.command
     assert lacking.detail.startswith("sci: ")
 
 
@@ -60,7 +65,7 @@ def test_the_command_shows_the_verdicts(form: str) -> None:
     assert answer.exit_code == 0, answer.output
     if form == "terminal":
         assert "4 conclusions of leo:" in answer.output
-        assert "1 cannot be told" in answer.output
+        assert "2 cannot be told" in answer.output
         return
     (found,) = json.loads(answer.stdout)["repetitions"]
-    assert sum(each["truth"] == "cannot be told" for each in found["conclusions"]) == 1
+    assert sum(each["truth"] == "cannot be told" for each in found["conclusions"]) == 2
