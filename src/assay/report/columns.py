@@ -1,7 +1,8 @@
 """Rows under headings in a terminal: figures are never broken, texts only between words.
 
 If a row is wider than the terminal, the cells that name it stand on a line above it, once for all rows that share
-them; the second and further ones follow their headings. If the figures alone are wider, each row becomes a paragraph.
+them; the second and further ones follow their headings. If the figures alone are wider, each row becomes a
+paragraph.
 """
 
 import itertools
@@ -59,7 +60,9 @@ def paragraphs(heads: Sequence[str], right: Sequence[bool], rows: Rows, room: in
 
 def _name(heads: Sequence[str], cells: Sequence[Text]) -> Text:
     """The cells that name a row: the first one below its heading, the others after theirs."""
-    headed = (Text(f"{head} ", "dim").append_text(cell) for head, cell in zip(heads[1:], cells[1:], strict=False) if cell)
+    headed = (
+        Text(f"{head} ", "dim").append_text(cell) for head, cell in zip(heads[1:], cells[1:], strict=False) if cell
+    )
     return Text(", ").join((*filter(None, cells[:1]), *headed))
 
 
