@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
+from tests import contradictions_of_runs
 from tests.simulation import SANDY_BRIDGE, plan_for, simulated_run
 from tests.unit.test_hpl import WITH_BLAS
 from tests.unit.test_like import GIVEN, SHAPES
@@ -105,9 +106,11 @@ def test_there_are_at_least_45_conclusions_each_with_its_place_and_its_assumptio
 
 
 def of_run(path: Path) -> dict[str, Judged]:
-    found = analyse(store.load(path)).repetition
-    assert found
-    return {each.conclusion.says: each for each in found.conclusions}
+    run = store.load(path)
+    analysis = analyse(run)
+    assert analysis.repetition
+    assert contradictions_of_runs.of_run(run, analysis) == []
+    return {each.conclusion.says: each for each in analysis.repetition.conclusions}
 
 
 @pytest.mark.parametrize("name", references.names())
