@@ -200,7 +200,10 @@ def of_remedies(run: Run, analysis: Analysis) -> list[str]:
     found = analysis.repetition
     offered = [
         *((each.id, remedies.typed(each.next, run)) for each in analysis.findings if each.next),
-        *((each.conclusion.says, repetition.decides(each, run)) for each in (found.conclusions if found else ())),
+        *(
+            (each.conclusion.says, repetition.decides(each, (run,)))
+            for each in (found.conclusions if found else ())
+        ),
         *((str(each.why), each.do) for each in summary.summary(run, analysis).next),
     ]
     lines = [f"{why}: {of}" for of, said in offered for one in commands(said) for why in of_command(one, run)]

@@ -195,7 +195,7 @@ def test_under_noise_it_cannot_be_told_and_more_launches_are_named(tmp_path: Pat
     assert (each.truth, each.doubt) == ("cannot be told", "straddles")
     assert each.quantity
     assert each.quantity.lo < 28 < each.quantity.hi
-    assert each.command == "assay run like:hpcdiy-qdr --launches 12 --budget 60m"
+    assert each.command == "assay run like:hpcdiy-qdr --launches 12 --budget 1h"
 
 
 def test_few_launches_have_no_interval_and_decide_nothing(tmp_path: Path) -> None:

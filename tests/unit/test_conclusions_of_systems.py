@@ -1,13 +1,18 @@
 """Sentences of a publication about its system and another one: judged by a run of each, both simulated."""
 
+import html
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from assay import store
-from assay.analyse import analyse
+from assay.analyse import analyse, examine
+from assay.analyse.estimates import Measured
+from assay.analyse.repetition import repeated
 from assay.cli import assay
 from assay.compare import page
 from assay.compare.meeting import Declared
@@ -18,6 +23,8 @@ from assay.model.conclusion import Judged
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 LEO, SCI = GALLERY / "like-leo-simulated.tar.xz", GALLERY / "like-sci.tar.xz"
 DECLARED = Declared(allowed=("topology",), across="machine")
+#: What decides a sentence of which SCI has the largest order once, with its nodes and its network.
+DECIDING = "assay run like:sci --hosts 'node[01-16]' --network sci=sci0 --set hpl.n=32256 --launches 6"
 #: Beginning of a sentence -> the number that the authors print.
 PRINTED = {
     "large messages over SCI are about 3": 3.0,
@@ -28,9 +35,11 @@ PRINTED = {
 
 @pytest.mark.usefixtures("undrawn")
 def test_two_runs_in_any_order_judge_what_is_said_of_two_systems() -> None:
-    compared = sides([store.load(path) for path in (SCI, LEO)], {}, DECLARED)
+    sci, leo = (store.load(path) for path in (SCI, LEO))
+    compared = sides([sci, leo], {}, DECLARED)
     (found,) = repetitions(compared)
-    assert "4 conclusions of leo" in page.render(compared)
+    shown = page.render(compared)
+    assert "4 conclusions of leo" in shown
     assert found.reference == "leo"
     for begin, number in PRINTED.items():
         (judged,) = (each for each in found.conclusions if each.conclusion.says.startswith(begin))
@@ -46,9 +55,52 @@ def test_two_runs_in_any_order_judge_what_is_said_of_two_systems() -> None:
         assert "sci" in {each.reference for each in judged.conclusion.quantity.operands}
     once, lacking = (each for each in found.conclusions if each.truth == "cannot be told")
     assert {once.doubt, lacking.doubt} == {"launches", "unmeasured"}
-    lacking = lacking if lacking.doubt == "unmeasured" else once
+    once, lacking = (once, lacking) if once.doubt == "launches" else (lacking, once)
+    assert once.command == "assay run like:sci --set hpl.n=32256 --launches 6"  # LEO was measured six times
     assert not lacking.command
-    assert lacking.detail.startswith("sci: ")
+    for each in (once, lacking):
+        assert each.detail.startswith("sci: ")
+        assert each.run == sci.info.id
+    of_leo = [each for each in found.conclusions if each.truth != "cannot be told"]
+    assert {each.run for each in of_leo} == {leo.info.id}
+    assert plain(shown).count(DECIDING) == 2  # at a glance, and in the table
+
+
+def plain(shown: str) -> str:
+    """The text of a page."""
+    return html.unescape(re.sub("<[^>]*>", "", shown))
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_commands_beside_a_publication_have_the_nodes_and_networks_of_the_run() -> None:
+    answer = CliRunner().invoke(assay, ["compare", "leo", str(LEO)], env={"COLUMNS": "400"})
+    beside = page.render(sides([store.load(store.find("leo")), store.load(LEO)], {}, DECLARED))
+    gallery = (GALLERY / "like-leo-simulated.md").read_text("utf-8")
+    for shown in (answer.output, plain(beside), gallery):
+        for options in ("--launches 12 --budget 48h", "--vary toolchain=intel,gcc", "--set hpl.n=33024"):
+            assert f"assay run like:leo --hosts 'node[01-12]' --network sci=sci0,fe=eth0 {options}" in shown
+
+
+@pytest.mark.parametrize(("wider", "other"), [("sci", "leo"), ("leo", "sci")])
+def test_of_two_systems_the_one_with_the_wider_interval_is_measured_longer(wider: str, other: str) -> None:
+    found = {each.run.plan.reference: each for each in (examine(store.load(path)) for path in (SCI, LEO))}
+    found[wider] = replace(found[wider], measured=tuple(map(widened, found[wider].measured)))
+    judged = repeated(found["leo"], "leo", {}, {"sci": found["sci"]}).conclusions
+    (latency,) = (
+        each for each in judged if each.conclusion.says.startswith("the latency of MPI over SCI is about 1.5")
+    )
+    assert latency.doubt == "straddles"
+    assert latency.command.startswith(f"assay run like:{wider} --launches 12 ")
+    assert latency.run == found[wider].run.info.id != found[other].run.info.id
+
+
+def widened(one: Measured) -> Measured:
+    """The figure with an interval from a half of it to twice as much."""
+    value = one.estimate.value
+    if value is None or not value.has_interval:
+        return one
+    wide = replace(value, lo=value.value / 2, hi=value.value * 2)
+    return Measured(replace(one.estimate, value=wide), one.launches)
 
 
 def test_beside_their_publication_each_sentence_is_judged_once() -> None:
@@ -79,9 +131,9 @@ def systems(judged: Judged) -> set[str]:
 
 def test_a_single_run_names_the_other_system_and_the_comparison_that_judges() -> None:
     run = store.load(LEO)
-    repeated = analyse(run).repetition
-    assert repeated
-    doubted = [each for each in repeated.conclusions if each.doubt == "machine"]
+    of_leo = analyse(run).repetition
+    assert of_leo
+    doubted = [each for each in of_leo.conclusions if each.doubt == "machine"]
     assert len(doubted) == 4
     for each in doubted:
         assert "assay run like:sci" in each.detail
@@ -97,6 +149,7 @@ def test_the_command_shows_the_verdicts(form: str) -> None:
     if form == "terminal":
         assert "4 conclusions of leo:" in answer.output
         assert "2 cannot be told" in answer.output
+        assert DECIDING in answer.output
         return
     (found,) = json.loads(answer.stdout)["repetitions"]
     assert sum(each["truth"] == "cannot be told" for each in found["conclusions"]) == 2

@@ -221,7 +221,7 @@ def test_what_others_measured_is_not_measured_again() -> None:
     ("words", "seconds"),
     [
         (("--confirm",), "75 s"),
-        (("--confirm-budget", "5m"), "5.0 min"),
+        (("--confirm-budget", "5m"), "5 min"),
         (("--budget", "30s", "--confirm"), "30 s"),
     ],
 )

@@ -8,12 +8,13 @@ from tests.simulation import begin, carry_on, described, plan_for
 
 from assay import store
 from assay.analyse import analyse
-from assay.cli.support.plan_page import duration, order_and_cost
+from assay.cli.support.plan_page import order_and_cost
 from assay.model.plan import Measure, Study
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.plan import Options
 from assay.plan.order import quiet_and_noisy_seconds
+from assay.report import formatting
 from assay.report.summary import spent
 from assay.simulation import Law, SimulatedMachine
 
@@ -84,4 +85,4 @@ def test_a_plan_foresees_what_a_run_takes_on_quiet_and_noisy_machines(
     assert noise > 0.01 or took_s < 1.2 * quiet_s
     assert noise < 0.1 or took_s > 0.8 * noisy_s  # it keeps figures imprecise
     words = " ".join(order_and_cost(plan))
-    assert f"{duration(quiet_s)} on a quiet machine to {duration(noisy_s)} on a noisy one" in words
+    assert f"{formatting.seconds(quiet_s)} on a quiet machine to {formatting.seconds(noisy_s)} on a noisy one" in words

@@ -142,7 +142,7 @@ def _rows(entry: Entry) -> Iterator[str]:
 
 def _conclusions(entry: Entry, _: str) -> Iterator[str]:
     found = repeated(entry)
-    table = repetition.conclusions(found)
+    table = repetition.conclusions(found, (read(entry)[0],))
     yield from (str(repetition.counted(found)), "")
     for row in (tuple(table.columns), *table.rows):
         yield "| " + " | ".join(str(cell).replace("|", r"\|") for cell in row) + " |"

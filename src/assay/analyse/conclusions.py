@@ -1,5 +1,6 @@
 """Judges the conclusions of a publication: by its own printed figures, and by those of a run."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from assay.model.measurands import DECLARED, FACTOR_ROLES, SETTABLE
 from assay.model.placement import parsed
 from assay.model.plan import Case
 from assay.model.quantity import Quantity
+from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import Command, cli, joined, listed, text
 
@@ -71,6 +73,10 @@ class _Own(NamedTuple):
         """The figures of all; see `of_system`."""
         measured = (one for each in self.systems.values() for one in each.measured)
         return self.figures._replace(measured=[*self.figures.measured, *measured])
+
+    def of(self, name: str) -> Figures:
+        """The figures of the run, or those of another system by the name of its reference."""
+        return self.systems[name] if name else self.figures
 
 
 def of_system(figures: Figures) -> Figures:
@@ -121,14 +127,16 @@ def _by_source(conclusion: Conclusion, printed: Quantity | None) -> Judged:
 
 def _by_run(conclusion: Conclusion, printed: Quantity | None, of: _Own, reference: Run) -> Judged:
     own, systems = of
-    judged = msgspec.structs.replace(_by_source(conclusion, printed), truth=_TRUTHS[None], doubt="")
-    study = f"like:{reference.info.id}"
+    judged = msgspec.structs.replace(
+        _by_source(conclusion, printed), truth=_TRUTHS[None], doubt="", run=own.run.info.id
+    )
     if doubted := _of_others(judged, of, reference):
         return doubted
     try:
         found = derived.evaluate(conclusion.quantity, own, systems, region=conclusion.region)
     except MissingError as missing:
-        return _lacking(judged, of, study, missing)
+        name = missing.operand.reference if missing.operand else ""
+        return _named(name, _unmeasured(judged, of.of(name), _study(name or reference.info.id), missing), of)
     if _is_one_figure(conclusion.quantity, found) or _is_one_point(conclusion.quantity, own):
         return _doubted(judged, "unmeasured", text("the same figure is both sides of it here"))
     blocks = len(found.launches) if conclusion.quantity.b and len(found.launches) > 1 else 0
@@ -142,18 +150,51 @@ def _by_run(conclusion: Conclusion, printed: Quantity | None, of: _Own, referenc
         flaw=_flaw(conclusion.quantity, of) if found.of else "",
     )
     holds = conclusion.region.holds(found.quantity)
-    if not derived.is_sure(found, of.together):
-        return _few(judged, of.together, study)
-    if holds is None:
-        launches = 2 * max(own.run.plan.launches, CONFIDENT)
-        return _doubted(judged, "straddles", command=_longer(own.run, study, launches))
-    return msgspec.structs.replace(judged, truth=_TRUTHS[holds])
+    is_sure = derived.is_sure(found, of.together)
+    if is_sure and holds is not None:
+        return msgspec.structs.replace(judged, truth=_TRUTHS[holds])
+    name = _least_certain(judged, of)
+    study, least = _study(name or reference.info.id), of.of(name)
+    if not is_sure:
+        return _named(name, _few(judged, least, study), of)
+    launches = 2 * max(least.run.plan.launches, CONFIDENT)
+    return _named(name, _doubted(judged, "straddles", command=_longer(least.run, study, launches)), of)
+
+
+def _study(reference: str) -> str:
+    return f"like:{reference}"
+
+
+def _used(judged: Judged, own: Figures) -> list[Estimate]:
+    """The figures of a system from which the quantity follows."""
+    return [each.estimate for each in own.measured if each.estimate.id in judged.of]
+
+
+def _least_certain(judged: Judged, of: _Own) -> str:
+    """The system with a figure without an interval, else the one with the widest: its launches decide."""
+
+    def width(name: str) -> float:
+        return max((_width(each.value) for each in _used(judged, of.of(name))), default=0.0)
+
+    return max(("", *of.systems), key=width)
+
+
+def _width(value: Quantity | None) -> float:
+    """The distance of both ends, relative to the value; infinite without an interval."""
+    return (value.hi - value.lo) / abs(value.value) if value and value.has_interval and value.value else math.inf
+
+
+def _named(name: str, doubted: Judged, of: _Own) -> Judged:
+    """Say of which system the doubt is, by its name, if it is another one, and which run decides it."""
+    if not name:
+        return doubted
+    detail = text("{system}: {what}", system=name, what=doubted.detail) if doubted.detail else ""
+    return msgspec.structs.replace(doubted, detail=detail, run=of.of(name).run.info.id)
 
 
 def _flaw(quantity: Derivation, of: _Own) -> Flaw:
     """Why the figures of one of its operands are not to be used."""
-    figures = (of.systems[each.reference] if each.reference else of.figures for each in quantity.operands)
-    return next(filter(None, (each.flaw for each in figures)), "")
+    return next(filter(None, (of.of(each.reference).flaw for each in quantity.operands)), "")
 
 
 def _agreement(judged: Judged, quantity: Quantity) -> Agreement | None:
@@ -169,7 +210,7 @@ def _agreement(judged: Judged, quantity: Quantity) -> Agreement | None:
 def _few(judged: Judged, own: Figures, study: str) -> Judged:
     """Say that a figure has too few launches; solutions that take long have fewer than the study."""
     cases = {case.id: case for case in own.run.plan.cases}
-    used = [each.estimate for each in own.measured if each.estimate.id in judged.of]
+    used = _used(judged, own)
     cut = own.run.ending.cut if own.run.ending else {}
     long = next((each.benchmark for each in used if each.case in cases and cases[each.case].launches), "")
     why = (
@@ -216,12 +257,12 @@ def _rest(run: Run) -> Command:
 
 def _of_others(judged: Judged, of: _Own, reference: Run) -> Judged | None:
     """Say which other system, or which level of a factor, a conclusion needs; None if it needs none."""
-    quantity, study = judged.conclusion.quantity, f"like:{reference.info.id}"
+    quantity, study = judged.conclusion.quantity, _study(reference.info.id)
     own, systems = of
     other = next((each.reference for each in quantity.operands if each.reference not in {"", *systems}), "")
     if other:
         why = text(
-            "it compares two systems: on the other one {command}, then here", command=cli("run", f"like:{other}")
+            "it compares two systems: on the other one {command}, then here", command=cli("run", _study(other))
         )
         there = cli("compare", own.run.info.id, "RUN_THERE", "--across", "machine", "--allow", "topology")
         return _doubted(judged, "machine", why, there)
@@ -244,16 +285,6 @@ def _of_others(judged: Judged, of: _Own, reference: Run) -> Judged | None:
             cli("run", study, "--vary", f"{factor}{levels}") if varied else "",
         )
     return None
-
-
-def _lacking(judged: Judged, of: _Own, study: str, missing: MissingError) -> Judged:
-    """Say which run lacks a figure: that of the publication, or the one of another system, by its name."""
-    name = missing.operand.reference if missing.operand else ""
-    if not name:
-        return _unmeasured(judged, of.figures, study, missing)
-    there = _unmeasured(judged, of.systems[name], f"like:{name}", missing)
-    detail = text("{system}: {what}", system=name, what=there.detail)
-    return msgspec.structs.replace(there, detail=detail)
 
 
 def _unmeasured(judged: Judged, own: Figures, study: str, missing: MissingError) -> Judged:

@@ -97,8 +97,8 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "shared": tables.law_figures(sides),
             "states": origins.states(sides),
             "origins": origins.origins(sides),
-            "repeated": repetition.glance(repeated[0]) if repeated else None,
-            "conclusions": [repetition.conclusions(each) for each in repeated if each.conclusions],
+            "repeated": repetition.glance(repeated[0], sides.runs) if repeated else None,
+            "conclusions": [repetition.conclusions(each, sides.runs) for each in repeated if each.conclusions],
         }
         return rendered(_template(), page, {"script": file("report.js")}, language, prepared.library.result())
 

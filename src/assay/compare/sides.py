@@ -84,6 +84,11 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
         """All runs: the sides, or those of the levels."""
         return tuple(each for side in self.sides for each in side.singly)
 
+    @property
+    def runs(self) -> list[Run]:
+        """All runs, those of levels too."""
+        return [side.run for side in self.singly]
+
     @cached_property
     def by_run(self) -> dict[str, Side]:
         """Id of a run -> its side."""

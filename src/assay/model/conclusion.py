@@ -117,6 +117,8 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
         doubt: why it cannot be told.
         detail: what is missing, as text.
         command: command that would decide it; empty without one.
+        run: id of the run that judges it; of two systems the one that lacks something. The command has its nodes
+            and networks. Empty if the publication judges itself.
         flaw: why the figures that it rests on are not to be used; the verdict stands beside it.
     """
 
@@ -133,6 +135,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     doubt: Doubt = ""
     detail: str = ""
     command: str = ""
+    run: str = ""
     flaw: Flaw = ""
 
     @property

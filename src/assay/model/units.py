@@ -95,9 +95,14 @@ def printed_unit(word: str) -> tuple[str, float]:
 
 
 def typed_duration(seconds: float) -> str:
-    """The seconds, rounded up, as `parse_duration` reads them: `90s`; from two minutes on `3m`."""
-    tens, minutes = -(-seconds // 10), -(-seconds // 60)
-    return f"{10 * tens:.0f}s" if seconds < 120 else f"{minutes:.0f}m"  # noqa: PLR2004 (two minutes)
+    """The seconds, rounded up, as `parse_duration` reads them: `90s`; from two minutes on `3m`; whole hours `48h`.
+
+    From ten hours on it has no minutes: nobody needs them there.
+    """
+    tens, minutes, hours = (math.ceil(seconds / unit) for unit in (10, 60, 3600))
+    if seconds < 120:  # noqa: PLR2004 (two minutes)
+        return f"{10 * tens}s"
+    return f"{hours}h" if hours > 10 or minutes == 60 * hours else f"{minutes}m"  # noqa: PLR2004 (ten hours)
 
 
 def parse_share(text: str) -> float:

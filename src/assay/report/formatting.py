@@ -290,14 +290,16 @@ def ends(lo: float, hi: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """Return a duration in words: `42 s`, `3 min 20 s`, `2 h 5 min`."""
+    """Return a duration in words: `42 s`, `3 min 20 s`; from ten minutes on without seconds: `2 h 5 min`."""
     if value < 60:  # noqa: PLR2004 (a minute)
-        return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"  # noqa: PLR2004
-    minutes, rest = divmod(round(value), 60)
+        return f"{value:.2g} s" if value < 9.95 else f"{value:.0f} s"  # noqa: PLR2004 (is shown as 10)
+    minutes, rest = divmod(round(value), 60) if value < 600 else (round(value / 60), 0)  # noqa: PLR2004
     hours, minutes = divmod(minutes, 60)
     if hours:
-        return text("{hours} h {minutes} min", hours=hours, minutes=minutes)
-    return text("{minutes} min {seconds} s", minutes=minutes, seconds=rest)
+        whole = text("{hours} h", hours=hours)
+        return text("{hours} h {minutes} min", hours=hours, minutes=minutes) if minutes else whole
+    whole = text("{minutes} min", minutes=minutes)
+    return text("{minutes} min {seconds} s", minutes=minutes, seconds=rest) if rest else whole
 
 
 def placed(estimate: Estimate) -> str:

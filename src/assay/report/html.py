@@ -104,7 +104,7 @@ def render(
             "summary": summary(run, analysis, headlines),
             "heading": heading(run),
             "headlines": headlines,
-            "repeated": repetition.glance(analysis.repetition, run),
+            "repeated": repetition.glance(analysis.repetition, (run,)),
             "legend": tuple(_legend([each.estimate for each in headlines])),
             "nodes_of_machine": provenance.nodes(run),
             "kind": provenance.kind(run),

@@ -1,6 +1,6 @@
 """A repeated publication in words: its conclusions with figures and verdicts, and its figures beside the run's."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -76,18 +76,14 @@ def counted(found: Repetition) -> Text:
     subject = text(
         "{count} conclusion of {source}|{count} conclusions of {source}", count=len(truths), source=found.label
     )
+    counts = [filled(_TITLES[each], {"count": truths.count(each)}) for each in WORDS]
     if not found.rows:
         alone = sum(each.is_stated for each in found.conclusions)
-        return text(
-            "{conclusions}: {holds} hold by its figures, {alone} are printed without figures, "
-            "{fails} do not hold, {open} cannot be told.",
-            conclusions=subject,
-            holds=truths.count("holds") - alone,
-            alone=alone,
-            fails=truths.count("does not hold"),
-            open=truths.count("cannot be told"),
+        held = truths.count("holds") - alone
+        counts[:1] = (
+            text("{count} holds by its figures|{count} hold by its figures", count=held),
+            text("{count} is printed without figures|{count} are printed without figures", count=alone),
         )
-    counts = (filled(_TITLES[each], {"count": truths.count(each)}) for each in WORDS)
     return text("{conclusions}: {counts}.", conclusions=subject, counts=joined(", ", counts))
 
 
@@ -230,27 +226,28 @@ class Glance(msgspec.Struct, frozen=True):
     groups: tuple[Group, ...]
 
 
-def glance(found: Repetition | None, run: Run | None = None) -> Glance | None:
-    """Return the conclusions for the first page; None if there are none. Commands get the options of the run."""
+def glance(found: Repetition | None, runs: Sequence[Run]) -> Glance | None:
+    """Return the conclusions for the first page; None if there are none. Commands get the options of runs."""
     if found is None or not found.conclusions:
         return None
-    groups = (_group(truth, of_truth(found, truth), run) for truth in ORDER)
+    groups = (_group(truth, of_truth(found, truth), runs) for truth in ORDER)
     return Glance(counted(found), tuple(group for group in groups if group.lines))
 
 
-def _group(truth: Truth, members: Sequence[Judged], run: Run | None) -> Group:
+def _group(truth: Truth, members: Sequence[Judged], runs: Sequence[Run]) -> Group:
     known = set[str]()
     lines = []
     for each in members:
-        command = "" if each.command in known else decides(each, run)
+        command = "" if each.command in known else decides(each, runs)
         known.add(each.command)
         flaw = FLAWS[each.flaw] if each.flaw else ""
         lines.append(Line(says(each), figures(each), joined(" ", (why(each), command)), flaw))
     return Group(truth, MARKS[truth], filled(_TITLES[truth], {"count": len(members)}), tuple(lines))
 
 
-def decides(judged: Judged, run: Run | None) -> str:
-    """Return the command that decides it, with the options of the run; empty without one."""
+def decides(judged: Judged, runs: Iterable[Run]) -> str:
+    """Return the command that decides it, with the options of the run that it names; empty without one."""
+    run = next((each for each in runs if each.info.id == judged.run), None)
     needed = {
         f"{operand.benchmark}.{axis}": str(value)
         for operand in judged.conclusion.quantity.operands
@@ -259,8 +256,13 @@ def decides(judged: Judged, run: Run | None) -> str:
     return remedies.typed(judged.command, run, (), needed) if run else judged.command
 
 
-def conclusions(found: Repetition, run: Run | None = None) -> Table:
-    """Make a row for each conclusion: the authors' figure, ours, how they compare, and whether it holds."""
+def conclusions(found: Repetition, runs: Sequence[Run]) -> Table:
+    """Make a row for each conclusion: the authors' figure, ours, how they compare, and whether it holds.
+
+    Args:
+        found: the publication, judged.
+        runs: that judge it; commands get their options.
+    """
     rows = tuple(
         (
             f"{each.conclusion.says} ({each.conclusion.where})",
@@ -269,7 +271,7 @@ def conclusions(found: Repetition, run: Run | None = None) -> Table:
             chosen(each),
             printed.compared(each.agreement, each.conclusion.unit),
             verdict(each),
-            joined(" ", (why(each), decides(each, run))),
+            joined(" ", (why(each), decides(each, runs))),
         )
         for truth in ORDER
         for each in of_truth(found, truth)

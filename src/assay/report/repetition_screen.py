@@ -1,5 +1,7 @@
 """A repeated publication in a terminal: its conclusions with their verdicts, then its figures beside the run's."""
 
+from collections.abc import Sequence
+
 from rich.text import Text
 
 from assay.model.conclusion import Judged, Truth
@@ -17,7 +19,7 @@ _ROWS = 24
 
 def render(found: Repetition, page: Screen, run: Run) -> None:
     """Print the conclusions, and the figures if they are few; commands get the options of the run."""
-    conclusions(found, page, run)
+    conclusions(found, page, (run,))
     if undecided := repetition.undecided(found):
         page.say()
         page.say(undecided)
@@ -30,13 +32,13 @@ def render(found: Repetition, page: Screen, run: Run) -> None:
         )
 
 
-def conclusions(found: Repetition, page: Screen, run: Run | None = None) -> None:
-    """Print the conclusions, those first that do not hold."""
+def conclusions(found: Repetition, page: Screen, runs: Sequence[Run]) -> None:
+    """Print the conclusions, those first that do not hold; commands get the options of their runs."""
     if found.conclusions:
         page.heading(str(repetition.counted(found)))
 
     def note(judged: Judged) -> str:
-        return " ".join(filter(None, (repetition.why(judged), repetition.decides(judged, run))))
+        return " ".join(filter(None, (repetition.why(judged), repetition.decides(judged, runs))))
 
     for truth in repetition.ORDER:
         mark = repetition.MARKS[truth] if page.unicode else _PLAIN[truth]

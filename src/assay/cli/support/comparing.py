@@ -124,7 +124,7 @@ def _print(found: _Found, *, everything: bool) -> None:
 
     def in_words() -> bool:
         for each in found.repeated:
-            repetition_screen.conclusions(each, Screen(console))
+            repetition_screen.conclusions(each, Screen(console), found.sides.runs)
         return terminal.render(sides, console)
 
     if len(found.compared) == 1:

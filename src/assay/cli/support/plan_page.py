@@ -1,6 +1,5 @@
 """The page of `assay plan`: cases, placements, what is left out, order and cost."""
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
@@ -23,11 +22,12 @@ from assay.model.machine import Machine
 from assay.model.node_sets import folded
 from assay.model.placement import Memory, parsed
 from assay.model.plan import Case, Plan
-from assay.model.units import count_of, format_cpu_list, format_quantity, format_size
+from assay.model.units import count_of, format_cpu_list, format_quantity, format_size, typed_duration
 from assay.plan.experiments import FEWEST, MOST
 from assay.plan.largest import filling
 from assay.plan.later import with_every_round
 from assay.plan.order import longest_seconds, quiet_and_noisy_seconds
+from assay.report import formatting
 
 #: More placements than this under one heading are one line if they differ only in an index.
 _FEW = 4
@@ -69,7 +69,7 @@ def show_largest(plan: Plan, machines: Mapping[str, Machine], console: Console) 
         seconds = benchmark.setup_s(params, case.placement, plan.core)
         console.print(
             f"then once: {case.benchmark} at {case.placement.label}, {bend.axis} = {bend.size}: {memory} on each "
-            f"host, about {duration(seconds)} by the assumed rate"
+            f"host, about {formatting.seconds(seconds)} by the assumed rate"
         )
 
 
@@ -219,7 +219,7 @@ def _points(benchmark: Benchmark, cases: list[Case]) -> Table | None:
             escape(case.placement.label),
             *(str(case.params.get(axis, "")) for axis in axes),
             format_size(case.memory_bytes),
-            duration(max(1.0, case.setup_s)),
+            formatting.seconds(max(1.0, case.setup_s)),
         ): None
         for case in sorted(cases, key=lambda each: (each.placement.label, int(each.params[benchmark.swept])))
     }
@@ -278,8 +278,6 @@ def _brief(lines: Sequence[tuple[tuple[str, ...], str]]) -> list[str]:
 _NOTICED = 0.1
 #: Both times are printed if that on a quiet machine is below this share of that on a noisy one.
 _QUIET = 0.8
-_MINUTE = 60
-_HOUR = 3600
 _CLOCKS: dict[Clock, str] = {
     "nominal": "the nominal clock",
     "highest": "the highest clock",
@@ -319,29 +317,29 @@ def order_and_cost(plan: Plan) -> list[str]:
         lines.append(f"you state of the machine during the whole run: {stated}")
     if len(plan.hosts) > 1:
         lines.append(f"nodes: {folded(plan.hosts)}")
-    budget = "no budget" if plan.budget_s is None else f"budget {duration(plan.budget_s)}"
+    budget = "no budget" if plan.budget_s is None else f"budget {formatting.seconds(plan.budget_s)}"
     quiet_s, noisy_s = quiet_and_noisy_seconds(with_every_round(plan))
-    takes = f"about {duration(noisy_s)}"
+    takes = f"about {formatting.seconds(noisy_s)}"
     if quiet_s < _QUIET * noisy_s:
-        takes = f"{duration(quiet_s)} on a quiet machine to {duration(noisy_s)} on a noisy one"
+        takes = f"{formatting.seconds(quiet_s)} on a quiet machine to {formatting.seconds(noisy_s)} on a noisy one"
     lines.append(f"{takes} (assumed: the times of set-ups and samples); {budget}")
     lines += _by_operations(plan)
     if plan.confirm_s is not None:
         lines.append(
             f"then experiments for candidate findings, if there are any: {FEWEST} to {MOST} blocks each, "
-            f"at most {duration(plan.confirm_s)} more"
+            f"at most {formatting.seconds(plan.confirm_s)} more"
         )
     if plan.budget_s is not None and plan.budget_s < plan.estimate_s:
         lines.append(
             "the budget is shorter: every case is measured once before any is repeated, samples get fewer, then "
             "the last blocks are cut, and the run reports it; the whole plan needs "
-            f"--budget {_budget(plan.estimate_s)}"
+            f"--budget {typed_duration(plan.estimate_s)}"
         )
     longest_s = longest_seconds(plan.cases, plan.order)
     if plan.budget_s is not None and not plan.grows and longest_s > _NOTICED * plan.budget_s:
         lines.append(
             f"a launch that has begun is not cut: the last one may end after the budget (the longest takes about "
-            f"{duration(longest_s)})"
+            f"{formatting.seconds(longest_s)})"
         )
     return lines
 
@@ -358,17 +356,3 @@ def _by_operations(plan: Plan) -> list[str]:
     units = f"{count_of(core.units, 'unit')} of {core.bits} bits ({core.of or 'assumed'})"
     basis = f"{units} at {clock} ({_CLOCKS[core.clock]})"
     return [f"time of operations: assumed shares ({shares}) of the {peak} that a core can do by {basis}"]
-
-
-def _budget(seconds: float) -> str:
-    """The seconds, rounded up, as a value of --budget."""
-    return f"{math.ceil(seconds)}s" if seconds < 2 * _MINUTE else f"{math.ceil(seconds / _MINUTE)}m"
-
-
-def duration(seconds: float) -> str:
-    """`90 s`, `2.5 min`, `1.9 h`."""
-    if seconds < 2 * _MINUTE:
-        return f"{seconds:.0f} s"
-    if seconds < _HOUR:
-        return f"{seconds / _MINUTE:.0f} min" if seconds >= 10 * _MINUTE else f"{seconds / _MINUTE:.1f} min"
-    return f"{seconds / _HOUR:.1f} h"

@@ -25,7 +25,7 @@ def _sentences(scene: Scene) -> tuple[str, ...]:
 def _tables(scene: Scene) -> Iterator[Table]:
     found = scene.analysis.repetition
     if found and found.conclusions:
-        yield repetition.conclusions(found, scene.run)
+        yield repetition.conclusions(found, (scene.run,))
     if found:
         yield from repetition.rows(found)
     if found and found.rows and (beside := test_bed.table(found.reference, scene.run)):
