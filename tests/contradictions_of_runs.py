@@ -49,10 +49,9 @@ def of_repetition(found: Repetition, analysis: Analysis) -> list[str]:
     """The contradictions in the conclusions and rows of a repeated publication."""
     judged = [line for each in found.conclusions for line in of_judged(each)]
     rows = [line for each in found.rows for line in of_row(each, found)]
+    resting = [*(one.flaw for one in found.conclusions if one.of), *(row.flaw for row in found.rows if row.own)]
     flaws = [
-        f"the run is '{analysis.flaw}', what rests on it is '{each.flaw}'"
-        for each in (*(one for one in found.conclusions if one.of), *(row for row in found.rows if row.own))
-        if each.flaw != analysis.flaw
+        f"the run is '{analysis.flaw}', what rests on it is '{each}'" for each in {*resting} - {analysis.flaw}
     ]
     return [*judged, *rows, *flaws, *_one_need(found)]
 
@@ -144,11 +143,7 @@ def of_finding(each: Finding, analysis: Analysis) -> list[str]:
             lines.append(f"'{each.severity}' although the threshold lies within the interval")
         if statistic.value == threshold.value and statistic.lo == statistic.hi and not each.evidence:
             lines.append(f"'{each.severity}' on the threshold itself")
-    known = {
-        *(one.id for one in (*analysis.estimates, *analysis.members)),
-        *(one.id for one in analysis.comparisons),
-        *(one.id for one in analysis.models),
-    }
+    known = _ids(analysis)
     lines += [f"evidence that the run does not have, '{name}'" for name in each.evidence if name not in known]
     pairs = {one.id: one for one in analysis.comparisons}
     for pair in (pairs[name] for name in each.evidence if name in pairs):
@@ -157,13 +152,22 @@ def of_finding(each: Finding, analysis: Analysis) -> list[str]:
     return [f"{why}: {each.id}" for why in lines]
 
 
+def _ids(analysis: Analysis) -> set[str]:
+    figures = chain(analysis.estimates, analysis.members)
+    return {
+        *(each.id for each in figures),
+        *(each.id for each in analysis.models),
+        *(each.id for each in analysis.comparisons),
+    }
+
+
 def of_profile(each: Profile, analysis: Analysis) -> list[str]:
     """The figures of a card against each other, and against the limit that it names."""
     figures = {
         name: one for name in each.__struct_fields__ if isinstance(one := getattr(each, name), ProfileFigure)
     }
     lines = [line for one in figures.values() for line in _ordered(one.value)]
-    known = {one.id for one in (*analysis.estimates, *analysis.models, *analysis.members, *analysis.comparisons)}
+    known = _ids(analysis)
     lines += [f"'{name}' is of nothing" for name, one in figures.items() if not known.issuperset(one.of)]
     if each.rate and each.ceiling and each.share:
         if not _is_near(each.share.value.value, each.rate.value.value / each.ceiling.value):

@@ -160,7 +160,7 @@ TWO_OF: dict[str, dict[str, object]] = {
 }
 FASTER = "InfiniBand QDR is more than 28 times as fast as Gigabit Ethernet"
 NEARER = "between the processors next to the card the latency is shorter by about 0.6 µs"
-HARDLY = "but between the processors next to the card and far from it InfiniBand hardly differs"
+HARDLY = "but between the processors near the card and far from the card InfiniBand hardly differs"
 
 
 def test_planted_conclusions_hold_with_their_intervals_paired_within_blocks(tmp_path: Path) -> None:

@@ -130,9 +130,14 @@ def of(run: Run) -> Repetition:
 def test_a_curve_is_not_judged_where_it_was_not_measured(tmp_path: Path) -> None:
     found = of(weather(tmp_path, 4))
     curves = [each for each in found.conclusions if each.conclusion.says.startswith("the small case of WRF")]
-    assert [(each.doubt, str(each.detail)) for each in curves] == [("nodes", "it needs 8 nodes")]
+    assert [(each.doubt, str(each.detail)) for each in curves] == [
+        ("nodes", "it needs 8 nodes"),  # gains up to there
+        ("nodes", "it needs 16 nodes"),  # level beyond
+    ]
     rows = [each for each in found.rows if each.metric == "nodes at which it is fastest"]
-    assert all(row.ours is None and "nodes" in row.reason for row in rows if row.benchmark == "weather")
+    needs = {row.params["dataset"]: row.reason for row in rows if row.benchmark == "weather"}
+    assert needs == {"conus 12 km": "it needs 8 nodes", "conus 2.5 km": "it needs 16 nodes"}
+    assert all(row.ours is None for row in rows if row.benchmark == "weather")
 
 
 def test_a_row_that_follows_from_others_has_its_conclusion(tmp_path: Path) -> None:

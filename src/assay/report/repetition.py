@@ -96,7 +96,7 @@ def of_truth(found: Repetition, truth: Truth) -> tuple[Judged, ...]:
     return tuple(sorted((each for each in found.conclusions if each.truth == truth), key=order))
 
 
-def verdict(judged: Judged) -> Text:
+def verdict(judged: Judged) -> str:
     """Its verdict in words, with the flaw of the figures that it rests on: `✓ holds (disturbed)`."""
     held = text("{mark} {verdict}", mark=MARKS[judged.truth], verdict=WORDS[judged.truth])
     return flawed(held, judged.flaw)
