@@ -220,7 +220,7 @@ def test_what_others_measured_is_not_measured_again() -> None:
 @pytest.mark.parametrize(
     ("words", "seconds"),
     [
-        (("--confirm",), "75 s"),
+        (("--confirm",), "1 min 15 s"),
         (("--confirm-budget", "5m"), "5 min"),
         (("--budget", "30s", "--confirm"), "30 s"),
     ],

@@ -85,4 +85,7 @@ def test_a_plan_foresees_what_a_run_takes_on_quiet_and_noisy_machines(
     assert noise > 0.01 or took_s < 1.2 * quiet_s
     assert noise < 0.1 or took_s > 0.8 * noisy_s  # it keeps figures imprecise
     words = " ".join(order_and_cost(plan))
-    assert f"{formatting.seconds(quiet_s)} on a quiet machine to {formatting.seconds(noisy_s)} on a noisy one" in words
+    assert (
+        f"{formatting.seconds(quiet_s)} on a quiet machine to {formatting.seconds(noisy_s)} on a noisy one"
+        in words
+    )

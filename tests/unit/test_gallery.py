@@ -1,6 +1,7 @@
 """The gallery: what its pages show is what Assay prints of its packed runs, and none tells what is not so."""
 
 import io
+import json
 import re
 import tarfile
 from pathlib import Path
@@ -50,7 +51,19 @@ def test_the_output_on_each_page_is_what_assay_prints(name: str) -> None:
     assert pages.remade(text, ENTRIES[name]) == text
     assert set(re.findall(r"<!-- made: (\w+)", text)) == {"command", "plan", "run"} | (
         {"conclusions"} if name in LIKE else set()
-    )
+    ) | ({"beside"} if name == "like-sci" else set())
+
+
+def test_the_page_of_sci_judges_what_is_said_of_it_beside_leo() -> None:
+    page = text_of(ENTRIES["like-sci"])
+    command = re.findall(r"^    (assay compare .*)$", page, re.MULTILINE)
+    assert len(command) == 1
+    (found,) = json.loads(pages.printed(f"{command[0]} --json"))["repetitions"]
+    assert [found["reference"], len(found["conclusions"])] == ["leo", 4]
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    for each in found["conclusions"]:
+        (row,) = (row for row in rows if row.startswith(f"| {each['conclusion']['says']} ("))
+        assert f"{each['truth']} |" in row
 
 
 @pytest.mark.parametrize("name", LIKE)

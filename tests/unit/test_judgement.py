@@ -168,3 +168,12 @@ def test_numbers_that_a_source_prints_alone_are_counted_apart() -> None:
     alone = sum(each.is_stated for each in found.conclusions)
     assert alone
     assert f"{alone} are printed without figures" in repetition.counted(found)
+
+
+def test_one_conclusion_is_told_in_the_singular() -> None:
+    counted = repetition.counted(of_reference("vtpcc"))
+    assert "13 hold by its figures, 0 are printed without figures, 1 does not hold, 0 cannot be told." in counted
+    one = of_reference("cs-pccluster2")
+    alone = next(each for each in one.conclusions if each.is_stated)
+    counted = repetition.counted(replace(one, conclusions=(alone,)))
+    assert "0 hold by its figures, 1 is printed without figures, 0 do not hold" in counted

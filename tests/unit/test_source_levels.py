@@ -20,6 +20,7 @@ from assay.model.errors import UsageError
 from assay.model.imported import StatedFactor
 from assay.model.plan import Factor, Study
 from assay.model.run import Run
+from assay.report import repetition
 from assay.simulation import Law
 
 NAME = "epyc-7601"
@@ -89,6 +90,11 @@ def test_a_run_that_varies_nothing_meets_the_row_of_the_source_s_default_only(tm
     judged = concluded(run, MXM_AGAINST_UCX)
     assert (judged.truth, judged.doubt) == ("cannot be told", "level")
     assert judged.command == f"assay run like:{NAME} --mpi hpcx --mpi openmpi-mxm --mpi openmpi-ucx"
+    assert "--mpi openmpi-ucx (your site gives the names after --mpi: " in repetition.decides(judged, (run,))
+    rows = [repetition.reason(row, run) for row in repeated.rows if " --mpi " in row.reason]
+    assert ["assay list mpis" in each for each in rows] == [True]
+    others = [repetition.reason(row, run) for row in repeated.rows if " --mpi " not in row.reason]
+    assert not any("assay list mpis" in each for each in others)
 
 
 @pytest.mark.parametrize("factor", [PML, ANY], ids=["a variable", "commands"])

@@ -265,3 +265,20 @@ def test_a_unit_of_a_declaration_is_shown_with_the_prefixes_that_it_asks_for() -
 
 def test_what_is_printed_in_an_unknown_unit_gets_no_prefix() -> None:
     assert units.format_quantity(12345.0, "ns/day") == "12345 ns/day"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "typed"),
+    [
+        (81.0, "90s"),
+        (121.0, "3m"),
+        (3600.0, "1h"),
+        (5400.0, "90m"),
+        (36000.0, "10h"),
+        (36001.0, "11h"),
+        (4320 * 60.0, "72h"),
+    ],
+)
+def test_a_budget_is_typed_in_its_largest_whole_unit_and_is_no_shorter(seconds: float, typed: str) -> None:
+    assert units.typed_duration(seconds) == typed
+    assert units.parse_duration(typed) >= seconds

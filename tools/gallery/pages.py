@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +14,9 @@ from tools.gallery.table import GALLERY, Entry, entries
 from assay import store
 from assay.analyse import analyse
 from assay.cli import assay
+from assay.compare.meeting import Declared
+from assay.compare.repetitions import repetitions
+from assay.compare.sides import sides
 from assay.model.conclusion import Truth
 from assay.model.repetition import Repetition
 from assay.model.result import Analysis
@@ -37,6 +40,8 @@ _STATUS = {
     "not ended": "it did not end.",
 }
 _SHORT = {"lab": "lab", "here": "one machine", "simulated": "**simulated**"}
+#: Two simulated systems are two machines, whose topologies differ.
+_TWO_SYSTEMS = ("--across", "machine", "--allow", "topology")
 _VERDICTS: tuple[Truth, ...] = ("holds", "does not hold", "cannot be told")
 
 
@@ -134,15 +139,28 @@ def _rows(entry: Entry) -> Iterator[str]:
     yield ""
     reasons = Counter[str]()
     for each in repeated(entry).rows:
-        reasons.update({each.reason: each.figures} if each.ours is None else {})
+        reasons.update({repetition.reason(each, read(entry)[0]): each.figures} if each.ours is None else {})
     yield from (f"- {count}: {reason}." for reason, count in reasons.most_common())
     if reasons:
         yield ""
 
 
 def _conclusions(entry: Entry, _: str) -> Iterator[str]:
-    found = repeated(entry)
-    table = repetition.conclusions(found, (read(entry)[0],))
+    yield from _judged(repeated(entry), (read(entry)[0],))
+
+
+def _beside(entry: Entry, argument: str) -> Iterator[str]:
+    """What is said of two systems, judged by a run of each: the name of the other run follows the marker."""
+    files = (f"docs/gallery/{name}.tar.xz" for name in (argument, entry.name))
+    yield from (f"    {shlex.join(('assay', 'compare', *files, *_TWO_SYSTEMS))}", "")
+    other = next(each for each in entries() if each.name == argument)
+    runs = [read(each)[0] for each in (other, entry)]
+    for found in repetitions(sides(runs, {}, Declared(allowed=("topology",), across="machine"))):
+        yield from _judged(found, runs)
+
+
+def _judged(found: Repetition, runs: Sequence[Run]) -> Iterator[str]:
+    table = repetition.conclusions(found, runs)
     yield from (str(repetition.counted(found)), "")
     for row in (tuple(table.columns), *table.rows):
         yield "| " + " | ".join(str(cell).replace("|", r"\|") for cell in row) + " |"
@@ -168,4 +186,5 @@ _PARTS: dict[str, Callable[[Entry, str], Iterator[str]]] = {
     "plan": _plan,
     "run": _run,
     "conclusions": _conclusions,
+    "beside": _beside,
 }

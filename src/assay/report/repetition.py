@@ -1,6 +1,6 @@
 """A repeated publication in words: its conclusions with figures and verdicts, and its figures beside the run's."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -14,7 +14,7 @@ from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.quantity import Quantity, exact
 from assay.model.repetition import RepeatedRow, Repetition, Standing
 from assay.model.run import Run
-from assay.model.text import Text, filled, joined, text
+from assay.model.text import Text, commands, filled, joined, text
 from assay.model.units import format_size
 from assay.report import formatting, printed, remedies
 from assay.report.section import Table, headings, trimmed
@@ -53,6 +53,8 @@ FLAWS: dict[Flaw, Text] = {
 _ELSEWHERE = frozenset(("machine", "program", "unprinted"))
 _ENDS = {"low": text("lower end"), "high": text("upper end")}
 _NODES = "nodes"
+#: A publication names MPIs of its own, which no other site has by these names.
+_MPIS = text("(your site gives the names after --mpi: assay list mpis)")
 #: Figures without an interval that differ by a smaller factor are not worth a sentence; at most so many are.
 _APART, _SENTENCES = 1.25, 4
 _ASSUMED: dict[Assumption, Text] = {
@@ -253,7 +255,19 @@ def decides(judged: Judged, runs: Iterable[Run]) -> str:
         for operand in judged.conclusion.quantity.operands
         for axis, value in operand.params.items()
     }
-    return remedies.typed(judged.command, run, (), needed) if run else judged.command
+    return _offered(judged.command, run, needed) if run else judged.command
+
+
+def reason(row: RepeatedRow, run: Run) -> str:
+    """Return why the run has no such figure, with a command that has its options; empty if it has one."""
+    return _offered(row.reason, run)
+
+
+def _offered(said: str, run: Run, needed: Mapping[str, str] = {}) -> str:
+    """The words with the options of the run in their command, and whose names it has."""
+    typed = remedies.typed(said, run, (), needed)
+    has_mpis = any("--mpi" in each.options for each in commands(said))
+    return joined(" ", (typed, _MPIS)) if has_mpis else typed
 
 
 def conclusions(found: Repetition, runs: Sequence[Run]) -> Table:
@@ -294,14 +308,14 @@ def _assumed(found: Repetition) -> str:
     )
 
 
-def rows(found: Repetition) -> Iterator[Table]:
+def rows(found: Repetition, run: Run) -> Iterator[Table]:
     """Make tables of the published figures with ours, one for each quantity, and one of those without ours."""
     columns = headings("What", "Published", "Here", "Compared", "Standing", "Conclusion")
     for title, members in grouped((row for row in found.rows if row.ours), _title).items():
         cells = tuple((_named(each), *_cells(each), _concluded(each, found)) for each in members)
         yield trimmed(Table(title, columns, cells, frozenset({1, 2, 3}), recorded=True), {5})
     without = tuple(
-        (text("{title}, {figure}", title=_title(row), figure=_named(row)), _published(row), row.reason)
+        (text("{title}, {figure}", title=_title(row), figure=_named(row)), _published(row), reason(row, run))
         for row in found.rows
         if not row.ours
     )

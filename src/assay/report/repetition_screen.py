@@ -23,7 +23,7 @@ def render(found: Repetition, page: Screen, run: Run) -> None:
     if undecided := repetition.undecided(found):
         page.say()
         page.say(undecided)
-    for table in repetition.rows(found) if len(found.rows) <= _ROWS else ():
+    for table in repetition.rows(found, run) if len(found.rows) <= _ROWS else ():
         page.table(table)
     if len(found.rows) > _ROWS:
         page.say()

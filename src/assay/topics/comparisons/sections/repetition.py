@@ -27,7 +27,7 @@ def _tables(scene: Scene) -> Iterator[Table]:
     if found and found.conclusions:
         yield repetition.conclusions(found, (scene.run,))
     if found:
-        yield from repetition.rows(found)
+        yield from repetition.rows(found, scene.run)
     if found and found.rows and (beside := test_bed.table(found.reference, scene.run)):
         yield beside
 
