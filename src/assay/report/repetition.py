@@ -257,7 +257,7 @@ def decides(judged: Judged, run: Run | None) -> str:
 
 def _needed(quantity: Derivation) -> dict[str, str]:
     """Axis of a benchmark -> value that its figures have; empty for an axis of which several are needed."""
-    found = {}
+    found: dict[str, str] = {}
     for operand in quantity.operands:
         several = dict.fromkeys(filter(None, (quantity.along, operand.take)), "")
         values = {axis: str(value) for axis, value in operand.params.items()}
