@@ -41,7 +41,8 @@ def typed(text: str, run: Run, more: tuple[str, ...] = (), needed: Mapping[str, 
         text: with the command.
         run: whose options it gets.
         more: further options for commands that repeat the study.
-        needed: axis of a benchmark, `hpl.n`, -> value to be measured, which no `--set` of the run may exclude.
+        needed: axis of a benchmark, `hpl.n`, -> value to be measured, which no `--set` of the run may exclude;
+            empty for several values.
     """
     if isinstance(text, Command):
         if text.verb in {"show", "report", "compare"}:

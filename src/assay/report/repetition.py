@@ -8,6 +8,7 @@ from assay.analyse.evidence import CONFIDENT
 from assay.catalogue import benchmarks
 from assay.model import places, roles
 from assay.model.conclusion import Assumption, Choice, Conclusion, Judged, Truth
+from assay.model.derivation import Derivation
 from assay.model.flaw import Flaw
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
@@ -250,12 +251,17 @@ def _group(truth: Truth, members: Sequence[Judged], runs: Sequence[Run]) -> Grou
 def decides(judged: Judged, runs: Iterable[Run]) -> str:
     """Return the command that decides it, with the options of the run that it names; empty without one."""
     run = next((each for each in runs if each.info.id == judged.run), None)
-    needed = {
-        f"{operand.benchmark}.{axis}": str(value)
-        for operand in judged.conclusion.quantity.operands
-        for axis, value in operand.params.items()
-    }
-    return _offered(judged.command, run, needed) if run else judged.command
+    return _offered(judged.command, run, _needed(judged.conclusion.quantity)) if run else judged.command
+
+
+def _needed(quantity: Derivation) -> dict[str, str]:
+    """Axis of a benchmark -> value that its figures have; empty for an axis of which several are needed."""
+    found: dict[str, str] = {}
+    for operand in quantity.operands:
+        several = dict.fromkeys(filter(None, (quantity.along, operand.take)), "")
+        values = {axis: str(value) for axis, value in operand.params.items()}
+        found |= {f"{operand.benchmark}.{axis}": value for axis, value in (several | values).items()}
+    return found
 
 
 def reason(row: RepeatedRow, run: Run) -> str:
