@@ -81,6 +81,18 @@ def test_commands_beside_a_publication_have_the_nodes_and_networks_of_the_run() 
             assert f"assay run like:leo --hosts 'node[01-12]' --network sci=sci0,fe=eth0 {options}" in shown
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_what_is_not_compared_names_a_command_with_the_nodes_of_the_run_and_whose_names_it_has() -> None:
+    packed = GALLERY / "like-epyc-7601.tar.xz"
+    command = ["compare", "epyc-7601", str(packed), "--all"]
+    answer = CliRunner().invoke(assay, command, env={"COLUMNS": "600"})
+    beside = page.render(sides([store.load(store.find("epyc-7601")), store.load(packed)], {}, DECLARED))
+    asked = "assay run like:epyc-7601 --hosts 'node[01-02]' --network edr=mlx5_0:1 --nic-node 6"
+    for shown in (answer.output.partition("Not compared:")[2], plain(beside).partition("Not compared")[2]):
+        assert f"{asked} --mpi hpcx --mpi openmpi-ucx (your site gives the names" in shown
+        assert "assay run like:epyc-7601 --mpi" not in shown
+
+
 @pytest.mark.parametrize(("wider", "other"), [("sci", "leo"), ("leo", "sci")])
 def test_of_two_systems_the_one_with_the_wider_interval_is_measured_longer(wider: str, other: str) -> None:
     found = {each.run.plan.reference: each for each in (examine(store.load(path)) for path in (SCI, LEO))}

@@ -174,3 +174,21 @@ def test_a_limit_names_the_part_that_it_is_of() -> None:
     assert (
         formatting.limit_text(msgspec.structs.replace(of_core, scope="machine"), "B/s") == "9.00 GB/s (measured)"
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0.95, "0.95 s"),
+        (9.97, "10 s"),
+        (42.4, "42 s"),
+        (75.0, "1 min 15 s"),
+        (120.0, "2 min"),
+        (599.7, "10 min"),
+        (3519.0, "59 min"),
+        (7260.0, "2 h 1 min"),
+        (86400.0, "24 h"),
+    ],
+)
+def test_a_duration_has_no_part_that_is_zero_and_from_ten_minutes_on_no_seconds(value: float, words: str) -> None:
+    assert formatting.seconds(value) == words

@@ -12,9 +12,10 @@ from assay.compare.records import RUN
 from assay.compare.yardsticks import speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick
 from assay.model.imported import UNSTATED
+from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import count_of
-from assay.report import formatting, selection, verdicts
+from assay.report import formatting, repetition, selection, verdicts
 from assay.report.screen import Screen
 from assay.report.section import Table, headings
 from assay.report.statements import NO_SPEED, times
@@ -35,6 +36,7 @@ def render(
     *,
     everything: bool = False,
     curves: Callable[[], bool] | None = None,
+    runs: Sequence[Run] = (),
 ) -> None:
     """Print the comparisons: claims first, then the number of others with their reasons.
 
@@ -44,6 +46,7 @@ def render(
         everything: a row for each comparison, also if they do not fit a screen.
         curves: prints the comparison of curves before the rows, and returns whether it printed sentences. Then
             many figures without samples, which claim nothing, have rows only with `everything`.
+        runs: commands get the options of the measured one.
     """
     page = Screen(console)
     if compared.blocks:
@@ -64,7 +67,7 @@ def render(
     groups = _groups(chosen)
     if in_words and not everything and len(groups) > _SCREEN and verdicts.are_imported(chosen):
         _growth(compared, page)
-        _uncompared(compared, page)
+        _uncompared(compared, runs, page)
         page.say()
         page.say(
             Text(f"A row for each of the {len(chosen):,} pairs of figures: {_command(compared)} --all", "dim")
@@ -74,7 +77,7 @@ def render(
         _print(_figures(group, compared, whole=whole), page)
     _growth(compared, page)
     _resolution(compared, chosen, page)
-    _uncompared(compared, page)
+    _uncompared(compared, runs, page)
     _notes(compared, chosen, page, whole=whole)
 
 
@@ -309,16 +312,24 @@ def _resolution(compared: Compared, chosen: Sequence[ComparedPair], page: Screen
         page.say(Text(f"Beware: {beware}", "yellow"))
 
 
-def uncompared(compared: Compared) -> tuple[Table, ...]:
-    """Return a row for each reason why figures are not compared, with the first figure; none if all are."""
+def uncompared(compared: Compared, runs: Iterable[Run]) -> tuple[Table, ...]:
+    """Return a row for each reason why figures are not compared, with the first figure; none if all are.
+
+    Commands get the options of the measured one of `runs`.
+    """
+    sides = {compared.base, compared.run}
+    own = next((run for run in runs if run.info.id in sides and not run.imported), None)
     reasons = selection.grouped(compared.uncompared.items(), lambda item: item[1])
-    rows = tuple((items[0][0], str(len(items) - 1 or ""), reason) for reason, items in reasons.items())
+    rows = tuple(
+        (items[0][0], str(len(items) - 1 or ""), repetition.offered(reason, own) if own else reason)
+        for reason, items in reasons.items()
+    )
     columns = headings("Figure", "And others", "Why")
     return (Table(text("Not compared"), columns, rows, frozenset({1})),) if rows else ()
 
 
-def _uncompared(compared: Compared, page: Screen) -> None:
-    for table in uncompared(compared):
+def _uncompared(compared: Compared, runs: Iterable[Run], page: Screen) -> None:
+    for table in uncompared(compared, runs):
         page.say()
         for name, others, reason in table.rows:
             more = f" and {others} more" if others else ""

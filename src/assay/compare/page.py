@@ -91,7 +91,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "laws": tables.laws(sides),
             "jumps": [jump(sides, each).text for each in sides.found.steps],
             "compared": [
-                (side.label, _figures(each, (sides.sides[0].label, side.label)))
+                (side.label, _figures(sides, each, (sides.sides[0].label, side.label)))
                 for side, each in zip(sides.sides[1:], sides.compared, strict=True)
             ],
             "shared": tables.law_figures(sides),
@@ -103,9 +103,9 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
         return rendered(_template(), page, {"script": file("report.js")}, language, prepared.library.result())
 
 
-def _figures(compared: Compared, labels: tuple[str, str]) -> tuple[Table, ...]:
+def _figures(sides: Sides, compared: Compared, labels: tuple[str, str]) -> tuple[Table, ...]:
     """The rows of the figures of a system, why others have none, and what differs."""
-    return (*figure_tables(compared), *uncompared(compared), *different(compared, labels))
+    return (*figure_tables(compared), *uncompared(compared, sides.runs), *different(compared, labels))
 
 
 #: Parts of a measurand that say how it was measured, in words.

@@ -251,7 +251,7 @@ def _group(truth: Truth, members: Sequence[Judged], runs: Sequence[Run]) -> Grou
 def decides(judged: Judged, runs: Iterable[Run]) -> str:
     """Return the command that decides it, with the options of the run that it names; empty without one."""
     run = next((each for each in runs if each.info.id == judged.run), None)
-    return _offered(judged.command, run, _needed(judged.conclusion.quantity)) if run else judged.command
+    return offered(judged.command, run, _needed(judged.conclusion.quantity)) if run else judged.command
 
 
 def _needed(quantity: Derivation) -> dict[str, str]:
@@ -266,11 +266,11 @@ def _needed(quantity: Derivation) -> dict[str, str]:
 
 def reason(row: RepeatedRow, run: Run) -> str:
     """Return why the run has no such figure, with a command that has its options; empty if it has one."""
-    return _offered(row.reason, run)
+    return offered(row.reason, run)
 
 
-def _offered(said: str, run: Run, needed: Mapping[str, str] = {}) -> str:
-    """The words with the options of the run in their command, and whose names it has."""
+def offered(said: str, run: Run, needed: Mapping[str, str] = {}) -> str:
+    """Return the words with the options of the run in their command, and whose names it has."""
     typed = remedies.typed(said, run, (), needed)
     has_mpis = any("--mpi" in each.options for each in commands(said))
     return joined(" ", (typed, _MPIS)) if has_mpis else typed

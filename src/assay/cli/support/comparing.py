@@ -128,12 +128,16 @@ def _print(found: _Found, *, everything: bool) -> None:
         return terminal.render(sides, console)
 
     if len(found.compared) == 1:
-        figure_rows.render(found.compared[0], console, everything=everything, curves=in_words)
+        figure_rows.render(
+            found.compared[0], console, everything=everything, curves=in_words, runs=found.sides.runs
+        )
         return
     sentences = in_words()
     for compared in found.compared:
         console.print()
-        figure_rows.render(compared, console, everything=everything, curves=lambda: sentences)
+        figure_rows.render(
+            compared, console, everything=everything, curves=lambda: sentences, runs=found.sides.runs
+        )
 
 
 def _uncompared(sides: Sides, compared: Sequence[Compared]) -> Sides:
