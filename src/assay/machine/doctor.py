@@ -1,14 +1,11 @@
-"""Checks of settings and states of a machine that change or spoil figures, in the order of `doctor.toml`.
+"""Checks of settings and states of a machine that change or spoil figures.
 
-A new check is one entry there: what it reads, why it matters, what corrects it. If it asks for more than a good
-value, the entry names the function here that judges it.
+A check that asks for more than a good value of its first fact has a function here.
 """
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
-import msgspec
-
+from assay.machine.rules import MACHINE, Rule
 from assay.model.facts import Check, Fact, State, Verdict
 from assay.model.machine import Machine
 from assay.model.units import count_of, format_cpu_list, format_size
@@ -28,34 +25,6 @@ _LOCKABLE = 2**26
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "lustre", "gpfs", "beegfs", "cifs", "ceph", "fuse.sshfs", "9p", "afs"}
 
 
-class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One check of the table.
-
-    Attributes:
-        name: what is checked.
-        reads: section and name of the facts; the check is `unknown` if the first one is unknown.
-        why: what it means for measurements.
-        judge: name of the function that judges the facts; empty: the first one must have a good value.
-        good: values without a warning; empty for any.
-        remedy: of a warning or a problem for which the function states no other.
-        needed: remedy if Assay needs the fact: then an unknown fact is a problem, because measuring is impossible.
-        partly: whether it is only a warning then, because some studies can be measured.
-    """
-
-    name: str
-    reads: tuple[tuple[str, str], ...]
-    why: str
-    judge: str = ""
-    good: tuple[str, ...] = ()
-    remedy: str = ""
-    needed: str = ""
-    partly: bool = False
-
-
-_FILE = Path(__file__).with_suffix(".toml")
-RULES = msgspec.toml.decode(_FILE.read_bytes(), type=dict[str, tuple[Rule, ...]])["check"]
-
-
 def examine(machine: Machine) -> tuple[Check, ...]:
     """Every check of a machine, in the order of the table.
 
@@ -63,7 +32,7 @@ def examine(machine: Machine) -> tuple[Check, ...]:
     (`compiler`, `build tools`, `MPI`, `BLAS`) and `folders` (free bytes and file system of the folders of runs and
     builds).
     """
-    return tuple(_check(each, machine) for each in RULES)
+    return tuple(_check(each, machine) for each in MACHINE)
 
 
 def _check(rule: Rule, machine: Machine) -> Check:
@@ -72,13 +41,12 @@ def _check(rule: Rule, machine: Machine) -> Check:
         verdict = Verdict("warning" if rule.partly else "problem", read[0].unavailable, rule.needed)
     elif not read[0].known:
         verdict = Verdict("unknown", read[0].unavailable)
-    elif rule.judge:
-        verdict = _JUDGES[rule.judge](machine, *read)
+    elif judge := _JUDGES.get(rule.name):
+        verdict = judge(machine, *read)
     else:
         found = _strings(read[0])
         verdict = Verdict("ok" if found in (rule.good or (found,)) else "warning", found)
-    remedy = verdict.remedy or rule.remedy if verdict.state in {"warning", "problem"} else ""
-    return verdict._replace(remedy=remedy).check(rule.name, rule.why, read)
+    return rule.check(verdict, read)
 
 
 def _off_with_nodes(machine: Machine, fact: Fact) -> Verdict:
@@ -216,12 +184,14 @@ def _folder(_machine: Machine, fact: Fact, kind: Fact) -> Verdict:
     return Verdict("ok", found)
 
 
-#: Each gets the machine and the facts that its check reads.
+#: Name of a check -> its function, which gets the machine and the facts that the check reads.
 _JUDGES: Mapping[str, Callable[..., Verdict]] = {
-    "off-with-nodes": _off_with_nodes, "boost": _boost, "idle": _idle, "smt": _smt, "huge-pages": _huge_pages,
-    "modules": _modules, "cpus": _cpus, "nodes": _nodes, "quota": _quota, "memory": _memory, "swap": _swap,
-    "foreign-load": _foreign_load, "steal": _steal, "mitigations": _mitigations, "lockable": _lockable,
-    "folder": _folder,
+    "boost": _boost, "idle states": _idle, "SMT": _smt, "transparent huge pages": _huge_pages,
+    **dict.fromkeys(("NUMA balancing", "zone reclaim"), _off_with_nodes), "memory modules": _modules,
+    "cpus that may be used": _cpus, "memory nodes that may be used": _nodes, "cpu quota": _quota,
+    "memory that may be used": _memory, "swap in use": _swap, "used by others": _foreign_load,
+    "taken by the hypervisor": _steal, "mitigations": _mitigations, "lockable memory": _lockable,
+    **dict.fromkeys(("folder of runs", "folder of builds"), _folder),
 }  # fmt: skip
 
 
