@@ -71,7 +71,7 @@ class StepLauncher:
     Attributes:
         name: name for users.
         scheduler: in whose allocations it works.
-        words: its words; they may hold `{hosts}` and `{size}`, the numbers of hosts and of ranks, `{each}`, the ranks
+        words: its words; they may hold `{hosts}` and `{size}`, the numbers of hosts and ranks, `{each}`, the ranks
             on each host, and `{names}`, the hosts.
         variable: option for a variable; empty if the environment is passed on.
         prrte: further words for an Open MPI that PRRTE launches.
