@@ -23,7 +23,7 @@ from assay.report import sections
 
 SOURCE = Path(assay.__file__).parent
 #: Kind -> role -> its meaning.
-LISTED = json.loads((Path(__file__).parents[2] / "schema" / "roles.json").read_text())
+LISTED: dict[str, dict[str, str]] = json.loads((Path(__file__).parents[2] / "schema" / "roles.json").read_text())
 ROLES, AXIS_ROLES = LISTED["metrics"], LISTED["axes"]
 GENERIC_TOPICS = ("topics/health", "topics/comparisons", "topics/interchange", "topics/scaling")
 ROOMS = ("analyse", "plan", "run", "store", "simulation", "report", "compare", "cli", *GENERIC_TOPICS)

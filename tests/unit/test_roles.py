@@ -11,7 +11,7 @@ from assay.catalogue import benchmarks
 
 ROOT = Path(__file__).parents[2]
 #: Kind -> role -> its meaning.
-LISTED = json.loads((ROOT / "schema" / "roles.json").read_text())
+LISTED: dict[str, dict[str, str]] = json.loads((ROOT / "schema" / "roles.json").read_text())
 ROLES, AXIS_ROLES, LEVEL_ROLES = LISTED["metrics"], LISTED["axes"], LISTED["levels"]
 
 #: Functions that take the role of a metric, of an axis, and of a level of an axis.
