@@ -30,7 +30,7 @@ ROOMS = ("analyse", "plan", "run", "store", "simulation", "report", "compare", "
 #: Ordinary words of another language or of English, by the part of the source that needs them -> why.
 ALLOWED = {
     "report/charts/": (
-        {"width", "size", "format", "line", "offset", "round", "segment"},
+        {"width", "size", "format", "line", "round", "segment"},
         "properties and marks of Vega-Lite, and fields of charts' own data",
     ),
     "analyse/messages/steps.py": ({"message-law"}, "its own name: the law of messages is this room's"),
