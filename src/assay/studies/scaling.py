@@ -1,10 +1,10 @@
 """The study `scale:NAME`: one benchmark on increasing numbers of ranks, threads and nodes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from assay.catalogue import benchmarks
-from assay.model.benchmark import INDEPENDENT, Benchmark
+from assay.model.benchmark import INDEPENDENT, UNCOUPLED, Benchmark
 from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError, hint
 from assay.model.plan import Measure, Study
@@ -48,10 +48,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
     if benchmark.larger:
         why = "a problem that grows with the cores"
         measures.append(Measure(name, words, axes=problem, weight=_WEIGHT, why=why, grows=True, at_once=at_once))
-    if copies := benchmark.axis("copies"):
-        axes = problem | {copies.name: INDEPENDENT}
-        why = "independent copies on the same cores: what cores, and nodes, cost without any message"
-        measures.append(Measure(name, words, axes=axes, weight=_WEIGHT, why=why))
+    measures += _apart(benchmark, words)
     if benchmark.launcher == "mpi":
         measures.append(_messages())
         if growth.overlaps:
@@ -67,6 +64,20 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         grows=True,
         subject=name,
     )
+
+
+def _apart(benchmark: Benchmark, words: tuple[str, ...]) -> Iterator[Measure]:
+    """Yield the measures without messages: of the parts of a problem if the program can, else of copies."""
+    copies = benchmark.axis("copies")
+    if copies and UNCOUPLED in copies.values:
+        axes = benchmark.scaled | {copies.name: UNCOUPLED}
+        why = "the same parts on the same cores without any message: what cores, and nodes, cost"
+        for grows in (False, True)[: 1 + (benchmark.larger is not None)]:
+            yield Measure(benchmark.name, words, axes=axes, weight=_WEIGHT, why=why, grows=grows)
+    elif copies:
+        axes = benchmark.scaled | {copies.name: INDEPENDENT}
+        why = "independent copies on the same cores: what cores, and nodes, cost without any message"
+        yield Measure(benchmark.name, words, axes=axes, weight=_WEIGHT, why=why)
 
 
 def _numbers(sweeps: Sequence[str]) -> dict[str, str]:
