@@ -211,8 +211,12 @@ def _level(factor: str, wanted: str, run: Run) -> str:
         return wanted
     levels = next((each.levels for each in run.plan.factors if each.name == factor), ())
     if len(levels) < _TWO:
-        raise MissingError(text("{factor} was not varied: --vary {factor}", factor=factor))
+        raise MissingError(_not_varied(factor))
     return _OF_VARIED[wanted](levels)
+
+
+def _not_varied(factor: str) -> str:
+    return text("{factor} was not varied: --vary {factor}=LEVEL,LEVEL (docs/factors.md)", factor=factor)
 
 
 def _has_levels(operand: Operand, estimate: Estimate, figures: Figures) -> bool:
@@ -249,10 +253,7 @@ def _why(operand: Operand, run: Run) -> str:
     varied = {each.name for each in run.plan.factors}
     missing = next((name for name in operand.factors if name not in varied), "")
     if missing and not run.imported:
-        return text(
-            "{factor} was not varied: name its levels in assay.toml, [factor.{factor}], and add --vary {factor}",
-            factor=missing,
-        )
+        return _not_varied(missing)
     where = joined(", ", (operand.placement, *(f"{name} {value}" for name, value in operand.params.items())))
     return text("it has no figure of {benchmark} at {place}", benchmark=operand.benchmark, place=where)
 

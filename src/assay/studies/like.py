@@ -1,5 +1,6 @@
 """The study `like:REFERENCE`: the measurements of a published system, as far as Assay can make them here."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -96,9 +97,8 @@ def _other_levels(found: Imported) -> Iterator[tuple[str, str]]:
         why = "what is here takes its place"
         if factor in found.factors:
             vary = found.factors[factor].vary
-            why = (
-                f"to compare them, add {f'--vary {vary}' if vary else f'--level {factor}=LEVEL'} (docs/factors.md)"
-            )
+            option = f"--vary {shlex.quote(vary)}" if vary else f"--level {factor}=LEVEL"
+            why = f"to compare them, add {option} (docs/factors.md)"
         elif factor not in FACTOR_ROLES:
             why = f"to compare them, name such levels in assay.toml, [factor.{factor}], and add --vary {factor}"
         yield f"{factor} of the source: {named}", why
