@@ -119,14 +119,14 @@ LACKING = (
     "it needs system Windows",
     "it needs processor EPYC 7551",
     "it needs mpi Open MPI with ",
-    "it needs c-states disabled; copy the table [factor.c-states] of docs/factors.md into assay.toml, then: ",
+    "it needs c-states disabled: assay run like:epyc-7601 --vary 'c-states=enabled:cpupower idle-set -E|",
+    "it needs c-states enabled and disabled: assay run like:epyc-7601 --vary 'c-states=enabled:cpupower ",
+    "it needs two levels of mtu: assay run like:cs-pccluster2 --vary 'mtu=1500:ip link set ",
     "it needs interleave memory ",
     "it needs two operating systems: ",
     "it needs 4 GiB of memory; 1 GiB may be used",
     "the program wrf.exe is not here",
-    "c-states was not varied: name its levels in assay.toml",
-    "toolchain was not varied: ",
-    "mtu was not varied: ",
+    "toolchain was not varied: --vary toolchain=LEVEL,LEVEL ",
 )
 #: Beginning of the reason why `assay compare` has no ratio of two values that a table shows beside each other.
 WITHOUT_RATIO = "it has no ratio: "

@@ -13,7 +13,7 @@ from assay.model.derivation import Derivation, Operand
 from assay.model.imported import UNSTATED, Figure, Table
 from assay.model.left_out import Folded, LeftOut
 from assay.model.measurands import FACTOR_ROLES
-from assay.model.placement import parsed, starred_memory, studied_memory
+from assay.model.placement import Word, parsed, starred_memory, studied_memory
 from assay.model.result import Estimate
 from assay.model.run import Run, Shortfall
 from assay.model.text import joined, text
@@ -236,12 +236,23 @@ def _is_part(operand: Operand, estimate: Estimate) -> bool:
 
 
 def _is_layout(operand: Operand, estimate: Estimate, run: Run) -> bool:
-    """Whether a printed figure is of the ranks that an operand counts, if it counts them."""
-    return (
-        not run.imported
-        or parsed(operand.placement).form != "ranks"
-        or estimate.placement.label == operand.placement
+    """Whether a figure is of the ranks of an operand, if it says which: equal words, or folded into each other."""
+    word, label = parsed(operand.placement), estimate.placement.label
+    if run.imported:
+        return word.form != "ranks" or label == operand.placement
+    if word.form != "rank-per":
+        return True
+    nodes = len(run.plan.hosts)
+    wanted, found = _on(word, nodes), _on(parsed(label), nodes)
+    folds = (
+        (_on(request, nodes), _on(into, nodes)) for request, into in (each.places for each in run.plan.folded)
     )
+    return wanted == found or (wanted, found) in folds
+
+
+def _on(word: Word, nodes: int) -> tuple[str, int]:
+    """A placement, and on how many nodes of a run."""
+    return word.plain, nodes if word.over == "all" else word.nodes or 1
 
 
 def _why(operand: Operand, run: Run) -> str:
