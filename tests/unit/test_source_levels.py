@@ -2,11 +2,12 @@
 
 import shlex
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
 from click.testing import CliRunner
-from tests.simulation import EPYC_7601, simulated_run
+from tests.simulation import EPYC_7601, described, simulated_run
 from tests.unit.test_levels_of_runs import at_second
 from tests.unit.test_like import given
 
@@ -18,6 +19,7 @@ from assay.cli import assay
 from assay.compare.runs import between, unjudged
 from assay.model.conclusion import Judged
 from assay.model.imported import StatedFactor
+from assay.model.machine import Device
 from assay.model.plan import Factor, Study
 from assay.model.run import Run
 from assay.simulation import Law
@@ -157,6 +159,23 @@ def test_each_printed_command_for_a_level_is_one_that_plans(
         typed = shlex.split(command)
         assert typed[:2] == ["assay", "run"]
         assert CliRunner().invoke(assay, ["plan", *typed[2:]]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "network", "named"), [("network", "eth7", "eth7"), ("infiniband", "mlx5_0", "DEVICE")]
+)
+def test_a_command_for_frames_names_the_interface_of_the_run_s_network(
+    kind: Literal["network", "infiniband"], network: str, named: str
+) -> None:
+    reference = store.load(store.find("cs-pccluster2"))
+    machine = msgspec.structs.replace(described(), devices=(Device(network, kind, {}),))
+    plan = msgspec.structs.replace(reference.plan, network=network)
+    run = msgspec.structs.replace(reference, imported=None, plan=plan, machines={"n1": machine})
+    _, command = lacking(reference, run, "mtu", ("largest", "smallest"))
+    assert command.options == (
+        "--vary",
+        f"mtu=1500:ip link set {named} mtu 1500|9000:ip link set {named} mtu 9000",
+    )
 
 
 @pytest.fixture(scope="module")
