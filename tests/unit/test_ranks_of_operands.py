@@ -61,7 +61,7 @@ def test_an_operand_of_ranks_meets_the_figure_of_these_ranks_only(run: Run, on: 
 def test_ranks_and_ranks_with_threads_are_two_figures_of_the_authors_sentence(run: Run) -> None:
     repetition = analyse(run).repetition
     assert repetition
-    (judged,) = (each for each in repetition.conclusions if "dm+sm" in each.conclusion.says)
+    (judged,) = (each for each in repetition.conclusions if "dmpar and as dm+sm" in each.conclusion.says)
     assert judged.quantity
     assert len(set(judged.of)) == 2
     wanted = WANTED[run.plan.study]
