@@ -15,6 +15,7 @@ from assay.catalogue import benchmarks
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Axis
 from assay.model.errors import UsageError, hint
+from assay.model.measurand import NO_AXES
 from assay.model.plan import Case, Factor, Measure, Study, split_levels
 from assay.model.toolchain import Library
 from assay.model.units import parse_size
@@ -109,7 +110,8 @@ def _factor(
         if one.name == axis and (not dot or each.name == benchmark)
     ]
     stated = any(map(_STATED.fullmatch, levels)) and not (name in own and set(levels) <= set(own[name].levels))
-    if stated and not having and _NAME.fullmatch(name) and not _VARIABLE.fullmatch(name):
+    is_free = _NAME.fullmatch(name) and not _VARIABLE.fullmatch(name) and name not in NO_AXES
+    if stated and is_free and not having:
         own, levels = {name: _of_commands(name, levels)}, ()
     if name in own:
         if having:
