@@ -117,6 +117,39 @@ def test_a_figure_has_the_unit_of_the_source(figure: Quantity, unit: str, shown:
     assert printed.in_unit(figure, unit) == shown
 
 
+@pytest.mark.parametrize(
+    ("is_ratio", "unit", "form", "shown", "typed"),
+    [
+        (True, "", "ratio", "x28.7 [28.1, 29.0]", "x28"),
+        (False, "", "ratio", "28.7 [28.1, 29.0]", "28"),
+        (True, "%", "gain", "2770 % [2710, 2800]", "28"),
+    ],
+)
+def test_a_ratio_without_a_unit_has_the_sign_of_one(
+    unit: str, form: Printed, shown: str, typed: str, *, is_ratio: bool
+) -> None:
+    ours = printed.in_unit(interval(28.7, 28.1, 29.0), unit, form, is_ratio=is_ratio)
+    assert ours.replace("\N{MULTIPLICATION SIGN}", "x") == shown
+    theirs = printed.number("28", unit, is_ratio=is_ratio)
+    assert theirs.replace("\N{MULTIPLICATION SIGN}", "x") == typed
+
+
+@pytest.mark.parametrize(
+    ("is_least", "nodes", "side", "found"),
+    [
+        (True, 16, "inside", "as published"),
+        (True, 8, "inside", "as published"),
+        (True, 4, "below", "elsewhere"),
+        (False, 16, "above", "elsewhere"),
+        (False, 8, "inside", "as published"),
+    ],
+)
+def test_a_low_end_alone_has_no_upper_one(nodes: float, side: str, found: str, *, is_least: bool) -> None:
+    of = Published(exact(8), "place", is_least=is_least)
+    assert agreement(of, exact(nodes)).side == side
+    assert standing(of, exact(nodes), "higher", is_sure=True) == found
+
+
 def test_what_a_second_processor_gives_is_told_apart_by_its_authors_and_by_the_rule() -> None:
     """94 and 73 % on one cluster, 100 and 87 % on the other one: no region has the number of another sentence."""
     rules = {

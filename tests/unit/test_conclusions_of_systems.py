@@ -13,12 +13,17 @@ from assay.compare import page
 from assay.compare.meeting import Declared
 from assay.compare.repetitions import repetitions
 from assay.compare.sides import sides
+from assay.model.conclusion import Judged
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 LEO, SCI = GALLERY / "like-leo-simulated.tar.xz", GALLERY / "like-sci.tar.xz"
 DECLARED = Declared(allowed=("topology",), across="machine")
 #: Beginning of a sentence -> the number that the authors print.
-PRINTED = {"large messages are about 3": 3.0, "latency is about 1.5": 1.5, "the whole cluster is about 9.5": 9.5}
+PRINTED = {
+    "large messages over SCI are about 3": 3.0,
+    "the latency of MPI over SCI is about 1.5": 1.5,
+    "on LINPACK the whole cluster is about 9.5": 9.5,
+}
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -44,6 +49,32 @@ def test_two_runs_in_any_order_judge_what_is_said_of_two_systems() -> None:
     lacking = lacking if lacking.doubt == "unmeasured" else once
     assert not lacking.command
     assert lacking.detail.startswith("sci: ")
+
+
+def test_beside_their_publication_each_sentence_is_judged_once() -> None:
+    reference = store.load(store.find("leo"))
+    found = repetitions(sides([reference, *(store.load(path) for path in (LEO, SCI))], {}, DECLARED))
+    of_leo = [each for each in found if each.reference == "leo"]
+    assert len(of_leo) == 3  # of each run, and of both together
+    sentences = [each for of in of_leo for each in of.conclusions if "sci" in systems(each)]
+    assert len(sentences) == len({each.conclusion.says for each in sentences}) == 4
+    assert {each.doubt for each in sentences} <= {"", "launches", "unmeasured"}
+    for each in of_leo:
+        positions = {at for row in each.rows for at in row.conclusions}
+        assert positions <= set(range(len(each.conclusions)))
+    own = of_leo[0]
+    alone = analyse(store.load(LEO)).repetition
+    assert alone
+    for row, before in zip(own.rows, alone.rows, strict=True):
+        kept = [alone.conclusions[at].conclusion.says for at in before.conclusions]
+        named = [each.conclusion.says for each in alone.conclusions if "sci" in systems(each)]
+        assert [own.conclusions[at].conclusion.says for at in row.conclusions] == [
+            says for says in kept if says not in named
+        ]
+
+
+def systems(judged: Judged) -> set[str]:
+    return {each.reference for each in judged.conclusion.quantity.operands}
 
 
 def test_a_single_run_names_the_other_system_and_the_comparison_that_judges() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
-from tests import contradictions
+from tests import contradictions, contradictions_of_runs
 from tests.simulation import EPYC_7601, simulated_run
 from tests.unit.compare_example import boosted
 
@@ -57,7 +57,10 @@ def of(found: Sides) -> list[str]:
     if len(found.sides) == 1:
         (side,) = found.sides
         lines += contradictions.of_pairs(within(side.run, side.analysis).pairs)
-    return lines
+    return [
+        *lines,
+        *(line for side in found.sides for line in contradictions_of_runs.of_run(side.run, side.analysis)),
+    ]
 
 
 def machines(folder: Path, speeds: Iterable[float], launches: int, noise: float = 0.01) -> Sides:

@@ -261,6 +261,25 @@ def test_the_plan_command_says_what_cannot_be_done() -> None:
     assert "hpl" in known, "nobody knows that the described machine has no BLAS"
 
 
+@pytest.mark.parametrize(
+    ("options", "proposed"),
+    [
+        ((), {"mpi", "c-states", "interleave"}),
+        (("--level", "interleave=die"), {"mpi", "c-states"}),
+        (("--vary", "OMPI_MCA_pml=ucx,yalla"), {"c-states", "interleave"}),
+        (("--level", "Cstates=on"), {"mpi", "interleave"}),
+    ],
+)
+def test_the_plan_proposes_no_factor_that_is_given(options: tuple[str, ...], proposed: set[str]) -> None:
+    nodes = ("--hosts", "n[1-2]", "--network", "edr=mlx5_0:1", "--nic-node", "6")
+    words = ["plan", "like:epyc-7601", "--synthetic", SHAPES["epyc-7601"][0], *nodes, *options, "--json"]
+    answer = CliRunner().invoke(assay, words)
+    assert answer.exit_code == 0, answer.output
+    left = {each["wish"]: each["reason"] for each in json.loads(answer.stdout)["left_out"]}
+    found = {request.partition(" of the source")[0] for request, why in left.items() if "to compare them" in why}
+    assert found == proposed
+
+
 def test_the_plan_says_of_a_placement_once_that_it_is_another_one_and_whose_memory_is_assumed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

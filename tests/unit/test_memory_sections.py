@@ -14,7 +14,7 @@ from assay.model.placed import Placed
 from assay.model.quantity import Quantity
 from assay.model.result import Limit
 from assay.topics.memory.models.loaded_latency import LoadedLatency
-from assay.topics.memory.models.numa_matrix import Agreement, NodeClass, NumaMatrix
+from assay.topics.memory.models.numa_matrix import NodeClass, NumaMatrix, RankCorrelation
 from assay.topics.memory.sections import loaded_latency, numa
 
 MIB = 2**20
@@ -129,7 +129,7 @@ def matrix(*, what: str = "latency", tau: float = 1.0, p: float = 0.01, away: bo
         points=points,
         what=what,
         classes=classes,
-        agreement=Agreement(tau, p) if away else None,
+        agreement=RankCorrelation(tau, p) if away else None,
     )
     return figures, model
 

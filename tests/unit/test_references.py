@@ -134,7 +134,7 @@ STATED = {
     "leo": {
         ("hpl", "speed-up of 12 processors"): ["3 less than"],
         ("nwchem-c60h60", "gain over the cluster SCI"): ["5.5 about"],
-        ("flops_plain", "tests above the ratio of the clocks"): ["7 of 8"],
+        ("flops_plain", "tests above the ratio of the clocks"): ["7 tests of 8"],
         ("flops_plain", "gain of 1 GHz over 500 MHz"): ["2 about"],
         ("linpack_fortran", "gain of the best compiler over the worst"): ["0 % practically none"],
         ("pt2pt", "size of the fastest messages"): ["8 KiB", "64 KiB"],

@@ -30,13 +30,45 @@ def test_a_remedy_keeps_toolchains_factors_budget_and_the_folder_of_runs_and_not
     assert remedies.resumed(run) == f"{run.info.id} --runs elsewhere"
 
 
-def test_a_repeat_keeps_the_chosen_values_and_a_run_on_other_nodes_does_not() -> None:
-    chosen = ("--set", "hpl.n=2000", "--set", "pt2pt.window=4")
+def test_a_repeat_keeps_the_chosen_values_and_a_run_on_other_nodes_has_no_budget_of_few_nodes() -> None:
+    chosen = (
+        "--set",
+        "hpl.n=2000",
+        "--set=pt2pt.window=4",
+        "--budget",
+        "3m",
+        "--level",
+        "nps=4",
+        "--blas",
+        "blis",
+    )
     run = given("--hosts", "n[1-2]", *chosen)
     study = run.info.study
+    kept = "--set hpl.n=2000 --set=pt2pt.window=4"
+    more = "--level nps=4 --blas blis"
     again = remedies.typed(cli("run", study, "--launches", "6"), run)
-    assert again == f"assay run {study} --hosts 'n[1-2]' --set hpl.n=2000 --set pt2pt.window=4 --launches 6"
-    assert remedies.typed(cli("run", study, "--hosts", "n1,n2,n3"), run) == f"assay run {study} --hosts n1,n2,n3"
+    assert again == f"assay run {study} --hosts 'n[1-2]' {kept} --budget 3m {more} --launches 6"
+    elsewhere = cli("run", study, "--hosts", "n1,n2,n3")
+    assert remedies.typed(elsewhere, run) == f"assay run {study} {kept} {more} --hosts n1,n2,n3"
+    # a sentence about another order than the one chosen for two nodes needs that one
+    needed = {"hpl.n": "10000", "pt2pt.window": "4"}
+    assert remedies.typed(elsewhere, run, (), needed) == (
+        f"assay run {study} --set=pt2pt.window=4 {more} --hosts n1,n2,n3"
+    )
+    assert remedies.typed(elsewhere, given("--set", "n=2000,10000"), (), needed) == (
+        f"assay run {study} --set n=2000,10000 --hosts n1,n2,n3"
+    )
+
+
+def test_a_value_or_a_level_of_a_remedy_replaces_the_one_of_the_run() -> None:
+    run = given("--set", "hpl.n=2000", "--set", "hpl.nb=128", "--level", "nps=4", "--level", "os=rocky9")
+    study = run.info.study
+    assert remedies.typed(cli("run", study, "--set", "hpl.n=4000"), run) == (
+        f"assay run {study} --set hpl.nb=128 --level nps=4 --level os=rocky9 --set hpl.n=4000"
+    )
+    assert remedies.typed(cli("run", study, "--level", "nps=1"), run) == (
+        f"assay run {study} --set hpl.n=2000 --set hpl.nb=128 --level os=rocky9 --level nps=1"
+    )
 
 
 @pytest.mark.parametrize(

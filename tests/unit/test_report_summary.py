@@ -124,17 +124,19 @@ def test_the_verdict_names_the_worst_that_speaks_against_the_figures(tmp_path: P
     assert _grade(Example(run, loud)) == ("care", "Others took a core.")
     for lost, least, grade in ((0.05, 0.02, "care"), (0.12, 0.05, "care"), (0.69, 0.6, "bad")):
         share = Quantity(lost, least, 0.9, basis="interval")
-        stopped = replaced(loud, noise=replaced(analysis.noise, lost=share))
+        noisy = replaced(analysis.noise, lost=share)
+        stopped = replaced(loud, noise=noisy, flaw="disturbed" if noisy.spoils else "")
         assert _grade(Example(run, stopped)) == (grade, "Others took a core.")
     proof = analysis.estimates[0].placement.proven
     assert proof
     astray = replaced(analysis.estimates[0].placement, proven=replaced(proof, as_asked=False))
     wrong = (replaced(analysis.estimates[0], placement=astray), *analysis.estimates[1:])
-    assert _grade(Example(run, replaced(loud, estimates=wrong))) == ("bad", "1 figure is not of the cpus asked.")
+    misplaced = replaced(loud, estimates=wrong, flaw="misplaced")
+    assert _grade(Example(run, misplaced)) == ("bad", "1 figure is not of the cpus asked.")
     assert _grade(Example(run, replaced(analysis, estimates=())))[0] == "bad"
 
 
-def _moved(run: Run, count: int) -> Run:
+def moved_cores(run: Run, count: int) -> Run:
     """The same run, had the cores moved during so many of its launches."""
 
     def moved(each: LaunchRecords) -> LaunchRecords:
@@ -152,7 +154,7 @@ def test_the_verdict_counts_disturbed_launches_and_calls_no_such_run_quiet(tmp_p
     run = store.load(simulated_run(tmp_path, HEALTHY, options=Options(launches=6)))
     made = len(run.launches)
     assert made == len({each.launch.id for each in run.launches}) >= 20
-    runs = [run, *(_moved(run, count) for count in (1, made // 4, made // 2 + 1))]
+    runs = [run, *(moved_cores(run, count) for count in (1, made // 4, made // 2 + 1))]
     verdicts = [usable(each, analyse(each)) for each in runs]
     assert [each.grade for each in verdicts] == ["good", "good", "care", "bad"]
     assert verdicts[0].reason.endswith("the machine was quiet.")

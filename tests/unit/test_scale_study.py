@@ -19,7 +19,7 @@ from assay.analyse.noise import Stops
 from assay.catalogue import benchmarks
 from assay.cli import assay
 from assay.cli.support.plan_page import order_and_cost
-from assay.model.benchmark import INDEPENDENT
+from assay.model.benchmark import APART
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.plan import Plan, Study
 from assay.model.quantity import Quantity, exact
@@ -262,7 +262,7 @@ def test_nodes_that_differ_are_predicted_by_copies_on_them(tmp_path: Path) -> No
 def test_without_copies_the_loss_on_fewer_nodes_continues(tmp_path: Path) -> None:
     """The slowest of more nodes is slower: the error of the law on fewer nodes corrects it."""
     study = studies.get("scale:weather", ("nodes=1,2,4,8",))
-    together = tuple(each for each in study.measure if INDEPENDENT not in each.axes.values())
+    together = tuple(each for each in study.measure if not APART & {*each.axes.values()})
     assert len(together) < len(study.measure)
     errors = errors_on_uneven_nodes(tmp_path, msgspec.structs.replace(study, measure=together))
     assert errors[4] == pytest.approx(-0.02, abs=0.01)

@@ -65,6 +65,18 @@ def on_nodes(tmp_path_factory: pytest.TempPathFactory) -> RunEstimates:
     )
 
 
+@pytest.fixture(scope="module")
+def on_parts(tmp_path_factory: pytest.TempPathFactory) -> RunEstimates:
+    ranks = ("1x1", "2x1", "4x1")
+    return examined(
+        tmp_path_factory.mktemp("parts"),
+        EIGHT,
+        1,
+        Measure("weather", ranks, axes={"nx": (200, 400), "coupling": ("sharing", "uncoupled")}),
+        Measure("pt2pt", ("pair",), axes={"pattern": "latency", "bytes": (8, 64, 512, 4096)}),
+    )
+
+
 def law(model: Model) -> Model:
     """The same with the planted law, if it is of messages."""
     if not isinstance(model, MessageLaw):
@@ -73,7 +85,7 @@ def law(model: Model) -> Model:
 
 
 def key(case: Case) -> tuple[int, bool]:
-    return case.cores, case.params.get("coupling") == "independent"
+    return case.cores, case.params.get("coupling") in {"independent", "uncoupled"}
 
 
 def planted(
@@ -133,6 +145,8 @@ def predicted(known: RunEstimates, case: Case) -> Prediction | None:
 
 
 M = {"size": "M"}
+PLANE = {"nx": 400}
+ALONE_CELLS = (9e6, 9.2e6, 8.9e6)
 ALONE = (1e9, 1.02e9, 0.99e9)
 COPIES = {2: (0.97e9 * 2, 0.99e9 * 2, 0.95e9 * 2), 4: (3.4e9, 3.5e9, 3.3e9), 8: (4.8e9, 5.0e9, 4.7e9)}
 
@@ -217,6 +231,27 @@ def test_the_part_of_a_rank_is_as_fast_as_copies_of_its_size(
     typical, _, _ = messages_s(case)
     rate = float(np.median(small)) ** (1 - power) * float(np.median(whole)) ** power
     assert found.value == pytest.approx(1 / (1 / rate + typical))
+
+
+def test_the_parts_of_the_same_ranks_without_messages_need_no_copies(on_parts: RunEstimates) -> None:
+    """Neither the parts of a smaller plane count, nor those of fewer ranks."""
+    case = case_of(on_parts, 4, PLANE)
+    parts = (3.1e7, 3.3e7, 3.2e7)
+    known = both(
+        planted(on_parts, {(1, False): ALONE_CELLS, (2, True): (9e7,) * 3, (4, True): parts}, PLANE),
+        planted(on_parts, {(4, True): (7e7,) * 3}, {"nx": 200}),
+    )
+    found = predicted(known, case)
+    assert found
+    typical, _, high = messages_s(case)
+    assert typical > 0
+    assert found.value == pytest.approx(1 / (1 / float(np.median(parts)) + typical))
+    assert found.lo == pytest.approx(1 / (1.05 * (1 / min(parts) + typical) + high - typical))
+    assert found.hi == pytest.approx(1.05 / (1 / max(parts) + typical))
+    run = msgspec.structs.replace(known.run, predictions=(found,))
+    measured = planted(on_parts, {(4, False): parts}, PLANE).measured
+    (line,) = predict(RunEstimates(run, (*known.measured, *measured), known.models))
+    assert line.by == "the same parts without messages, the law of messages"
 
 
 def test_copies_larger_than_the_part_of_a_rank_are_no_help(on_cores: RunEstimates) -> None:
@@ -322,9 +357,6 @@ def test_too_far_or_with_one_figure_alone_nothing_is_predicted(on_cores: RunEsti
     assert predicted(planted(on_cores, base | {(8, True): COPIES[8]}, M), case_of(on_cores, 8, M)) is None
     two = base | {(2, False): COPIES[2], (8, True): COPIES[8]}
     assert predicted(planted(on_cores, two, M), case_of(on_cores, 8, M))
-
-
-PLANE = {"nx": 400}
 
 
 def test_the_base_on_more_nodes_and_messages_predict_nodes(on_nodes: RunEstimates) -> None:

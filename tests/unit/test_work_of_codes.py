@@ -234,8 +234,11 @@ def test_weather_needs_three_states_with_borders_and_two_strips(columns: int, ra
     assert WEATHER.memory_bytes(params, placed(ranks)) == wanted
     wanted_s = 0.1 + (10 + 4) * columns * rows / 1e7 + 4e-4 * rows
     assert WEATHER.setup_seconds(params) == pytest.approx(wanted_s)
-    messages = ((3, 2 * 64 * rows),) if ranks > 1 else ()  # two columns of four numbers to two neighbours
+    messages = ((6, 64 * rows),) if ranks > 1 else ()  # two columns of four numbers to two neighbours
     assert WEATHER.growth.exchange(params, placed(ranks)) == (columns * rows, messages)
+    apart = {**params, "coupling": "uncoupled"}
+    assert WEATHER.memory_bytes(apart, placed(ranks)) == wanted
+    assert WEATHER.growth.exchange(apart, placed(ranks)) == (columns * rows, ())
 
 
 @pytest.mark.parametrize("columns", [16, 100, 300, 400, 500, 1000, 1600, 3200, 6400])
@@ -249,9 +252,9 @@ def test_a_solution_of_weather_makes_twelve_million_updates_in_an_even_number_of
 @pytest.mark.parametrize("columns", [400, 1600])
 def test_planes_of_weather_fill_four_fifths_of_a_host(columns: int, ranks: int) -> None:
     def planes(memory: float) -> set[object]:
-        return {each["nx"] for each in points(WEATHER, placed(ranks, 32), memory, coupling="independent")}
+        return {each["nx"] for each in points(WEATHER, placed(ranks, 32), memory, coupling="sharing")}
 
-    whole = ranks * WEATHER.memory_bytes({"nx": columns, "coupling": "independent"}, placed(ranks))
+    whole = ranks * WEATHER.memory_bytes({"nx": columns, "coupling": "sharing"}, placed(ranks))
     assert whole % 4 == 0
     assert columns in planes(whole * 5 // 4)
     assert columns not in planes(whole * 5 // 4 - 4)
@@ -260,7 +263,9 @@ def test_planes_of_weather_fill_four_fifths_of_a_host(columns: int, ranks: int) 
 def test_planes_of_weather_have_eight_columns_a_rank_and_take_no_longer_than_assumed() -> None:
     assert 400 in {each["nx"] for each in points(WEATHER, placed(50), 1e12, coupling="sharing")}
     assert 400 not in {each["nx"] for each in points(WEATHER, placed(51), 1e12, coupling="sharing")}
-    assert 400 in {each["nx"] for each in points(WEATHER, placed(51), 1e12, coupling="independent")}
+    assert 400 in {each["nx"] for each in points(WEATHER, placed(50), 1e12, coupling="uncoupled")}
+    assert 400 not in {each["nx"] for each in points(WEATHER, placed(51), 1e12, coupling="uncoupled")}
+    assert points(WEATHER, placed(1), 1e12, coupling="uncoupled") == []  # the part of one rank is the plane
     # 6400 columns: two steps make 4.1e7 updates, in 1.3 s at 1e7 on four cores but not on three
     assert 6400 in {each["nx"] for each in points(WEATHER, placed(2, 2), 1e12, coupling="sharing")}
     assert 6400 not in {each["nx"] for each in points(WEATHER, placed(3), 1e12, coupling="sharing")}

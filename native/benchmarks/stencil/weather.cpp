@@ -24,17 +24,26 @@ bool is_sharing(const Params& params) { return params.word("coupling") == "shari
 Plane plane_of(const Params& params, int ranks, int threads) {
     constexpr std::int64_t largest = 1 << 20;
     const std::int64_t columns = params.number("nx");
-    const std::int64_t sharing = is_sharing(params) ? ranks : 1;
-    const std::int64_t smallest = std::max(static_cast<std::int64_t>(assay::weather::fewest_columns) * sharing,
+    const std::int64_t smallest = std::max(static_cast<std::int64_t>(assay::weather::fewest_columns) * ranks,
                                            2 * static_cast<std::int64_t>(assay::weather::fewest_rows) * threads);
     if (columns % 2 != 0 || columns < smallest || columns > largest) {
         throw Failure(Exit::usage, "a plane of " + std::to_string(columns) + " cells along x cannot be worked on",
-                      "it is an even number, with 8 columns for each of " + std::to_string(sharing) +
+                      "it is an even number, with 8 columns for each of " + std::to_string(ranks) +
                           " ranks and 2 rows for each of " + std::to_string(threads) + " threads",
                       "--nx " + std::to_string(std::clamp(columns + columns % 2, smallest, largest)));
     }
     return {static_cast<std::size_t>(columns)};
 }
+
+/// What a rank works on: its columns of the plane, or the same columns as a plane of their own.
+struct Block {
+    Plane plane;
+    Part columns;
+
+    Block(const Plane& whole, Part own, bool sharing)
+        : plane(sharing ? whole : Plane{own.end - own.begin, whole.rows}),
+          columns(sharing ? own : Part{0, own.end - own.begin}) {}
+};
 
 class Weather : public assay::Benchmark {
   public:
@@ -43,14 +52,18 @@ class Weather : public assay::Benchmark {
           ranks_(setting.ranks.size()),
           steps_(static_cast<std::uint64_t>(setting.params.number("time-steps"))),
           plane_(plane_of(setting.params, ranks_, setting.team.size())),
-          columns_(assay::part_of(plane_.columns, sharing_ ? setting.ranks.rank() : 0, sharing_ ? ranks_ : 1, 1)),
-          air_(plane_, columns_, static_cast<std::size_t>(setting.params.number("tile")), setting.team,
-               setting.memory->allocate(Air::bytes(Layout(columns_.end - columns_.begin, plane_.rows())),
+          block_(plane_, assay::part_of(plane_.columns, setting.ranks.rank(), ranks_, 1), sharing_),
+          air_(block_.plane, block_.columns, static_cast<std::size_t>(setting.params.number("tile")), setting.team,
+               setting.memory->allocate(Air::bytes(Layout(block_.columns.end - block_.columns.begin, plane_.rows)),
                                         assay::Touch::by_parts(setting.cpus))) {
         air_.start(false);
     }
 
-    void connect() override { air_.connect(all()); }
+    void connect() override {
+        if (ranks_ > 1) {
+            air_.connect(all());
+        }
+    }
 
     /// For one cell in one step, because the figure is a rate of them.
     [[nodiscard]] assay::Work work() const override {
@@ -87,7 +100,7 @@ class Weather : public assay::Benchmark {
         MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM,
                       MPI_COMM_WORLD);
         const double tendencies = sums[0] / ranks_;
-        const double halo = sums[1] / ranks_;
+        const double halo = sharing_ ? sums[1] / ranks_ : 0;  // without messages, columns are copied in `other`
         assay::Solution solution{"rate", "update/s", cells() * static_cast<double>(steps_) / seconds, seconds, {}};
         solution.phases["tendencies"] = tendencies;
         solution.phases["other"] = std::max(0., seconds - tendencies - halo);
@@ -100,22 +113,22 @@ class Weather : public assay::Benchmark {
     [[nodiscard]] double sent_bytes() const override { return air_.sent_bytes(); }
 
     [[nodiscard]] std::map<std::string, std::string> facts() const override {
-        return {{"plane", std::to_string(plane_.columns) + " x " + std::to_string(plane_.rows())},
+        return {{"plane", std::to_string(plane_.columns) + " x " + std::to_string(plane_.rows)},
                 {"simulated", std::to_string(static_cast<double>(steps_) * plane_.step_s()) + " s"}};
     }
 
   private:
-    /// The ranks that share a plane.
+    /// The ranks that pass messages.
     [[nodiscard]] MPI_Comm all() const { return sharing_ ? MPI_COMM_WORLD : MPI_COMM_SELF; }
 
-    /// Cells of all planes.
-    [[nodiscard]] double cells() const { return static_cast<double>(plane_.cells()) * (sharing_ ? 1 : ranks_); }
+    /// Cells of all ranks.
+    [[nodiscard]] double cells() const { return static_cast<double>(plane_.cells()); }
 
     bool sharing_;
     int ranks_;
     std::uint64_t steps_;
     Plane plane_;
-    Part columns_;
+    Block block_;
     Air air_;
     Totals before_{};
     std::optional<double> deviation_;

@@ -35,14 +35,14 @@ inline constexpr double fastest = 450;       ///< of waves and wind, m/s
 inline constexpr double courant = 1.5;       ///< cells that the fastest wave crosses in a step
 inline constexpr double dissipation = 0.25;  ///< beta of the hyper-viscosity
 
-/// Cells of the whole plane.
+/// Cells of a plane. Those of a whole one are square; a part of it, taken as a plane of its own, is stretched.
 struct Plane {
     std::size_t columns;
+    std::size_t rows = columns / 2;
 
-    [[nodiscard]] std::size_t rows() const { return columns / 2; }
-    [[nodiscard]] std::size_t cells() const { return columns * rows(); }
+    [[nodiscard]] std::size_t cells() const { return columns * rows; }
     [[nodiscard]] double dx() const { return length / static_cast<double>(columns); }
-    [[nodiscard]] double dz() const { return height / static_cast<double>(rows()); }
+    [[nodiscard]] double dz() const { return height / static_cast<double>(rows); }
     [[nodiscard]] double step_s() const { return courant * std::min(dx(), dz()) / fastest; }
 };
 
@@ -78,10 +78,10 @@ double mean(const Function& function) {
 /// The atmosphere at rest: means of each row of cells, and values between rows, walls included.
 struct Background {
     explicit Background(const Plane& plane) {
-        for (std::size_t row = 0; row <= plane.rows(); ++row) {
+        for (std::size_t row = 0; row <= plane.rows; ++row) {
             const auto z = [&](double offset) { return (static_cast<double>(row) + 0.5 + offset) * plane.dz(); };
             borders.push_back(at_rest(z(-0.5)));
-            if (row < plane.rows()) {
+            if (row < plane.rows) {
                 const double density = mean([&](double offset) { return at_rest(z(offset)).density; });
                 const double heat = mean([&](double offset) { return at_rest(z(offset)).heat; });
                 rows.push_back({density, heat, pressure_of(heat), 1 / heat});
@@ -125,7 +125,7 @@ inline Values start_of(const Plane& plane, const Level& rest, std::size_t row, s
     if (windy) {
         constexpr double pi = std::numbers::pi;
         const double x = (static_cast<double>(column) + 0.5) / static_cast<double>(plane.columns);
-        const double z = (static_cast<double>(row) + 0.5) / static_cast<double>(plane.rows());
+        const double z = (static_cast<double>(row) + 0.5) / static_cast<double>(plane.rows);
         values[density] = 0.01 * rest.density * std::cos(4 * pi * x + 1) * std::cos(3 * pi * z);
         values[momentum_x] = 20 * rest.density * std::sin(2 * pi * x + 2 * z);
         values[momentum_z] = 10 * rest.density * std::sin(6 * pi * x) * std::sin(pi * z);

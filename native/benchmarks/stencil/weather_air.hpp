@@ -24,7 +24,7 @@ class Air {
         : plane_(plane),
           rest_(plane),
           columns_(columns),
-          layout_(columns.end - columns.begin, plane.rows()),
+          layout_(columns.end - columns.begin, plane.rows),
           team_(team),
           tiles_(std::min((layout_.columns() + tile - 1) / tile, layout_.columns() / fewest_columns)) {
         for (double*& array : arrays_) {
@@ -41,14 +41,8 @@ class Air {
     Air& operator=(Air&&) = delete;
     ~Air() = default;
 
-    /// Finds its neighbours; a rank that is alone in `comm` has the whole plane.
-    void connect(MPI_Comm comm) {
-        int ranks = 1;
-        MPI_Comm_size(comm, &ranks);
-        if (ranks > 1) {
-            halo_.emplace(comm, layout_);
-        }
-    }
+    /// Finds the neighbours of a part of a plane; a rank that has a whole plane needs none.
+    void connect(MPI_Comm comm) { halo_.emplace(comm, layout_); }
 
     /// Writes the initial values, each thread its own rows: first touch.
     void start(bool windy) {

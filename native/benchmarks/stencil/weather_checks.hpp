@@ -34,7 +34,7 @@ inline Totals totals(const Air& air, MPI_Comm comm) {
     const auto count = static_cast<double>(columns);
     std::array<double, 4> sums{};  // mass and energy, then both at rest
     double departure = 0;
-    for (std::size_t row = 0; row < air.plane().rows(); ++row) {
+    for (std::size_t row = 0; row < air.plane().rows; ++row) {
         const Level& rest = air.rest().rows[row];
         const double internal = heat_at_volume / gas_constant * rest.pressure;
         const double potential = gravity * (static_cast<double>(row) + 0.5) * air.plane().dz();
@@ -73,7 +73,7 @@ inline double imbalance(const Totals& before, const Totals& now) {
 inline double asymmetry(const Air& air, MPI_Comm comm) {
     const std::size_t count = air.plane().columns;
     std::vector<double> sums(variables * count);
-    for (std::size_t row = 0; row < air.plane().rows(); ++row) {
+    for (std::size_t row = 0; row < air.plane().rows; ++row) {
         for (std::size_t variable = 0; variable < variables; ++variable) {
             const double* values = air.values(row, variable);
             for (std::size_t column = air.columns().begin; column < air.columns().end; ++column) {
@@ -111,7 +111,7 @@ inline double deviation(Air& air) {
         const Plain plain(air.plane(), air.rest(), {begin, begin + width}, plain_steps);
         Values largest{};
         Values difference{};
-        for (std::size_t row = 0; row < air.plane().rows(); ++row) {
+        for (std::size_t row = 0; row < air.plane().rows; ++row) {
             for (std::size_t column = 0; column < width; ++column) {
                 const Values& expected = plain.at(row, column);
                 for (std::size_t variable = 0; variable < variables; ++variable) {

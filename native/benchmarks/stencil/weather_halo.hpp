@@ -21,15 +21,15 @@ inline void wrap(const Layout& layout, double* values, Part rows) {
     }
 }
 
-/// The same for all rows, from the previous and the next rank; by one thread.
+/// The same for all rows, from the previous and the next rank; by one thread. A rank that is alone in `comm` does
+/// all of this but passing messages: what it sends to one side it has got from the other.
 class Halo {
   public:
     Halo(MPI_Comm comm, const Layout& layout) : layout_(layout) {
         int rank = 0;
-        int ranks = 1;
         MPI_Comm_rank(comm, &rank);
-        MPI_Comm_size(comm, &ranks);
-        const std::array<int, 2> neighbours{(rank + ranks - 1) % ranks, (rank + 1) % ranks};
+        MPI_Comm_size(comm, &ranks_);
+        const std::array<int, 2> neighbours{(rank + ranks_ - 1) % ranks_, (rank + 1) % ranks_};
         for (std::size_t side = 0; side < 2; ++side) {
             sent_[side].resize(layout.rows() * variables * halo);
             got_[side].resize(sent_[side].size());
@@ -57,13 +57,18 @@ class Halo {
             std::copy_n(first, halo, sent_[0].data() + place);
             std::copy_n(first + columns - halo, halo, sent_[1].data() + place);
         });
-        MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
-        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+        if (ranks_ > 1) {
+            MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
+            MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+            sent_bytes_ += static_cast<double>(2 * sent_[0].size() * sizeof(double));
+        } else {
+            sent_[0].swap(got_[1]);
+            sent_[1].swap(got_[0]);
+        }
         each_row(values, [&](double* first, std::size_t place) {
             std::copy_n(got_[0].data() + place, halo, first - halo);
             std::copy_n(got_[1].data() + place, halo, first + columns);
         });
-        sent_bytes_ += static_cast<double>(2 * sent_[0].size() * sizeof(double));
     }
 
     /// By this rank so far.
@@ -85,6 +90,7 @@ class Halo {
     }
 
     const Layout& layout_;
+    int ranks_ = 1;
     std::array<std::vector<double>, 2> sent_;
     std::array<std::vector<double>, 2> got_;
     std::array<MPI_Request, 4> requests_{};

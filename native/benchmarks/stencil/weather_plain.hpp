@@ -18,7 +18,7 @@ class Plain {
           width_(columns.end - columns.begin + 2 * margin_) {
         // The plane is periodic: whole planes are added to keep the first column from being negative.
         const std::size_t begin = columns.begin + (margin_ / plane.columns + 1) * plane.columns - margin_;
-        for (std::size_t row = 0; row < plane.rows(); ++row) {
+        for (std::size_t row = 0; row < plane.rows; ++row) {
             for (std::size_t column = 0; column < width_; ++column) {
                 cells_.push_back(start_of(plane, rest.rows[row], row, (begin + column) % plane.columns, true));
             }
@@ -46,7 +46,7 @@ class Plain {
     /// The cell at a position; walls mirror the flow. Outside the first and the last column these columns are
     /// repeated: the resulting errors never reach the requested columns.
     [[nodiscard]] Values cell(const Cells& cells, std::ptrdiff_t row, std::ptrdiff_t column) const {
-        const auto rows = static_cast<std::ptrdiff_t>(plane_.rows());
+        const auto rows = static_cast<std::ptrdiff_t>(plane_.rows);
         const std::ptrdiff_t inside = row < 0 ? -1 - row : row < rows ? row : 2 * rows - 1 - row;
         const std::ptrdiff_t near = std::clamp<std::ptrdiff_t>(column, 0, static_cast<std::ptrdiff_t>(width_) - 1);
         Values values = cells[static_cast<std::size_t>(inside) * width_ + static_cast<std::size_t>(near)];
@@ -90,8 +90,8 @@ class Plain {
     /// One stage: from the cells at the begin of a sweep and the tendencies of others.
     [[nodiscard]] Cells advanced(const Cells& from, Axis axis, double share) const {
         const bool along_x = axis == Axis::x;
-        const std::size_t lines = along_x ? plane_.rows() : width_;
-        const std::size_t count = along_x ? width_ : plane_.rows();
+        const std::size_t lines = along_x ? plane_.rows : width_;
+        const std::size_t count = along_x ? width_ : plane_.rows;
         const double width = along_x ? plane_.dx() : plane_.dz();
         Cells to = cells_;
         for (std::size_t line = 0; line < lines; ++line) {

@@ -27,9 +27,11 @@ struct Made {
     Made(MPI_Comm comm, int threads, std::size_t tile)
         : team(cpus_of(threads), allowed),
           columns(columns_of(comm)),
-          bytes(Air::bytes(Layout(columns.end - columns.begin, plane.rows())) + 64),
+          bytes(Air::bytes(Layout(columns.end - columns.begin, plane.rows)) + 64),
           air(plane, columns, tile, team, aligned()) {
-        air.connect(comm);
+        if (columns.end - columns.begin < plane.columns) {
+            air.connect(comm);
+        }
         air.start(false);
     }
 
@@ -73,7 +75,7 @@ void air_at_rest_bears_what_is_above_it() {
 
 void a_bubble_is_in_the_middle_and_three_degrees_warm() {
     double warmest = 0;
-    for (std::size_t row = 0; row < plane.rows(); ++row) {
+    for (std::size_t row = 0; row < plane.rows; ++row) {
         const double z = (static_cast<double>(row) + 0.5) * plane.dz();
         for (std::size_t column = 0; column < plane.columns; ++column) {
             const double warmer = bubble(plane, row, column) / at_rest(z).density;
@@ -89,13 +91,13 @@ void a_bubble_is_in_the_middle_and_three_degrees_warm() {
 /// Each value of the halo is that of its column in the whole plane.
 void neighbours_bring_their_columns(MPI_Comm comm) {
     const Part own = Made::columns_of(comm);
-    const Layout layout(own.end - own.begin, plane.rows());
+    const Layout layout(own.end - own.begin, plane.rows);
     std::vector<double> values(layout.doubles(), -1);
     const auto number = [&](std::size_t row, std::size_t variable, std::size_t column) {
         return static_cast<double>((row * variables + variable) * plane.columns + column % plane.columns);
     };
     const auto each = [&](std::size_t begin, std::size_t end, const auto& visit) {  // of the columns and the halo
-        for (std::size_t row = 0; row < plane.rows(); ++row) {
+        for (std::size_t row = 0; row < plane.rows; ++row) {
             for (std::size_t variable = 0; variable < variables; ++variable) {
                 double* first = values.data() + layout.at(row + halo, variable) - halo;
                 for (std::size_t column = begin; column < end; ++column) {
@@ -108,7 +110,9 @@ void neighbours_bring_their_columns(MPI_Comm comm) {
     Halo between(comm, layout);
     between.pass(values.data());
     each(0, layout.columns() + 2 * halo, [](double value, double right) { CHECK(value == right); });
-    CHECK(between.sent_bytes() == static_cast<double>(2 * halo * variables * plane.rows() * sizeof(double)));
+    const bool alone = layout.columns() == plane.columns;
+    CHECK(between.sent_bytes() ==
+          (alone ? 0. : static_cast<double>(2 * halo * variables * plane.rows * sizeof(double))));
 }
 
 void first_steps_are_those_of_the_definition(const assay::Ranks& ranks) {
@@ -121,6 +125,25 @@ void first_steps_are_those_of_the_definition(const assay::Ranks& ranks) {
     }
 }
 
+/// A narrow part as a plane of its own: its columns are wider than its rows are high.
+void a_part_is_a_plane_of_its_own() {
+    const Plane part{12, 32};
+    const Part columns{0, part.columns};
+    assay::Team team(cpus_of(1), allowed);
+    std::vector<std::byte> bytes(Air::bytes(Layout(part.columns, part.rows)) + 64);
+    void* start = bytes.data();
+    std::size_t space = bytes.size();
+    Air air(part, columns, 2048, team, static_cast<std::byte*>(std::align(64, space - 64, start, space)));
+    air.connect(MPI_COMM_SELF);
+    air.start(false);
+    const Totals before = totals(air, MPI_COMM_SELF);
+    air.advance(100);
+    CHECK(imbalance(before, totals(air, MPI_COMM_SELF)) < 1);
+    CHECK(asymmetry(air, MPI_COMM_SELF) < 1);
+    CHECK(deviation(air) < 1);
+    CHECK(air.sent_bytes() == 0);
+}
+
 /// For all numbers of ranks and threads.
 void a_solution_does_not_depend_on_ranks_and_threads(const assay::Ranks& ranks) {
     constexpr std::uint64_t steps = 40;
@@ -131,7 +154,7 @@ void a_solution_does_not_depend_on_ranks_and_threads(const assay::Ranks& ranks) 
     for (std::size_t variable = 0; variable < variables; ++variable) {
         double largest = 0;
         double difference = 0;
-        for (std::size_t row = 0; row < plane.rows(); ++row) {
+        for (std::size_t row = 0; row < plane.rows; ++row) {
             for (std::size_t column = shared.columns.begin; column < shared.columns.end; ++column) {
                 const double right = alone.air.values(row, variable)[column];
                 const double found = shared.air.values(row, variable)[column - shared.columns.begin];
@@ -169,7 +192,9 @@ int main() {
     air_at_rest_bears_what_is_above_it();
     a_bubble_is_in_the_middle_and_three_degrees_warm();
     neighbours_bring_their_columns(MPI_COMM_WORLD);
+    neighbours_bring_their_columns(MPI_COMM_SELF);
     first_steps_are_those_of_the_definition(world);
+    a_part_is_a_plane_of_its_own();
     a_solution_does_not_depend_on_ranks_and_threads(world);
     checks_pass_what_is_right_and_nothing_else();
     const bool sound = assay::test::failures == 0;

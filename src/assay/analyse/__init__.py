@@ -10,6 +10,7 @@ from assay.analyse.effort import effort
 from assay.analyse.estimates import Measured, measure
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import findings, tested
+from assay.analyse.flaws import flaw
 from assay.analyse.launches import CaseAttempt, yields
 from assay.analyse.limits import bound
 from assay.analyse.models import models
@@ -111,6 +112,7 @@ def conclude(evidence: Evidence) -> Analysis:
         noise=evidence.noise,
         effort=evidence.effort,
         repetition=repetition.of(evidence),
+        flaw=flaw(evidence),
         predictions=evidence.predictions,
         profiles=tuple(
             chain.from_iterable(each.profiles(evidence, found) for each in topics.modules("profiles").values())

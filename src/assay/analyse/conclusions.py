@@ -16,9 +16,10 @@ from assay.analyse.operands import Figures, MissingError, cut, of_reference, sel
 from assay.analyse.taken import NETWORK
 from assay.catalogue import benchmarks
 from assay.model.agreement import Agreement, scale
-from assay.model.conclusion import Conclusion, Doubt, Judged, Truth
+from assay.model.conclusion import Choice, Conclusion, Doubt, Judged, Truth
 from assay.model.derivation import Derivation
 from assay.model.families import family
+from assay.model.flaw import Flaw
 from assay.model.measurands import FACTOR_ROLES
 from assay.model.placement import parsed
 from assay.model.plan import Case
@@ -130,7 +131,13 @@ def _by_run(conclusion: Conclusion, printed: Quantity | None, of: _Own, referenc
         return _doubted(judged, "unmeasured", text("the same figure is both sides of it here"))
     blocks = len(found.launches) if conclusion.quantity.b and len(found.launches) > 1 else 0
     judged = msgspec.structs.replace(
-        judged, quantity=found.quantity, of=found.of, blocks=blocks, agreement=_agreement(judged, found.quantity)
+        judged,
+        quantity=found.quantity,
+        of=found.of,
+        choices=found.choices if any(each != Choice(each.benchmark) for each in found.choices) else (),
+        blocks=blocks,
+        agreement=_agreement(judged, found.quantity),
+        flaw=_flaw(conclusion.quantity, of) if found.of else "",
     )
     holds = conclusion.region.holds(found.quantity)
     if not derived.is_sure(found, of.together):
@@ -141,13 +148,20 @@ def _by_run(conclusion: Conclusion, printed: Quantity | None, of: _Own, referenc
     return msgspec.structs.replace(judged, truth=_TRUTHS[holds])
 
 
+def _flaw(quantity: Derivation, of: _Own) -> Flaw:
+    """Why the figures of one of its operands are not to be used."""
+    figures = (of.systems[each.reference] if each.reference else of.figures for each in quantity.operands)
+    return next(filter(None, (each.flaw for each in figures)), "")
+
+
 def _agreement(judged: Judged, quantity: Quantity) -> Agreement | None:
     """How the quantity compares with the published number; None where the source has words only."""
     rule = judged.conclusion
     value = rule.value or (None if judged.printed is _EQUAL else judged.printed)
     if value is None:
         return None
-    return agreement(Published(value, scale(rule.quantity, rule.unit), rule.quantity.printed), quantity)
+    printed, is_least = rule.quantity.printed, rule.region.most is None
+    return agreement(Published(value, scale(rule.quantity, rule.unit), printed, is_least), quantity)
 
 
 def _few(judged: Judged, own: Figures, study: str) -> Judged:

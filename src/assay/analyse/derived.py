@@ -5,7 +5,7 @@ reference. `evaluate` computes the figure with its interval: block by block wher
 the same blocks.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -15,10 +15,10 @@ from assay.analyse import aspects, imported, matching, operands, slowest
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.operands import Figures, MissingError, select
 from assay.analyse.statistics import median_interval
-from assay.model.conclusion import Region
+from assay.model.conclusion import Choice, Region
 from assay.model.derivation import Derivation, Operand
 from assay.model.grouping import grouped
-from assay.model.imported import Figure
+from assay.model.imported import LOWER, RANGE_END, Figure
 from assay.model.quantity import Basis, Quantity, exact
 from assay.model.result import Estimate
 from assay.model.run import Run
@@ -39,12 +39,14 @@ class Value(NamedTuple):
         of: ids of the estimates that it was computed from.
         is_exact: whether it is a fact of the machine, such as its nominal peak, which no launch changes. A single
             launch is not exact.
+        choices: of each operand, which of several figures was taken.
     """
 
     quantity: Quantity
     launches: tuple[LaunchMedian, ...]
     of: tuple[str, ...] = ()
     is_exact: bool = False
+    choices: tuple[Choice, ...] = ()
 
 
 def evaluate(
@@ -79,7 +81,7 @@ def evaluate(
         return value(derivation.a, figures, others)
     both = _within_node(derivation.a, derivation.b, figures)
     a, b = both or (value(operand, figures, others) for operand in derivation.operands)
-    return _combined(derivation.operation, a, b, unit)
+    return _combined(derivation.operation, a, b, unit)._replace(choices=(*a.choices, *b.choices))
 
 
 def _within_node(a: Operand, b: Operand, figures: Figures) -> tuple[Value, Value] | None:
@@ -96,7 +98,7 @@ def _within_node(a: Operand, b: Operand, figures: Figures) -> tuple[Value, Value
         return None
     first = _taken(a, [each for each in of_a if _hosts(each) in common and len(_hosts(each)) == 1])
     second = _taken(b, [each for each in of_b if _hosts(each) == _hosts(first)])
-    return _value(first, a, figures.run), _value(second, b, figures.run)
+    return _chosen(first, of_a, a, figures.run), _chosen(second, of_b, b, figures.run)
 
 
 def _hosts(measured: Measured) -> tuple[str, ...]:
@@ -109,7 +111,33 @@ def value(operand: Operand, figures: Figures, others: Mapping[str, Figures] = {}
     if operand.aspect in aspects.OF_MACHINES:
         return _exact(aspects.of_machine(operand, figures.run))
     found = select(figures, operand)
-    return _value(_taken(operand, found), operand, figures.run)
+    return _chosen(_taken(operand, found), found, operand, figures.run)
+
+
+def _chosen(taken: Measured, among: Sequence[Measured], operand: Operand, run: Run) -> Value:
+    """The value of one of several figures, with what tells it from the others."""
+    return _value(taken, operand, run)._replace(choices=(_choice(taken.estimate, among),))
+
+
+def _choice(taken: Estimate, among: Iterable[Measured]) -> Choice:
+    every = [each.estimate for each in among]
+    placed, are_alone = taken.placement, all(len(each.placement.hosts) == 1 for each in every)
+    return Choice(
+        taken.benchmark,
+        {
+            name: value
+            for name, value in taken.params.items()
+            if any(each.params.get(name) != value for each in every)
+        },
+        placed.label if any(each.placement.label != placed.label for each in every) else "",
+        placed.memory if any(each.placement.memory != placed.memory for each in every) else "",
+        {
+            name: level
+            for name, level in taken.factors.items()
+            if any(each.factors.get(name) != level for each in every)
+        },
+        placed.hosts if are_alone and any(each.placement.hosts != placed.hosts for each in every) else (),
+    )
 
 
 def _system(operand: Operand, figures: Figures, others: Mapping[str, Figures]) -> Figures:
@@ -276,7 +304,9 @@ def _extreme(derivation: Derivation, figures: Figures, others: Mapping[str, Figu
             text("of {axis} {points} only one side was measured", axis=derivation.along, points=points)
         )
     ratios = [
-        _combined("ratio", _value(of_a[at], a, sides[0].run), _value(of_b[at], b, sides[1].run))
+        _combined("ratio", _value(of_a[at], a, sides[0].run), _value(of_b[at], b, sides[1].run))._replace(
+            choices=(Choice(a.benchmark, {derivation.along: int(at) if at.is_integer() else at}),)
+        )
         for at in of_a.keys() & of_b.keys()
     ]
     if not ratios:
@@ -306,7 +336,10 @@ def values_of(reference: Run, own: Figures) -> list[tuple[Measured, Figure, Valu
 
 
 def _as_printed(printed: Estimate) -> Region:
-    return Region(printed.value.lo, printed.value.hi) if printed.value else _ANYWHERE
+    """Where a source says that a curve is best; at a lower end, or beyond it."""
+    if printed.value is None:
+        return _ANYWHERE
+    return Region(printed.value.lo, None if printed.params.get(RANGE_END) == LOWER else printed.value.hi)
 
 
 def is_sure(found: Value, own: Figures) -> bool:

@@ -16,7 +16,7 @@ from assay.model.result import Estimate, Finding
 from assay.model.text import REMARK, cli, joined, text
 from assay.model.units import format_quantity
 
-Side = Literal["above", "below"]
+Direction = Literal["above", "below"]
 Verdict = Literal["holds", "fails", "open"]
 
 
@@ -44,7 +44,7 @@ def retest(effect: Effect) -> Experiment:
     return Experiment(text("whether a new measurement in separate blocks shows it again"), (effect,))
 
 
-def retest_pair(sides: tuple[Estimate, Estimate], border: float, side: Side) -> Effect:
+def retest_pair(sides: tuple[Estimate, Estimate], border: float, side: Direction) -> Effect:
     """Return the effect that the ratio of two estimates is beyond the border again."""
     a, b = sides
     return _repeated(text("the ratio"), (arm(a, 1), arm(b, -1)), border, side)
@@ -56,7 +56,7 @@ def retest_single(estimate: Estimate, border: float) -> Effect:
     return msgspec.structs.replace(effect, unit=estimate.unit)
 
 
-def _repeated(what: str, arms: tuple[Arm, ...], border: float, side: Side) -> Effect:
+def _repeated(what: str, arms: tuple[Arm, ...], border: float, side: Direction) -> Effect:
     return Effect(
         what=what,
         arms=arms,

@@ -36,12 +36,18 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
     A range alone makes no problem: a candidate is advice until an interval decides, possibly that of its
     experiment. A refuted finding is a fact.
     """
-    found = [
-        _weighed(guarded(decided(finding, evidence), rule, evidence))
-        for rule in _asked(evidence)
-        for finding in rule.assess(evidence)
-    ]
+    found = (finding for rule in _asked(evidence) for finding in _of_rule(rule, evidence))
     return tuple(sorted(found, key=lambda each: (not each.assessed, _SEVERITIES.index(each.severity))))
+
+
+def concerned(evidence: Evidence, concern: Concern) -> Iterator[Finding]:
+    """Yield the assessed findings of the rules with this concern."""
+    asked = (rule for rule in _asked(evidence) if rule.name in concerning(concern))
+    return (finding for rule in asked for finding in _of_rule(rule, evidence) if finding.assessed)
+
+
+def _of_rule(rule: Rule | PairedRatio, evidence: Evidence) -> Iterator[Finding]:
+    return (_weighed(guarded(decided(each, evidence), rule, evidence)) for each in rule.assess(evidence))
 
 
 def tested(evidence: Evidence, found: Sequence[Finding]) -> tuple[str, ...]:

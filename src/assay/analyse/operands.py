@@ -10,6 +10,7 @@ from assay.analyse.curves import headline
 from assay.analyse.estimates import Measured
 from assay.catalogue import benchmarks
 from assay.model.derivation import Derivation, Operand
+from assay.model.flaw import Flaw
 from assay.model.imported import UNSTATED, Figure, Table
 from assay.model.left_out import Folded, LeftOut
 from assay.model.measurands import FACTOR_ROLES
@@ -53,6 +54,7 @@ class Figures(NamedTuple):
         networks: network as a reference names it -> the one of this run that is taken for it.
         exact: whether operands are found by the words that the source has, not by what these mean.
         levels: (factor, level) as a reference names them -> those of this run that are the same.
+        flaw: why they are not to be used.
     """
 
     run: Run
@@ -60,6 +62,7 @@ class Figures(NamedTuple):
     networks: Mapping[str, str] = {}
     exact: bool = False
     levels: Mapping[tuple[str, str], tuple[str, str]] = {}
+    flaw: Flaw = ""
 
 
 def of_reference(run: Run) -> Figures:

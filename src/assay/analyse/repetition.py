@@ -12,13 +12,15 @@ from assay.analyse.curves import is_headline
 from assay.analyse.derived import Value
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
+from assay.analyse.flaws import flaw
 from assay.analyse.limits import without_refused
 from assay.analyse.refusals import needs
 from assay.model.agreement import scale
 from assay.model.conclusion import Judged
 from assay.model.derivation import Derivation
+from assay.model.flaw import Flaw
 from assay.model.grouping import grouped
-from assay.model.imported import RANGE_END, UNSTATED, Figure
+from assay.model.imported import LOWER, RANGE_END, UNSTATED, Figure
 from assay.model.quantity import Quantity
 from assay.model.repetition import RepeatedRow, Repetition
 from assay.model.result import Estimate
@@ -26,7 +28,7 @@ from assay.model.run import Run
 from assay.model.text import text
 
 #: Values of the param of a published range.
-_ENDS = frozenset(("low", "high"))
+_ENDS = frozenset((LOWER, "high"))
 
 
 def of(evidence: Evidence) -> Repetition | None:
@@ -73,7 +75,7 @@ def _own(evidence: Evidence, reference: Run, given: Mapping[str, str]) -> tuple[
     networks = taken.networks(printed, measured, given)
     names = {pair.b: pair.a for pair in reversed(networks)}
     levels = source_levels.own(reference, run)
-    return operands.Figures(run, measured, names, levels=levels), {
+    return operands.Figures(run, measured, names, levels=levels, flaw=flaw(evidence)), {
         theirs: own for theirs, own in names.items() if UNSTATED not in {theirs, own}
     }
 
@@ -119,6 +121,7 @@ class _Own(NamedTuple):
         launches: the fewest of the estimates that it follows from.
         about: positions of the conclusions about it.
         reason: why there is none.
+        flaw: why it is not to be used.
     """
 
     value: Quantity | None = None
@@ -127,6 +130,7 @@ class _Own(NamedTuple):
     launches: int = 0
     about: tuple[int, ...] = ()
     reason: str = ""
+    flaw: Flaw = ""
 
 
 def _own_figure(
@@ -137,10 +141,11 @@ def _own_figure(
     if isinstance(found, Measured):
         peer = found.estimate
         is_sure = bool(peer.value and peer.value.has_interval)
-        return _Own(peer.value, is_sure, peer.id, peer.launches, _beginning(peer.id, judged))
+        return _Own(peer.value, is_sure, peer.id, peer.launches, _beginning(peer.id, judged), flaw=own.flaw)
     used = [each.estimate.launches for each in own.measured if each.estimate.id in found.of]
     about = _about(printed.derivation, found, judged) if printed.derivation else ()
-    return _Own(found.quantity, derived.is_sure(found, own), "", min(used, default=0), about)
+    flawed = own.flaw if found.of else ""
+    return _Own(found.quantity, derived.is_sure(found, own), "", min(used, default=0), about, flaw=flawed)
 
 
 def _beginning(name: str, judged: Sequence[Judged]) -> tuple[int, ...]:
@@ -180,9 +185,14 @@ def _met(printed: Sequence[Measured], own: operands.Figures) -> list[Measured | 
 def _row(published: _Printed, own: _Own) -> RepeatedRow:
     (estimate, figure), *others = published
     derivation, unit = estimate.derivation, figure.printed_unit or ""
-    printed = Published(_range(published), scale(derivation, unit), derivation.printed if derivation else "ratio")
-    ours = own.value
     is_end = figure.params.get(RANGE_END) in _ENDS and not others
+    printed = Published(
+        _range(published),
+        scale(derivation, unit),
+        derivation.printed if derivation else "ratio",
+        is_least=is_end and figure.params[RANGE_END] == LOWER,
+    )
+    ours = own.value
     params = {name: value for name, value in estimate.params.items() if is_end or name != RANGE_END}
     return RepeatedRow(
         benchmark=estimate.benchmark,
@@ -199,6 +209,7 @@ def _row(published: _Printed, own: _Own) -> RepeatedRow:
         unit=unit,
         remark=figure.remark,
         form=printed.form,
+        is_ratio=derivation is not None and derivation.is_ratio,
         theirs=printed.value,
         own=own.id,
         ours=ours,
@@ -207,6 +218,7 @@ def _row(published: _Printed, own: _Own) -> RepeatedRow:
         standing=standing(printed, ours, estimate.better, is_sure=own.is_sure) if ours else "",
         reason=own.reason,
         conclusions=own.about,
+        flaw=own.flaw,
     )
 
 

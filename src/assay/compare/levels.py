@@ -116,7 +116,13 @@ def beside(levels: Sequence[Evidence], factor: str) -> Evidence:
     measured = tuple(
         _at(one, factor, name) for each, name in zip(levels, names, strict=True) for one in each.measured
     )
-    return msgspec.structs.replace(base, run=msgspec.structs.replace(base.run, plan=plan), measured=measured)
+    runs = (run for each in levels for run in each.blocks.values())
+    return msgspec.structs.replace(
+        base,
+        run=msgspec.structs.replace(base.run, plan=plan),
+        measured=measured,
+        blocks=dict(enumerate(runs, 1)),
+    )
 
 
 def _at(figure: Measured, factor: str, level: str) -> Measured:

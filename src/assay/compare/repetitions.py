@@ -28,24 +28,45 @@ def repetitions(sides: Sides, given: Mapping[str, str] = {}) -> tuple[Repetition
     measured = [side for side in sides.sides if side.run.imported is None]
     if not measured:
         return tuple(side.analysis.repetition for side in published if side.analysis.repetition)
-    by_runs = (found for own in measured for found in _of_run(own, published, given))
-    return (*by_runs, *_of_systems(measured, given))
+    systems = _systems(measured)
+    by_runs = (
+        _selected(found, systems.get(found.reference, ()), of_both=False)
+        for own in measured
+        for found in _of_run(own, published, given)
+    )
+    return (*by_runs, *_of_systems(measured, systems, given))
 
 
-def _of_systems(measured: Sequence[Side], given: Mapping[str, str]) -> Iterator[Repetition]:
+def _systems(measured: Sequence[Side]) -> dict[str, Collection[str]]:
+    """Publication that a run repeats -> others with whose systems it compares its own, and which a run repeats."""
+    names = dict.fromkeys(each.run.plan.reference for each in measured)
+    known = (name for name in names if name in references.names())
+    found = {name: names.keys() & systems_of(store.load(references.path(name))) for name in known}
+    return {name: systems for name, systems in found.items() if systems}
+
+
+def _selected(found: Repetition, systems: Collection[str], *, of_both: bool) -> Repetition:
+    """The same with its conclusions about these systems too, or with all others; rows name them by positions."""
+    kept = [at for at, each in enumerate(found.conclusions) if _names(each, systems) is of_both]
+    now = {before: at for at, before in enumerate(kept)}
+    rows = (
+        msgspec.structs.replace(row, conclusions=tuple(now[at] for at in row.conclusions if at in now))
+        for row in found.rows
+    )
+    return msgspec.structs.replace(
+        found, rows=tuple(rows), conclusions=tuple(found.conclusions[at] for at in kept)
+    )
+
+
+def _of_systems(
+    measured: Sequence[Side], systems: Mapping[str, Collection[str]], given: Mapping[str, str]
+) -> Iterator[Repetition]:
     """What a publication says of its system beside another one, judged by a run of each."""
     runs = {each.run.plan.reference: each.run for each in reversed(measured)}
-    for name in dict.fromkeys(each.run.plan.reference for each in measured):
-        if name not in references.names():
-            continue
-        systems = runs.keys() & systems_of(store.load(references.path(name)))
-        if systems:
-            others = {each: examine(runs[each]) for each in sorted(systems)}
-            found = repetition.repeated(examine(runs[name]), name, given, others)
-            rows = tuple(msgspec.structs.replace(row, conclusions=()) for row in found.rows)
-            yield msgspec.structs.replace(
-                found, rows=rows, conclusions=tuple(each for each in found.conclusions if _names(each, systems))
-            )
+    for name, named in systems.items():
+        others = {each: examine(runs[each]) for each in sorted(named)}
+        found = repetition.repeated(examine(runs[name]), name, given, others)
+        yield _selected(found, named, of_both=True)
 
 
 def _names(judged: Judged, systems: Collection[str]) -> bool:

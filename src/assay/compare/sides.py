@@ -10,6 +10,7 @@ import msgspec
 from assay import references, store
 from assay.analyse import conclude, repetition, source_levels, taken
 from assay.analyse.evidence import Evidence
+from assay.analyse.flaws import flaw
 from assay.analyse.messages.steps import MessageLaw
 from assay.compare import levels
 from assay.compare.curves import RANKS, cpus_of_rank
@@ -329,6 +330,7 @@ def _side(evidence: Evidence, label: str) -> Side:
         comparisons=(),
         predictions=(),
         repetition=repetition.of(evidence),
+        flaw=flaw(evidence),
     )
     return Side(evidence.run, analysis, label, (), blocks)
 

@@ -4,7 +4,7 @@ Each is a TOML file in the folder `formats`; a new one needs no edit elsewhere.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,9 +13,9 @@ import msgspec
 
 from assay.importing.command import CommandLine
 from assay.importing.lines import Format, Lines
-from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whole, slug
+from assay.importing.text import NO_NUMBER, UNITS, Column, Text, figure, is_number, is_whole, slug
 from assay.model.declaration import ParamValue
-from assay.model.imported import Figure, Table
+from assay.model.imported import Figure, Skipped, Table
 
 #: Words for a missing value.
 _NOTHING = frozenset({"N/A", "-", "n/a"})
@@ -140,8 +140,8 @@ class _Line(NamedTuple):
     held: _Open
 
 
-def _read(form: Declared, source: Lines) -> Iterator[Table]:
-    """Every table of a text.
+def _read(form: Declared, source: Lines) -> Iterator[Table | Skipped]:
+    """Every table of a text, and each row with a word in place of a number.
 
     Raises:
         UsageError: a row cannot be read, or a heading has no figures.
@@ -151,7 +151,11 @@ def _read(form: Declared, source: Lines) -> Iterator[Table]:
         begins = bool(form.begins and form.begins.search(line))
         facts = {name: word for name, pattern in form.facts.items() if (word := _fact(pattern, line))}
         counted = [name for name, pattern in form.counted.items() if pattern.search(line)]
-        figures = [] if facts and not begins else list(_figures(_Line(form, text, number, line, held)))
+        at = _Line(form, text, number, line, held)
+        if word := _without_number(at):
+            yield text.skipped(number, f"'{word}' is no number")
+            continue
+        figures = [] if facts and not begins else list(_figures(at))
         again = bool(held.keys & set(map(_key, figures)))
         heads = begins or (form.begins is None and bool(held.figures and (facts or counted)))
         if (heads or again or source.starts) and (held.figures or held.line):
@@ -204,6 +208,21 @@ def _figures(at: _Line) -> Iterator[Figure]:
         yield from _of_matrix(at, at.form.matrix)
 
 
+def _without_number(at: _Line) -> str:
+    """The word, as `nan`, that stands where a row has a number; empty for another line."""
+    found = NO_NUMBER.search(at.line)
+    if found is None:
+        return ""
+    numbers = (NO_NUMBER.sub(number, at.line).rstrip() for number in ("0.0", "0"))
+    is_row = any(
+        row.pattern.fullmatch(line)
+        for line in numbers
+        for row in at.form.rows
+        if all(_is_known(at.held.facts, name, word) for name, word in row.needs.items())
+    )
+    return found[0] if is_row or _is_of_matrix(at, NO_NUMBER.sub("0", at.line).split()) else ""
+
+
 def _is_known(facts: Mapping[str, str], name: str, word: str) -> bool:
     return name in facts and word in {"", facts[name]}
 
@@ -221,7 +240,7 @@ def _of_matrix(at: _Line, matrix: Matrix) -> Iterator[Figure]:
     words, columns = at.line.split(), at.held.columns
     if heading := matrix.heading.fullmatch(at.line.rstrip()):
         at.held.columns = tuple(heading[1].split())
-    elif columns and words and is_whole(words[0]) and all(is_number(w) or w in _NOTHING for w in words[1:]):
+    elif _is_of_matrix(at, words):
         if len(words) != 1 + len(columns):
             at.text.refuse(at.number, f"{len(words) - 1} figures in a row, but {len(columns)} columns are named")
         for column, word in zip(columns, words[1:], strict=True):
@@ -230,6 +249,12 @@ def _of_matrix(at: _Line, matrix: Matrix) -> Iterator[Figure]:
                 yield _figure(at, matrix.value, at.held.facts, (word, ends))
     elif words:
         at.held.columns = ()
+
+
+def _is_of_matrix(at: _Line, words: Sequence[str]) -> bool:
+    """Whether the words of a line are a row of the matrix whose columns are named above."""
+    is_row = bool(at.held.columns and words) and is_whole(words[0])
+    return is_row and all(is_number(word) or word in _NOTHING for word in words[1:])
 
 
 def _figure(

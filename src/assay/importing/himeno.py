@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from assay.importing.lines import Format, Lines
-from assay.importing.text import Column, figure
-from assay.model.imported import UNSTATED, Table
+from assay.importing.text import NO_NUMBER, Column, figure
+from assay.model.imported import UNSTATED, Skipped, Table
 
 _RATE = re.compile(r"\bMFLOPS(?:\s+measured)?\s*[:=]\s*(\d[\d.]*(?:e[+-]?\d+)?)", re.IGNORECASE | re.ASCII)
 #: The output before this line is a test run, which finds the time to measure.
@@ -20,7 +20,7 @@ _SIZES = {33: "XS", 65: "S", 129: "M", 257: "L", 513: "XL", 32: "XS", 64: "S", 1
 _MARKS = re.compile(r"himeno|姫野|\bm?imax\s*=|Score based on Pentium|\bGosa\b", re.IGNORECASE)
 
 
-def _read(source: Lines) -> Iterator[Table]:
+def _read(source: Lines) -> Iterator[Table | Skipped]:
     """A table for each rate, except that of a test run; prose that repeats a rate is ignored."""
     text, size = source.text, ""
     held: Table | None = None  # it may be from a test run
@@ -29,6 +29,8 @@ def _read(source: Lines) -> Iterator[Table]:
         size = _size("" if source.starts else size, line)
         if _ACTUAL.fullmatch(line):
             held = None
+        if (word := NO_NUMBER.search(line)) and _RATE.search(NO_NUMBER.sub("0.0", line)):
+            yield text.skipped(number, f"'{word[0]}' is no number")
         for rate in _RATE.finditer(line):
             prose = line[: rate.start()].strip() or line[rate.end() : rate.end() + 1].strip()
             if prose and rate[1] in known:

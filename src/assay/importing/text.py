@@ -20,7 +20,7 @@ import msgspec
 from assay.importing.command import CommandLine
 from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError
-from assay.model.imported import Figure, Table
+from assay.model.imported import Figure, Skipped, Table
 
 #: Indentation and comment marks at the start of a line.
 _INDENT = re.compile(r"\s*(?:(?:#+|//)\s*)?")
@@ -129,8 +129,15 @@ class Text(msgspec.Struct, frozen=True):
 
     def refuse(self, line: int, reason: str) -> NoReturn:
         """Raise RefusedError with the line (from 1; 0 for the whole file) and what is wrong with it."""
+        raise RefusedError(self.name, line, self._with_line(line, reason))
+
+    def skipped(self, line: int, reason: str) -> Skipped:
+        """A single line that cannot be read, of a table whose other lines can."""
+        return Skipped(self.name, lines(line, line), self._with_line(line, reason), line)
+
+    def _with_line(self, line: int, reason: str) -> str:
         shown = self.lines[line - 1].strip()[:_SHOWN] if line else ""
-        raise RefusedError(self.name, line, reason + (f": '{shown}'" if shown else ""))
+        return reason + (f": '{shown}'" if shown else "")
 
     def table(
         self,
@@ -200,6 +207,10 @@ def figure(text: Text, line: int, column: Column, word: str, params: dict[str, i
         line=line,
         remark=column.remark,
     )
+
+
+#: Words that programs print where they could not compute a number.
+NO_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?)(?:\([^)\s]*\))?(?![\w.])", re.IGNORECASE)
 
 
 def is_whole(word: str) -> bool:

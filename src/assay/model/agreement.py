@@ -12,7 +12,7 @@ from assay.model.quantity import Quantity
 #: a curve is best, by its `place` alone.
 Scale = Literal["ratio", "points", "difference", "place"]
 #: Where a figure lies: inside the published range, partly inside, above or below it; empty beside a single number.
-Side = Literal["", "inside", "partly", "above", "below"]
+Position = Literal["", "inside", "partly", "above", "below"]
 _PERCENT = "%"
 
 
@@ -28,7 +28,7 @@ class Agreement(msgspec.Struct, frozen=True):
 
     scale: Scale
     apart: Quantity | None = None
-    side: Side = ""
+    side: Position = ""
 
 
 def scale(derivation: Derivation | None, unit: str) -> Scale:

@@ -203,15 +203,16 @@ class Benchmark(Declaration, frozen=True, dict=True, kw_only=True):
 ONE_RANK = ("env", "OMPI_MCA_ess_singleton_isolated=1", "OMPI_MCA_hwloc_base_binding_policy=none")
 
 
-#: An axis, and its level at which ranks pass no messages.
-_COUPLING, INDEPENDENT = "coupling", "independent"
+#: An axis, and its levels at which ranks pass no messages: each has a problem of its own, or only its part of one.
+_COUPLING, INDEPENDENT, UNCOUPLED = "coupling", "independent", "uncoupled"
+APART = frozenset({INDEPENDENT, UNCOUPLED})
 
 
 def works_together(params: Mapping[str, ParamValue]) -> bool:
-    """Whether the ranks share one problem; else each has its own, and the rate is the sum over the ranks."""
-    return params.get(_COUPLING) != INDEPENDENT
+    """Whether the ranks pass messages; else the rate is the sum over the ranks."""
+    return params.get(_COUPLING) not in APART
 
 
 def sharing_ranks(params: Mapping[str, ParamValue], placement: Placement) -> int:
-    """How many ranks share one problem."""
-    return len(placement.rank_cpus) if works_together(params) else 1
+    """How many ranks share one problem, with or without messages."""
+    return len(placement.rank_cpus) if params.get(_COUPLING) != INDEPENDENT else 1

@@ -5,7 +5,9 @@ from typing import Final, Literal
 import msgspec
 
 from assay.model.agreement import Agreement
+from assay.model.declaration import ParamValue
 from assay.model.derivation import Derivation
+from assay.model.flaw import Flaw
 from assay.model.quantity import Quantity
 
 #: Why a region has its ends; see `REGIONS` for those that follow from the printed value. `rounded`: half of the
@@ -77,6 +79,26 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
         return self.printed or self.quantity
 
 
+class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Of several figures that an operand describes, the one that was taken: where it is unlike the others.
+
+    Attributes:
+        benchmark: that measured it.
+        params: axis -> value, of the axes in which they differ; `nodes` or `processors`, if a rule is along these.
+        placement: portable word, if they differ in it.
+        memory: policy, likewise.
+        factors: factor -> level, likewise.
+        hosts: of a figure of one node, if there are others of other nodes.
+    """
+
+    benchmark: str = ""
+    params: dict[str, ParamValue] = {}
+    placement: str = ""
+    memory: str = ""
+    factors: dict[str, str] = {}
+    hosts: tuple[str, ...] = ()
+
+
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """A conclusion, judged by figures.
 
@@ -85,6 +107,8 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
         truth: `holds` if the whole interval of its quantity lies in the region, `does not hold` if outside.
         quantity: the quantity; None if an operand has no figure.
         of: ids of the estimates of its operands.
+        choices: of each operand, which of several figures was taken, as the best or the largest; empty if none had
+            several.
         printed: the quantity of the printed figures; None if the source does not print them.
         agreement: how the quantity compares with what is published; None without either.
         holds_printed: whether that lies in the region.
@@ -93,12 +117,14 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
         doubt: why it cannot be told.
         detail: what is missing, as text.
         command: command that would decide it; empty without one.
+        flaw: why the figures that it rests on are not to be used; the verdict stands beside it.
     """
 
     conclusion: Conclusion
     truth: Truth
     quantity: Quantity | None = None
     of: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
     printed: Quantity | None = None
     agreement: Agreement | None = None
     holds_printed: bool | None = None
@@ -107,6 +133,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     doubt: Doubt = ""
     detail: str = ""
     command: str = ""
+    flaw: Flaw = ""
 
     @property
     def fails(self) -> bool:

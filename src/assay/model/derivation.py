@@ -82,6 +82,11 @@ class Derivation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
         """Its operands."""
         return (self.a, self.b) if self.b else (self.a,)
 
+    @property
+    def is_ratio(self) -> bool:
+        """Whether it is a ratio of its operands, of which a source may say `28 times`."""
+        return self.operation in {"ratio", "lowest", "highest"}
+
 
 def as_printed(figure: Quantity, form: Printed) -> Quantity:
     """Return a ratio as a source states it: .7 as a loss of .3, 1.03 as a gain of .03."""

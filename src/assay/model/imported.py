@@ -17,6 +17,8 @@ IMPORTED_SCHEMA = 1
 UNSTATED: Final = "not stated"
 #: Param of the two ends of a published range, `low` and `high`: one figure, not two to compare.
 RANGE_END = "end"
+#: Its value at the lower end; alone it says that the source states no upper end.
+LOWER: Final = "low"
 
 
 class Figure(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -71,6 +71,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         reference: name of the reference that has its figures; empty for none.
         refine: rounds in which curves of messages get more sizes where they bend.
         without: what it cannot measure -> why.
+        unless: of these, names of the factors of which a run may have levels: then it measures that.
         subject: benchmark without which the others have no meaning; empty for none.
     """
 
@@ -85,6 +86,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reference: str = ""
     refine: int = 0
     without: dict[str, str] = {}
+    unless: dict[str, tuple[str, ...]] = {}
     subject: str = ""
 
 

@@ -8,6 +8,7 @@ from assay.model.agreement import Agreement
 from assay.model.conclusion import Judged
 from assay.model.declaration import ParamValue
 from assay.model.derivation import Printed
+from assay.model.flaw import Flaw
 from assay.model.quantity import Quantity
 
 #: How a figure compares with a published one: its whole interval is within 5 % of it, better, or worse; a place on
@@ -37,6 +38,7 @@ class RepeatedRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         unit: of it, as printed.
         remark: of the source: `about`, `less than`.
         form: whether a ratio is printed as it is, as a loss or as a gain.
+        is_ratio: whether it is a ratio of two figures.
         theirs: the same in SI units, of a loss or gain the ratio; of a range the middle, with both ends.
         own: id of the estimate of the run; empty if the figure follows from several, or there is none.
         ours: the figure of the run; None without one.
@@ -45,6 +47,7 @@ class RepeatedRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         standing: see Standing.
         reason: why the run has no such figure; empty if it has one.
         conclusions: positions of the conclusions whose quantity is this figure, or begins with it.
+        flaw: why the figure of the run is not to be used.
     """
 
     benchmark: str
@@ -61,6 +64,7 @@ class RepeatedRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     unit: str = ""
     remark: str = ""
     form: Printed = "ratio"
+    is_ratio: bool = False
     theirs: Quantity
     own: str = ""
     ours: Quantity | None = None
@@ -69,6 +73,7 @@ class RepeatedRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     standing: Standing = ""
     reason: str = ""
     conclusions: tuple[int, ...] = ()
+    flaw: Flaw = ""
 
 
 class Repetition(msgspec.Struct, frozen=True):

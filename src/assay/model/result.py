@@ -8,6 +8,7 @@ import msgspec
 from assay.model.comparison import Comparison
 from assay.model.declaration import Declaration, ParamValue, kept
 from assay.model.derivation import Derivation
+from assay.model.flaw import Flaw
 from assay.model.imported import Printed
 from assay.model.law import Model, Prediction
 from assay.model.measurand import Measurand
@@ -346,6 +347,7 @@ class Analysis(msgspec.Struct, frozen=True):
         profiles: profiles of paths of messages.
         effort: samples and time of the run; None for an import.
         repetition: of a published study, if the run was made for it; of a published study itself, its conclusions.
+        flaw: why its figures are not to be used.
     """
 
     schema: int
@@ -364,3 +366,4 @@ class Analysis(msgspec.Struct, frozen=True):
     tested: tuple[str, ...] = ()
     members: tuple[Estimate, ...] = ()
     repetition: Repetition | None = None
+    flaw: Flaw = ""

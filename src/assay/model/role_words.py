@@ -59,7 +59,8 @@ AXIS_ROLES: Mapping[str, str] = {
     "segment-size": "maximum segment size of sockets",
     "order": "of a system: memory grows by its square, work by its cube",
     "address-family": "of sockets",
-    "copies": "whether ranks share a problem (`sharing`), or each has its own (`independent`)",
+    "copies": "whether ranks share a problem (`sharing`), or pass no messages, each with its own "
+    "(`independent`) or with its part of one (`uncoupled`)",
 }
 #: Role of a level -> its meaning, if code outside its benchmark needs to know.
 LEVEL_ROLES: Mapping[str, str] = {

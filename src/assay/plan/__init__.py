@@ -2,7 +2,7 @@
 
 import math
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -135,7 +135,10 @@ def make(
         cases=(*shared_setups(at_once, order), *(case for case in cases if case.id in waiting)),
         order=order,
         folded=selection.folded,
-        left_out=(*selection.left_out, *(LeftOut(*each) for each in study.without.items())),
+        left_out=(
+            *selection.left_out,
+            *_without(study, {*options.levels, *(each.name for each in setting.factors)}),
+        ),
         factors=setting.factors,
         refine=(0 if fixes_sizes(measures, chosen) else study.refine)
         if options.refine is None
@@ -298,6 +301,14 @@ def _factors(toolchains: tuple[str, ...], mpis: tuple[str, ...], others: tuple[F
             )
         several += [made(levels)] if len(levels) > 1 else []
     return (*several, *others)
+
+
+def _without(study: Study, factors: Collection[str]) -> Iterator[LeftOut]:
+    """What the study cannot measure with these factors."""
+    known = {name.casefold() for name in factors}
+    for request, why in study.without.items():
+        if not known & {name.casefold() for name in study.unless.get(request, ())}:
+            yield LeftOut(request, why)
 
 
 def _extent(

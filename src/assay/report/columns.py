@@ -1,7 +1,8 @@
 """Rows under headings in a terminal: figures are never broken, texts only between words.
 
 If a row is wider than the terminal, the cells that name it stand on a line above it, once for all rows that share
-them. If the figures alone are wider, each row becomes a paragraph.
+them; the second and further ones follow their headings. If the figures alone are wider, each row becomes a
+paragraph.
 """
 
 import itertools
@@ -31,7 +32,7 @@ def aligned(heads: Sequence[str], right: Sequence[bool], rows: Rows, room: int) 
     for lifted in range(naming + 1):
         below = room - GAP * bool(lifted)
         widths = _widths(heads[lifted:], [row[lifted:] for row in rows], below)
-        names = (_name(row[:lifted]) for row in rows)
+        names = (_name(heads, row[:lifted]) for row in rows)
         if widths and all(name.cell_len + GAP <= room for name in names):
             return list(_lines(heads, right, rows, widths))
     return None
@@ -40,8 +41,10 @@ def aligned(heads: Sequence[str], right: Sequence[bool], rows: Rows, room: int) 
 def paragraphs(heads: Sequence[str], right: Sequence[bool], rows: Rows, room: int) -> Iterator[tuple[int, Text]]:
     """Yield lines with their indents: the name of each row, then its other cells after their headings."""
     naming, above = max(1, right.index(True) if True in right else 0), Text()
+    if heads[0]:
+        yield GAP, Text(heads[0], "dim")
     for row in rows:
-        if (name := _name(row[:naming])) != above:
+        if (name := _name(heads, row[:naming])) != above:
             yield GAP, name
         above = name
         line = Text()
@@ -55,8 +58,12 @@ def paragraphs(heads: Sequence[str], right: Sequence[bool], rows: Rows, room: in
             yield 2 * GAP, line
 
 
-def _name(cells: Sequence[Text]) -> Text:
-    return Text(", ").join(cell for cell in cells if cell)
+def _name(heads: Sequence[str], cells: Sequence[Text]) -> Text:
+    """The cells that name a row: the first one below its heading, the others after theirs."""
+    headed = (
+        Text(f"{head} ", "dim").append_text(cell) for head, cell in zip(heads[1:], cells[1:], strict=False) if cell
+    )
+    return Text(", ").join((*filter(None, cells[:1]), *headed))
 
 
 def _widths(heads: Sequence[str], rows: Rows, room: int) -> list[int]:
@@ -91,10 +98,12 @@ def _lines(heads: Sequence[str], right: Sequence[bool], rows: Rows, widths: Sequ
     indent, sides = GAP * (1 + bool(lifted)), right[lifted:]
     wrapped = [_wrapped(head, width) for head, width in zip(heads[lifted:], widths, strict=True)]
     tall = max(map(len, wrapped), default=0)
+    if lifted and heads[0]:
+        yield Text(" " * GAP).append(heads[0], "dim")
     for at in range(tall):
         line = [Text(each[at - tall + len(each)] if at - tall + len(each) >= 0 else "", "dim") for each in wrapped]
         yield _line(line, sides, widths, indent)
-    for name, group in itertools.groupby(rows, lambda row: _name(row[:lifted])):
+    for name, group in itertools.groupby(rows, lambda row: _name(heads, row[:lifted])):
         if lifted:
             yield Text(" " * GAP).append_text(name)
         for row in group:

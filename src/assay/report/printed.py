@@ -1,7 +1,7 @@
 """Published numbers in words, and figures of a run in the unit in which a source prints its own."""
 
 from assay import references
-from assay.model.agreement import Agreement, Side
+from assay.model.agreement import Agreement, Position
 from assay.model.derivation import Printed, as_printed
 from assay.model.quantity import Quantity
 from assay.model.text import joined, text
@@ -11,13 +11,15 @@ from assay.report import formatting
 #: Units of whole numbers: sizes and counts.
 _SIZES = frozenset(("KiB", "MB"))
 _NODES = "nodes"
+#: Sign of a ratio that has no unit: 28 times.
+_TIMES = "×"  # noqa: RUF001 (a factor)
 #: Units as sources type them -> as they are shown.
 _SHOWN = {"us": "µs"}
 #: Numbers of three digits or more have no decimals.
 _WHOLE = 100
 #: Ratios nearer to 1 have three decimals.
 _NEAR = 0.02
-_SIDES: dict[Side, str] = {
+_SIDES: dict[Position, str] = {
     "": "",
     "inside": text("inside"),
     "partly": text("partly inside"),
@@ -26,13 +28,17 @@ _SIDES: dict[Side, str] = {
 }
 
 
-def number(typed: str, unit: str) -> str:
-    """Return a number as a source prints it, with its unit as it is shown: `25.3 µs`."""
+def number(typed: str, unit: str, *, is_ratio: bool = False) -> str:
+    """Return a number as a source prints it, with its unit as it is shown: `25.3 µs`, a ratio with its sign."""
+    if is_ratio and typed and not unit:
+        return f"{_TIMES}{typed}"
     return f"{typed.removesuffix(unit)}{_SHOWN[unit]}" if unit in _SHOWN else typed
 
 
-def in_unit(figure: Quantity, unit: str, form: Printed = "ratio") -> str:
-    """Return a figure in the unit of a source: `0.59 µs [0.58, 0.60]`; a ratio as it is printed: `30.1 %`."""
+def in_unit(figure: Quantity, unit: str, form: Printed = "ratio", *, is_ratio: bool = False) -> str:
+    """Return a figure in the unit of a source, `0.59 µs [0.58, 0.60]`; a ratio as it is printed, `30.1 %`."""
+    if is_ratio and not unit:
+        return f"{_TIMES}{in_unit(figure, unit, form)}"
     if unit == _NODES and not (figure.has_interval and figure.lo < figure.hi):
         return text("{count} node|{count} nodes", count=int(figure.value))
     shown = as_printed(figure, form).over(_factor(unit), _SHOWN.get(unit, unit))
@@ -58,7 +64,7 @@ def compared(found: Agreement | None, unit: str) -> str:
 def _apart(found: Agreement, unit: str) -> str:
     value = found.apart.value if found.apart else 0.0
     if found.scale == "ratio":
-        return f"×{formatting.factor(value)}"  # noqa: RUF001 (a factor)
+        return f"{_TIMES}{formatting.factor(value)}"
     if found.scale == "points":
         return text("{difference} points", difference=f"{100 * value:+z.1f}")
     own = value / _factor(unit)

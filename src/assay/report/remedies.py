@@ -1,7 +1,8 @@
 """Remedies as commands with the options of a run."""
 
 import shlex
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePath
 
 from assay import studies
@@ -18,26 +19,40 @@ _ACCESS = ("--ssh-config", "--launcher", "--runs")
 _NODES = ("--hosts", "--hostfile", *_ACCESS)
 _PLACE = ("--mpi", "--network", "--nic-node", *_NODES)
 #: Options for a repeat of the same measurement; the remedy has its own launches and seed.
-_KEPT = ("--toolchain", "--vary", "--sweep", "--set", "--messages", "-m", "--budget", "--precision", *_PLACE)
+_KEPT = (
+    *("--toolchain", "--vary", "--level", "--blas", "--sweep", "--set", "--messages", "-m", "--folder"),
+    *("--budget", "--precision", *_PLACE),
+)
+#: Options that are given once for each subject: those of a remedy replace those of the run for the same one.
+_BY_SUBJECT = ("--set", "--level")
 #: Option of a remedy -> options of the run that it replaces.
 _REPLACED = {"--hosts": ("--hosts", "--hostfile"), "--network": ("--network", "--nic-node")}
 
 
-def typed(text: str, run: Run, more: tuple[str, ...] = ()) -> str:
+def typed(text: str, run: Run, more: tuple[str, ...] = (), needed: Mapping[str, str] = {}) -> str:
     """Return the text with its command completed by the options of the run.
 
     A repeat of the study has its toolchains, factors, budget and precision; every measurement has its nodes,
     networks and MPIs; every command has its access to nodes. Options in the text replace those of the run, such as
     a budget the one that cut the run. A study of the user is named by its path. The nodes of an import are those
-    that its source names. `more`: further options for commands that repeat the study.
+    that its source names.
+
+    Args:
+        text: with the command.
+        run: whose options it gets.
+        more: further options for commands that repeat the study.
+        needed: axis of a benchmark, `hpl.n`, -> value to be measured, which no `--set` of the run may exclude;
+            empty for several values.
     """
     if isinstance(text, Command):
-        return _shown(text, run) if text.verb in {"show", "report", "compare"} else _completed(text, run, more)
+        if text.verb in {"show", "report", "compare"}:
+            return _shown(text, run)
+        return _completed(text, run, more, needed)
     if isinstance(text, Joined):
-        return texts.joined(text.separator, [typed(part, run, more) for part in text.parts])
+        return texts.joined(text.separator, [typed(part, run, more, needed) for part in text.parts])
     if isinstance(text, Phrase):
         parameters = {
-            name: typed(value, run, more) if isinstance(value, str) else value
+            name: typed(value, run, more, needed) if isinstance(value, str) else value
             for name, value in text.parameters.items()
         }
         return texts.text(text.template, **parameters)
@@ -46,20 +61,40 @@ def typed(text: str, run: Run, more: tuple[str, ...] = ()) -> str:
 
 def _shown(asked: Command, run: Run) -> Command:
     """Commands that only read name a run in another folder by its path."""
-    folder = "=".join(_given(run.info.command, ("--runs",))).removeprefix("--runs=")
+    folder = "=".join(chain.from_iterable(_options(run.info.command, ("--runs",)))).removeprefix("--runs=")
     if not folder or asked.subject != run.info.id:
         return asked
     return texts.cli(asked.verb, f"{folder}/{asked.subject}", *asked.options)
 
 
-def _completed(asked: Command, run: Run, more: tuple[str, ...]) -> Command:
+def _completed(asked: Command, run: Run, more: tuple[str, ...], needed: Mapping[str, str]) -> Command:
     more = more if asked.verb == "run" and asked.subject == run.info.study else ()
     own = {*more, *asked.options}
     own |= {name for replaced, names in _REPLACED.items() if replaced in own for name in names}
-    kept = [name for name in _kept(asked, own, run) if name not in own]
+    kept = [name for name in _kept(asked, own, run) if name in _BY_SUBJECT or name not in own]
     subject = _study(run) if asked.verb == "run" and asked.subject == run.info.study else asked.subject
-    options = (*more, *_given(run.info.command, kept), *_of_import(run, kept), *asked.options)
+    replaced = {_subject(option) for option in _options(asked.options, _BY_SUBJECT)}
+    given = (
+        option
+        for option in _options(run.info.command, kept)
+        if _subject(option) not in replaced and not _excludes(option, needed)
+    )
+    options = (*more, *chain.from_iterable(given), *_of_import(run, kept), *asked.options)
     return texts.cli(asked.verb, *((subject,) if subject else ()), *options)
+
+
+def _subject(option: tuple[str, ...]) -> tuple[str, str] | None:
+    """What an option that can be given several times is for: `--set` and `hpl.n`."""
+    name, _, value = "=".join(option).partition("=")
+    return (name, value.partition("=")[0]) if name in _BY_SUBJECT else None
+
+
+def _excludes(option: tuple[str, ...], needed: Mapping[str, str]) -> bool:
+    """Whether it chooses other values of an axis than the needed one."""
+    name, _, value = "=".join(option).partition("=")
+    axis, _, values = value.partition("=")
+    wanted = {value for of, value in needed.items() if axis in {of, of.partition(".")[2]}}
+    return name == "--set" and not wanted <= set(values.split(","))
 
 
 def _of_import(run: Run, kept: Container[str]) -> tuple[str, ...]:
@@ -72,7 +107,7 @@ def _of_import(run: Run, kept: Container[str]) -> tuple[str, ...]:
     )
 
 
-def _kept(asked: Command, own: Container[str], run: Run) -> tuple[str, ...]:
+def _kept(asked: Command, own: Collection[str], run: Run) -> tuple[str, ...]:
     """The options of the run that a command needs."""
     if asked.verb == "doctor":
         return ("--ssh-config",) if "--hosts" in own else ()
@@ -80,10 +115,10 @@ def _kept(asked: Command, own: Container[str], run: Run) -> tuple[str, ...]:
         return _ACCESS if asked.subject == run.info.id else ()
     if asked.subject != run.info.study:
         return _PLACE if _passes_messages(asked.subject) else _NODES
-    if any(name in own for name in _KEPT if name not in {"--budget", *_PLACE}):
+    if any(name in own for name in _KEPT if name not in {"--budget", *_BY_SUBJECT, *_PLACE}):
         return _PLACE
-    # Values that were chosen for a few nodes are not those of a study on others.
-    return tuple(name for name in _KEPT if name != "--set" or "--hosts" not in own)
+    # A budget that was chosen for a few nodes, or for other problems, would cut the study.
+    return tuple(name for name in _KEPT if name != "--budget" or not {"--hosts", "--set"} & {*own})
 
 
 def _passes_messages(study: str) -> bool:
@@ -104,14 +139,15 @@ def resumed(run: Run) -> str:
     cut = run.ending is not None and run.ending.status == "cut" and run.plan.budget_s is not None
     needed_s = run.ending.needed_s if run.ending else None
     budget = ("--budget", typed_duration(needed_s)) if cut and needed_s else ()
-    return shlex.join((run.info.id, *budget, *_given(run.info.command, _ACCESS)))
+    return shlex.join((run.info.id, *budget, *chain.from_iterable(_options(run.info.command, _ACCESS))))
 
 
-def _given(command: Sequence[str], kept: Container[str]) -> Iterator[str]:
-    """The kept options of a command with their values, in their order."""
+def _options(command: Sequence[str], kept: Container[str]) -> Iterator[tuple[str, ...]]:
+    """The kept options of a command, each with its value, in their order."""
     words = iter(command)
     for word in words:
         name, equals, _ = word.partition("=")
         if name in _KEPT:
             option = (word,) if equals else (word, next(words, ""))
-            yield from option if name in kept else ()
+            if name in kept:
+                yield option

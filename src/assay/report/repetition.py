@@ -7,10 +7,12 @@ import msgspec
 from assay.analyse.evidence import CONFIDENT
 from assay.catalogue import benchmarks
 from assay.model import places, roles
-from assay.model.conclusion import Assumption, Judged, Truth
+from assay.model.conclusion import Assumption, Choice, Conclusion, Judged, Truth
+from assay.model.derivation import Derivation
+from assay.model.flaw import Flaw
 from assay.model.grouping import grouped
 from assay.model.imported import RANGE_END, UNSTATED
-from assay.model.quantity import exact
+from assay.model.quantity import Quantity, exact
 from assay.model.repetition import RepeatedRow, Repetition, Standing
 from assay.model.run import Run
 from assay.model.text import Text, filled, joined, text
@@ -42,9 +44,16 @@ STANDINGS: dict[Standing, Text | str] = {
     "open": text("cannot be told"),
     "few": text("no interval"),
 }
+#: Why figures are not to be used, beside what rests on them.
+FLAWS: dict[Flaw, Text] = {
+    "misplaced": text("do not use: not of the cpus asked"),
+    "misnamed": text("do not use: the figures are not what they are called"),
+    "disturbed": text("do not use: disturbed"),
+}
 #: Doubts that no command on this machine removes.
 _ELSEWHERE = frozenset(("machine", "program", "unprinted"))
 _ENDS = {"low": text("lower end"), "high": text("upper end")}
+_NODES = "nodes"
 #: Figures without an interval that differ by a smaller factor are not worth a sentence; at most so many are.
 _APART, _SENTENCES = 1.25, 4
 _ASSUMED: dict[Assumption, Text] = {
@@ -92,6 +101,17 @@ def of_truth(found: Repetition, truth: Truth) -> tuple[Judged, ...]:
     return tuple(sorted((each for each in found.conclusions if each.truth == truth), key=order))
 
 
+def verdict(judged: Judged) -> str:
+    """Its verdict in words, with the flaw of the figures that it rests on: `✓ holds (disturbed)`."""
+    held = text("{mark} {verdict}", mark=MARKS[judged.truth], verdict=WORDS[judged.truth])
+    return flawed(held, judged.flaw)
+
+
+def flawed(said: str, flaw: Flaw) -> str:
+    """The words, with why the figures that they rest on are not to be used."""
+    return text("{value} ({basis})", value=said, basis=FLAWS[flaw]) if flaw else said
+
+
 def says(judged: Judged) -> str:
     """The sentence of the authors; it is a quotation and stays as it was recorded."""
     sentence = judged.conclusion.says
@@ -103,9 +123,38 @@ def figures(judged: Judged) -> str:
     here, number = ours(judged), theirs(judged)
     if not here:
         return ""
+    if at := chosen(judged):
+        here = text("{value} ({basis})", value=here, basis=at)
     if judged.conclusion.stated or not number:
         return text("{here} here", here=here)
     return text("{here} here, {published} published", here=here, published=number)
+
+
+def chosen(judged: Judged) -> str:
+    """Where the figures of the run were the best, or the largest: `64 KiB`, `1 MiB against 64 KiB`; else empty."""
+    words = [_place(each) for each in judged.choices]
+    several = len({each.benchmark for each in judged.choices}) > 1
+    named = [f"{each.benchmark} {word}" for each, word in zip(judged.choices, words, strict=True) if word]
+    different = list(dict.fromkeys(named if several else filter(None, words)))
+    if not different:
+        return ""
+    if len(different) == 1:
+        return different[0]
+    return text("{a} against {b}", a=different[0], b=different[1])
+
+
+def _place(choice: Choice) -> str:
+    units = benchmarks.of(choice.benchmark).units
+    axes = (
+        text("{count} node|{count} nodes", count=int(value))
+        if name == _NODES
+        else formatting.setting(name, value, units.get(name, ""))
+        for name, value in choice.params.items()
+    )
+    levels = (f"{name} {level}" for name, level in choice.factors.items())
+    place = places.cores(choice.placement) if choice.placement else ""
+    memory = "" if choice.memory == "first-touch" else choice.memory
+    return joined(", ", (place, memory, *axes, *levels, *choice.hosts))
 
 
 def why(judged: Judged) -> str:
@@ -127,8 +176,7 @@ def region(judged: Judged) -> Text:
     ends = [rule.region.least, rule.region.most]
     if rule.quantity.printed == "loss":
         ends.reverse()
-    form = rule.quantity.printed
-    least, most = ("" if end is None else printed.in_unit(exact(end), rule.unit, form) for end in ends)
+    least, most = ("" if end is None else _in_unit(exact(end), rule) for end in ends)
     if least and most:
         return text("{least} to {most}", least=least, most=most)
     return text("{least} or more", least=least) if least else text("{most} or less", most=most)
@@ -136,25 +184,44 @@ def region(judged: Judged) -> Text:
 
 def ours(judged: Judged) -> str:
     """The quantity of the run, with its interval, in the unit as printed; empty without one."""
-    rule = judged.conclusion
-    return printed.in_unit(judged.quantity, rule.unit, rule.quantity.printed) if judged.quantity else ""
+    return _in_unit(judged.quantity, judged.conclusion) if judged.quantity else ""
 
 
 def theirs(judged: Judged) -> str:
     """The number that the authors print, else what follows from their figures; empty without both."""
     rule = judged.conclusion
     if rule.stated or judged.printed is None or judged.is_stated:
-        return printed.number(rule.stated, rule.unit)
-    return printed.in_unit(judged.printed, rule.unit, rule.quantity.printed)
+        return printed.number(rule.stated, rule.unit, is_ratio=rule.quantity.is_ratio)
+    return _in_unit(judged.printed, rule)
+
+
+def _in_unit(figure: Quantity, rule: Conclusion) -> str:
+    return printed.in_unit(figure, rule.unit, rule.quantity.printed, is_ratio=rule.quantity.is_ratio)
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A conclusion on the first page.
+
+    Attributes:
+        says: the sentence.
+        figures: of the run and of the publication.
+        why: reason and command.
+        flaw: why the figures of the run are not to be used, in words; empty if they can be.
+    """
+
+    says: str
+    figures: str
+    why: str
+    flaw: str
 
 
 class Group(msgspec.Struct, frozen=True):
-    """Conclusions with one verdict, for the first page; `lines`: sentence, figures and reason of each."""
+    """Conclusions with one verdict, for the first page."""
 
     truth: Truth
     mark: str
     title: Text
-    lines: tuple[tuple[str, str, str], ...]
+    lines: tuple[Line, ...]
 
 
 class Glance(msgspec.Struct, frozen=True):
@@ -178,13 +245,24 @@ def _group(truth: Truth, members: Sequence[Judged], run: Run | None) -> Group:
     for each in members:
         command = "" if each.command in known else decides(each, run)
         known.add(each.command)
-        lines.append((says(each), figures(each), joined(" ", (why(each), command))))
+        flaw = FLAWS[each.flaw] if each.flaw else ""
+        lines.append(Line(says(each), figures(each), joined(" ", (why(each), command)), flaw))
     return Group(truth, MARKS[truth], filled(_TITLES[truth], {"count": len(members)}), tuple(lines))
 
 
 def decides(judged: Judged, run: Run | None) -> str:
     """Return the command that decides it, with the options of the run; empty without one."""
-    return remedies.typed(judged.command, run) if run else judged.command
+    return remedies.typed(judged.command, run, (), _needed(judged.conclusion.quantity)) if run else judged.command
+
+
+def _needed(quantity: Derivation) -> dict[str, str]:
+    """Axis of a benchmark -> value that its figures have; empty for an axis of which several are needed."""
+    found: dict[str, str] = {}
+    for operand in quantity.operands:
+        several = dict.fromkeys(filter(None, (quantity.along, operand.take)), "")
+        values = {axis: str(value) for axis, value in operand.params.items()}
+        found |= {f"{operand.benchmark}.{axis}": value for axis, value in (several | values).items()}
+    return found
 
 
 def conclusions(found: Repetition, run: Run | None = None) -> Table:
@@ -194,17 +272,18 @@ def conclusions(found: Repetition, run: Run | None = None) -> Table:
             f"{each.conclusion.says} ({each.conclusion.where})",
             theirs(each),
             ours(each),
+            chosen(each),
             printed.compared(each.agreement, each.conclusion.unit),
-            text("{mark} {verdict}", mark=MARKS[truth], verdict=WORDS[truth]),
+            verdict(each),
             joined(" ", (why(each), decides(each, run))),
         )
         for truth in ORDER
         for each in of_truth(found, truth)
     )
-    columns = headings("The authors say", "Published", "Here", "Compared", "Verdict", "Why")
+    columns = headings("The authors say", "Published", "Here", "Measured at", "Compared", "Verdict", "Why")
     caption = text("Conclusions of {source}", source=found.label)
-    table = Table(caption, columns, rows, frozenset({1, 2, 3}), note=_assumed(found), recorded=True, first=True)
-    return trimmed(table, {1, 2, 3, 5})
+    table = Table(caption, columns, rows, frozenset({1, 2, 4}), note=_assumed(found), recorded=True, first=True)
+    return trimmed(table, {1, 2, 3, 4, 6})
 
 
 def _assumed(found: Repetition) -> str:
@@ -248,7 +327,7 @@ def _unproven(row: RepeatedRow) -> str:
         "{title}, {figure}: {here} here, {published} published ({compared}).",
         title=_title(row),
         figure=_what(row),
-        here=printed.in_unit(row.ours or row.theirs, row.unit, row.form),
+        here=_ours(row),
         published=_published(row),
         compared=printed.compared(row.agreement, row.unit),
     )
@@ -293,12 +372,16 @@ def _setting(name: str, value: float | str, sized: str) -> str:
 
 
 def _cells(row: RepeatedRow) -> tuple[str, ...]:
-    here = printed.in_unit(row.ours, row.unit, row.form) if row.ours else ""
-    return _published(row), here, printed.compared(row.agreement, row.unit), STANDINGS[row.standing]
+    standing = flawed(STANDINGS[row.standing], row.flaw)
+    return _published(row), _ours(row), printed.compared(row.agreement, row.unit), standing
 
 
 def _published(row: RepeatedRow) -> str:
-    return printed.number(row.printed, row.unit)
+    return printed.number(row.printed, row.unit, is_ratio=row.is_ratio)
+
+
+def _ours(row: RepeatedRow) -> str:
+    return printed.in_unit(row.ours, row.unit, row.form, is_ratio=row.is_ratio) if row.ours else ""
 
 
 def _concluded(row: RepeatedRow, found: Repetition) -> str:

@@ -43,7 +43,12 @@ def conclusions(found: Repetition, page: Screen, run: Run | None = None) -> None
         for why, members in grouped(repetition.of_truth(found, truth), note).items():
             for each in members:
                 line = ": ".join(filter(None, (repetition.says(each), repetition.figures(each))))
-                page.say(f"{line}.", indent=2, mark=Text(mark, _COLOURS[truth]))
+                style = "dim" if each.flaw else ""
+                page.say(
+                    Text(f"{repetition.flawed(line, each.flaw)}.", style),
+                    indent=2,
+                    mark=Text(mark, _COLOURS[truth]),
+                )
             if why:
                 of = f"These {len(members)}: " if len(members) > 1 else ""
                 page.say(Text(page.text(of + why), "dim"), indent=4)

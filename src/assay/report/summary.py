@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from assay import references
 from assay.analyse.evidence import CONFIDENT
 from assay.analyse.findings import concerning, rules
+from assay.analyse.flaws import is_misplaced
+from assay.model.flaw import OF_NAMES
 from assay.model.grouping import grouped
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
 from assay.model.run import Run
@@ -157,23 +159,21 @@ def more_nodes(run: Run) -> bool:
 def usable(run: Run, analysis: Analysis) -> Verdict:
     """Return whether the figures may be used, by the worst problem: placement, noise, a cut, intervals."""
     measured = [e for e in analysis.estimates if e.median is not None]
-    proofs = [e.placement.proven for e in measured if e.placement.proven]
-    elsewhere = sum(not proof.as_asked for proof in proofs)
-    problems = [each for each in by_severity(analysis) if each.severity == "problem"]
-    misnamed = next((each.claim for each in problems if each.rule in concerning("figures")), "")
     if not measured:
         return Verdict("bad", text("There are no figures to use."))
     if run.imported:
         read = text("Assay has read them and has not measured them: neither placement nor noise is proven.")
         return Verdict("care", text("Use these figures with care."), read)
-    if elsewhere or misnamed:
+    if analysis.flaw in OF_NAMES:
+        misnamed = next((each.claim for each in notices(analysis) if each.severity == "problem"), "")
         where = text(
-            "{count} figure is not of the cpus asked.|{count} figures are not of the cpus asked.", count=elsewhere
+            "{count} figure is not of the cpus asked.|{count} figures are not of the cpus asked.",
+            count=sum(map(is_misplaced, measured)),
         )
         return Verdict("bad", text("Do not use these figures for what they are called."), misnamed or where)
     heard = [each for each in by_severity(analysis) if each.rule in concerning("noise")]
     noise = next((each.claim for each in heard if each.severity != "fact"), "")
-    if noise and analysis.noise.spoils:
+    if analysis.flaw == "disturbed":
         return Verdict("bad", text("Do not use these figures."), noise)
     missing = sum(each.status != "complete" for each in planned(run, analysis))
     bare = sum(not (e.value and e.value.has_interval) for e in measured)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from assay.model.benchmark import works_together
+from assay.model.benchmark import sharing_ranks
 from assay.model.declaration import ParamValue
 from assay.model.machine import Topology
 from assay.model.units import parse_cpu_list
@@ -33,8 +33,8 @@ class Setting:
 
     @property
     def sharing(self) -> int:
-        """Return the ranks that share one problem."""
-        return self.request.rank_count if works_together(self.params) else 1
+        """Return the ranks that share one problem, with or without messages."""
+        return self.request.rank_count if sharing_ranks(self.params, self.request.placement) > 1 else 1
 
     def page_shares(self, *, serial: bool = False) -> list[Shares]:
         """Return the shares of the pages of each thread; `serial`: the first thread touches all of them."""

@@ -56,7 +56,8 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         )
     found, curves = references.get(name), references.measures(name)
     rows: dict[_Row, None] = {}
-    without = dict(_other_levels(found))
+    without = {request: why for request, why, _ in _other_levels(found)}
+    unless = {request: names for request, _, names in _other_levels(found)}
     for table in found.tables:
         for figure in table.figures:
             request = f"{table.tool}: {table.where}"
@@ -84,24 +85,28 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         repeats=found.sources[0].name,
         reference=name,
         without=without,
+        unless=unless,
     )
 
 
-def _other_levels(found: Imported) -> Iterator[tuple[str, str]]:
-    """Levels of factors that the source names -> what takes their place, or how they are varied."""
+def _other_levels(found: Imported) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Levels of factors of the source, what takes their place or how they are varied, and names of the factors."""
     levels: dict[str, dict[str, None]] = {}
     for factor, level in (item for table in found.tables for item in table.factors.items()):
         levels.setdefault(factor, {})[level] = None
     for factor, of in levels.items():
         named = ", ".join(level for level in of if level != UNSTATED)
-        why = "what is here takes its place"
+        why: str = "what is here takes its place"
+        names: tuple[str, ...] = ()
         if factor in found.factors:
-            vary = found.factors[factor].vary
+            stated = found.factors[factor]
+            vary, names = stated.vary, (factor, *stated.also, stated.vary.partition("=")[0])
             option = f"--vary {shlex.quote(vary)}" if vary else f"--level {factor}=LEVEL"
             why = f"to compare them, add {option} (docs/factors.md)"
         elif factor not in FACTOR_ROLES:
             why = f"to compare them, name such levels in assay.toml, [factor.{factor}], and add --vary {factor}"
-        yield f"{factor} of the source: {named}", why
+            names = (factor,)
+        yield f"{factor} of the source: {named}", why, names
 
 
 def _of_conclusions(found: Imported, curves: Sequence[Measure]) -> Iterator[_Row]:

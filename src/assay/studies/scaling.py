@@ -1,10 +1,10 @@
 """The study `scale:NAME`: one benchmark on increasing numbers of ranks, threads and nodes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from assay.catalogue import benchmarks
-from assay.model.benchmark import INDEPENDENT, Benchmark
+from assay.model.benchmark import INDEPENDENT, UNCOUPLED, Benchmark
 from assay.model.declaration import ParamValue
 from assay.model.errors import UsageError, hint
 from assay.model.plan import Measure, Study
@@ -14,6 +14,8 @@ _SWEPT = ("ranks", "threads", "nodes")
 _NODES = "2,4,8,16,32,64,all"
 #: Sizes of single messages, from which larger numbers of ranks are predicted.
 _MESSAGES = (0, "8:4M")
+#: Buffers of messages inside a node: beyond the caches of a core, from which other data displace them.
+_POOL_BYTES = 32 * 1024 * 1024
 #: Sizes of an operation that overlaps with computing.
 _OVERLAPPED = (64 * 1024, 1024 * 1024)
 _WEIGHT = 0.3
@@ -48,12 +50,9 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
     if benchmark.larger:
         why = "a problem that grows with the cores"
         measures.append(Measure(name, words, axes=problem, weight=_WEIGHT, why=why, grows=True, at_once=at_once))
-    if copies := benchmark.axis("copies"):
-        axes = problem | {copies.name: INDEPENDENT}
-        why = "independent copies on the same cores: what cores, and nodes, cost without any message"
-        measures.append(Measure(name, words, axes=axes, weight=_WEIGHT, why=why))
+    measures += _apart(benchmark, words)
     if benchmark.launcher == "mpi":
-        measures.append(_messages())
+        measures += _messages()
         if growth.overlaps:
             measures.append(_overlap(growth.overlaps))
     if benchmark.launcher == "mpi" and numbers.keys() != {"nodes"}:
@@ -67,6 +66,20 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         grows=True,
         subject=name,
     )
+
+
+def _apart(benchmark: Benchmark, words: tuple[str, ...]) -> Iterator[Measure]:
+    """Yield the measures without messages: of the parts of a problem if the program can, else of copies."""
+    copies = benchmark.axis("copies")
+    if copies and UNCOUPLED in copies.values:
+        axes = benchmark.scaled | {copies.name: UNCOUPLED}
+        why = "the same parts on the same cores without any message: what cores, and nodes, cost"
+        for grows in (False, True)[: 1 + (benchmark.larger is not None)]:
+            yield Measure(benchmark.name, words, axes=axes, weight=_WEIGHT, why=why, grows=grows)
+    elif copies:
+        axes = benchmark.scaled | {copies.name: INDEPENDENT}
+        why = "independent copies on the same cores: what cores, and nodes, cost without any message"
+        yield Measure(benchmark.name, words, axes=axes, weight=_WEIGHT, why=why)
 
 
 def _numbers(sweeps: Sequence[str]) -> dict[str, str]:
@@ -136,8 +149,11 @@ def _clock() -> Measure:
     return Measure(benchmark.name, ("one-core", "all"), axes=axes, weight=0.03, why=why)
 
 
-def _messages() -> Measure:
-    """Measure of single messages inside a node and between two, by the first MPI benchmark of them."""
+def _messages() -> Iterator[Measure]:
+    """Yield the measures of single messages inside a node and between two, by the first MPI benchmark of them.
+
+    Those inside a node are not in the caches of a core: there a message is a copy, and ranks have other data, too.
+    """
     name = next(each for each, by in benchmarks.message_curves().items() if by == "MPI")
     benchmark = benchmarks.get(name)
     pattern, size = benchmark.axis("message-pattern"), benchmark.message_size
@@ -148,7 +164,13 @@ def _messages() -> Measure:
             name for name, own in ours if (own.figure, own.pairs, own.directions) == ("time", "one", 1)
         )
     why = "the time of messages, by which more ranks are predicted"
-    return Measure(name, ("pair", "pair:other-node"), axes=axes, weight=0.03, why=why)
+    reuse = next((axis for axis in benchmark.axes if "beyond-caches" in axis.level_roles.values()), None)
+    cold: _Axes = {}
+    if reuse:
+        cold[reuse.name] = next(level for level, role in reuse.level_roles.items() if role == "beyond-caches")
+        cold["pool"] = _POOL_BYTES
+    for word, buffers in (("pair", cold), ("pair:other-node", {})):
+        yield Measure(name, (word,), axes=axes | buffers, weight=0.03, why=why)
 
 
 def _overlap(operation: str) -> Measure:

@@ -37,8 +37,8 @@ def loss_table(name: Callable[[Fitted[Scaling]], str]) -> Listing:
             "Lost shares of the time of all cores, from the time of ranks in MPI calls, minus the losses of the "
             "base. In turn: ranks work one after another while others wait, or messages take longer than their "
             "law. Latency and bandwidth follow from that law, lower clock from the clock of cores under load; "
-            "memory, or slower nodes, from independent copies. Other: slower computing of unknown cause. Empty: "
-            "not assessed"
+            "memory, or slower nodes, from ranks without messages. Other: slower computing of unknown cause. "
+            "Empty: not assessed"
         ),
         headings(
             "Problem",

@@ -9,6 +9,7 @@ import numpy as np
 from assay.analyse.curves import FARTHEST, replicates, with_ends
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.model import places
+from assay.model.benchmark import UNCOUPLED
 from assay.model.grouping import grouped
 from assay.model.quantity import Quantity, exact
 from assay.topics.scaling.laws import usl
@@ -29,7 +30,7 @@ class Step(msgspec.Struct, frozen=True):
         cores: number of cores on all nodes together.
         nodes: number of nodes.
         ranks: number of ranks; 0 of a program whose ranks pass no messages.
-        copies: whether its ranks are independent copies.
+        copies: whether its ranks pass no messages: each has a copy of the problem, or its part of it.
         blocks: number of blocks with both it and the base.
         speed_up: its rate over that of the base.
         efficiency: speed-up over the factor of cores.
@@ -37,10 +38,11 @@ class Step(msgspec.Struct, frozen=True):
         seconds: time of a step, a solution or a program, where the benchmark measures one; else None.
         serial: serial fraction of Karp and Flatt; None for copies, for problems that grow, and where the interval
             of the speed-up is missing or too wide.
-        shared: factor of the efficiency without messages: the efficiency of independent copies on the same cores,
-            which share a node, or whose nodes differ. Without copies it is 1 on nodes with as many busy
+        shared: factor of the efficiency without messages: the efficiency of `apart` on the same cores,
+            which share a node, or whose nodes differ. Without them it is 1 on nodes with as many busy
             cores as the base's, and None on nodes with more.
         messages: factor of the efficiency by messages and waiting; None where it is not known separately.
+        apart: what both factors were measured by: `independent` copies, `uncoupled` parts, or empty.
         as_full: whether each node, a separate machine, runs as many cores as the base.
     """
 
@@ -58,6 +60,7 @@ class Step(msgspec.Struct, frozen=True):
     serial: Quantity | None = None
     shared: Quantity | None = None
     messages: Quantity | None = None
+    apart: str = ""
     as_full: bool = False
 
     @property
@@ -71,7 +74,7 @@ class Step(msgspec.Struct, frozen=True):
 
         Each rank has a smaller part then, and caches hold more of it. This hides the cost of messages.
         """
-        return bool(self.messages and self.messages.lo > 1)
+        return bool(self.apart != UNCOUPLED and self.messages and self.messages.lo > 1)
 
     @property
     def is_superlinear(self) -> bool:

@@ -35,7 +35,7 @@ class NodeClass(msgspec.Struct, frozen=True):
     ratio: Quantity | None
 
 
-class Agreement(msgspec.Struct, frozen=True):
+class RankCorrelation(msgspec.Struct, frozen=True):
     """How well firmware's distances rank the pairs: Kendall's tau-b, and its p.
 
     1: pairs that firmware calls farther are never better.
@@ -56,7 +56,7 @@ class NumaMatrix(Model, frozen=True, kw_only=True, tag=LAW):
 
     what: str
     classes: tuple[NodeClass, ...]
-    agreement: Agreement | None
+    agreement: RankCorrelation | None
 
     @property
     def kind(self) -> str:
@@ -119,7 +119,7 @@ def _class(name: str, points: Sequence[Point]) -> NodeClass:
     return NodeClass(name, usual, spread(ratios) if ratios else None)
 
 
-def _agreement(cells: dict[tuple[int, int], Estimate], nodes: Nodes) -> Agreement | None:
+def _agreement(cells: dict[tuple[int, int], Estimate], nodes: Nodes) -> RankCorrelation | None:
     """Compare the distances of firmware with their cost: latency, or negative bandwidth."""
     pairs = [
         (away, (estimate.median or 0.0) * (1 if estimate.better == "lower" else -1))
@@ -128,4 +128,4 @@ def _agreement(cells: dict[tuple[int, int], Estimate], nodes: Nodes) -> Agreemen
     ]
     if len({away for away, _ in pairs}) < _FEWEST_DISTANCES:
         return None
-    return Agreement(*kendall([away for away, _ in pairs], [cost for _, cost in pairs]))
+    return RankCorrelation(*kendall([away for away, _ in pairs], [cost for _, cost in pairs]))

@@ -40,7 +40,7 @@ class Loss(msgspec.Struct, frozen=True):
         latency: part of `messages` that the message law gives for their number; None without a law.
         bandwidth: part of `messages` that the message law gives for their bytes; None without a law.
         clock: computing at the lower clock of these cores under load; None where it is not known.
-        memory: slower computing of independent copies on the same cores, beyond the clock; on nodes with as
+        memory: slower computing of ranks without messages on the same cores, beyond the clock; on nodes with as
             many busy cores as the base's it is the difference of nodes, and 0 without copies. None without copies
             on nodes with more, and where their interval is too wide.
         other: slower computing of unknown cause.

@@ -14,7 +14,7 @@ from assay.analyse.curves import RunEstimates, headline, states_of
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.statistics import median_interval
 from assay.model import roles
-from assay.model.benchmark import INDEPENDENT
+from assay.model.benchmark import APART, INDEPENDENT
 from assay.model.declaration import ParamValue
 from assay.model.grouping import grouped
 from assay.model.law import SPEED_UP, LawFigure, Model
@@ -238,12 +238,17 @@ def _grown(
         if declared.larger is None or _is_weak(members):
             continue
         base = min(members, key=_cores)
+        copies = roles.axis(declared, "copies")
+        coupled = {name: value for name, value in base.estimate.params.items() if name == copies}
         larger = [
             each
             for each in rates
             if _cores(each) > _cores(base)
             and each.estimate.placement.memory == base.estimate.placement.memory
-            and declared.is_grown(each.estimate.params, base.estimate.params, _cores(each) / _cores(base))
+            and each.estimate.params.get(copies) != INDEPENDENT
+            and declared.is_grown(
+                {**each.estimate.params, **coupled}, base.estimate.params, _cores(each) / _cores(base)
+            )
         ]
         if larger:
             same = (
@@ -300,10 +305,10 @@ def _members(rates: Sequence[Measured], copies: str) -> Iterator[_Member]:
     """Yield each placement; for programs that run separately on each host the first host, and all together."""
     for by_host in grouped(rates, lambda each: each.estimate.case).values():
         first = by_host[0]
-        independent = first.estimate.params.get(copies) == INDEPENDENT
-        yield _member((first,), copies=independent)
+        apart = first.estimate.params.get(copies) in APART
+        yield _member((first,), copies=apart)
         if len(by_host) > 1:
-            yield _member(by_host, copies=independent)
+            yield _member(by_host, copies=apart)
 
 
 def _member(measured: Sequence[Measured], *, copies: bool) -> _Member:
@@ -363,6 +368,7 @@ def _step(member: _Member, base: _Member, copies: Mapping[Hashable, _Member], *,
     by_messages = member.measured.estimate.declared.launcher == "mpi"
     efficiency = found.value.over(factor)
     shared, messages = _factors(member, base, copies, efficiency) if by_messages else (None, None)
+    here = copies.get(member.place)
     return Step(
         estimates=member.ids,
         label=place.label,
@@ -377,6 +383,7 @@ def _step(member: _Member, base: _Member, copies: Mapping[Hashable, _Member], *,
         serial=serial_fraction(found.value, factor) if same and not member.copies else None,
         shared=shared,
         messages=messages,
+        apart=str(roles.level_of(here.measured.estimate, "copies")) if here else "",
         as_full=_is_as_full(member, base),
     )
 

@@ -14,7 +14,7 @@ from assay.analyse.noise import stops
 from assay.analyse.statistics import Samples, medians
 from assay.catalogue import benchmarks
 from assay.model import record, roles
-from assay.model.benchmark import INDEPENDENT, Exchange
+from assay.model.benchmark import APART, INDEPENDENT, UNCOUPLED, Exchange
 from assay.model.declaration import Declaration, ParamValue
 from assay.model.law import Prediction
 from assay.model.plan import Case
@@ -40,8 +40,13 @@ class _Member(NamedTuple):
 
     @property
     def copies(self) -> bool:
-        """Whether its ranks share nothing."""
+        """Whether each rank has a problem of its own."""
         return roles.level_of(self.rate.estimate, "copies") == INDEPENDENT
+
+    @property
+    def parts(self) -> bool:
+        """Whether each rank has its part of a problem, and passes no messages."""
+        return roles.level_of(self.rate.estimate, "copies") == UNCOUPLED
 
 
 class _Expected(NamedTuple):
@@ -138,7 +143,8 @@ def _target(known: RunEstimates, members: Sequence[_Member], case: Case) -> _Tar
         and each.case.placement.memory == case.placement.memory
         and each.case.factors.items() <= case.factors.items()
         and not each.copies
-        and roles.level(declared, case.params, "copies") != INDEPENDENT
+        and not each.parts
+        and roles.level(declared, case.params, "copies") not in APART
     ]
     by_nodes = len(case.placement.hosts) > 1
     if by_nodes:
@@ -275,11 +281,12 @@ def _waiting_for_stops(known: RunEstimates, case: Case) -> float:
 def _copies(members: Sequence[_Member], base: _Member, case: Case) -> list[tuple[_Member, float]]:
     """Return members, with powers: the product of their rates is that of the parts of a case without messages.
 
-    They are copies of the base's problem on the cores of a case. A rank that shares a problem has a part of it,
-    which may fit into caches as the whole does not: where smaller copies were measured, too, the rate is that of
-    copies as large as a part, between both. Without own copies the ratio of copies here to copies on the base's
-    cores, or to one rank alone if the base is one rank, scales the base's rate. Their problem is the largest one:
-    copies of smaller ones share caches, not memory.
+    They are the parts themselves, where these were measured without messages, else copies of the base's problem on
+    the cores of a case. A rank that shares a problem has a part of it, which may fit into caches as the whole does
+    not: where smaller copies were measured, too, the rate is that of copies as large as a part, between both.
+    Without own copies the ratio of copies here to copies on the base's cores, or to one rank alone if the base is
+    one rank, scales the base's rate. Their problem is the largest one: copies of smaller ones share caches, not
+    memory.
     """
     declared = base.rate.estimate.declared
     copied, larger = roles.axis(declared, "copies"), declared.larger.axis if declared.larger else ""
@@ -292,6 +299,10 @@ def _copies(members: Sequence[_Member], base: _Member, case: Case) -> list[tuple
         there = of.placement.hosts == where.placement.hosts and of.placement.memory == where.placement.memory
         return same and there and set(of.placement.rank_cpus) == set(where.placement.rank_cpus)
 
+    of_case = (each for each in members if each.parts and problem(each.case) == problem(case))
+    of_ranks = (each for each in of_case if each.case.placement.host_ranks == case.placement.host_ranks)
+    if parts := next((each for each in of_ranks if is_on(each.case, case)), None):
+        return [(parts, 1.0)]
     one_rank = len(base.case.placement.rank_cpus) == 1
     found = [e for e in members if e.copies and is_on(e.case, case)]
     own = next((each for each in found if problem(each.case) == problem(base.case)), None)
@@ -358,10 +369,12 @@ def _compared(known: RunEstimates, measured: Measured, before: record.Prediction
     predicted = Quantity(*before.parts, before.unit, before.basis)
     sources = tuple(known.estimates[each] for each in before.models if each in known.estimates)
     by_messages = any(each.declared.between_two for each in sources)
-    by_copies = any(roles.level_of(each, "copies") == INDEPENDENT for each in sources)
+    apart = {roles.level_of(each, "copies") for each in sources}
+    by_copies, by_parts = INDEPENDENT in apart, UNCOUPLED in apart
     parts = [
+        text("the same parts without messages") if by_parts else "",
         text("independent copies on the same cores") if by_copies else "",
-        text("fewer cores or nodes") if len(sources) > by_messages + by_copies else "",
+        text("fewer cores or nodes") if len(sources) > by_messages + by_copies + by_parts else "",
         text("the law of messages") if by_messages else "",
     ]
     return Prediction(

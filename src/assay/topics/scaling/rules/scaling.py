@@ -120,9 +120,9 @@ def _reason(step: Step) -> Text:
         return text("Too few launches to separate the cost of the shared node from that of messages.")
     if step.as_full and not step.by_caches:
         return text(
-            "The nodes differ: independent copies on them lose {shared}. Messages cost {messages}."
+            "The nodes differ: without messages, ranks on them lose {shared}. Messages cost {messages}."
             if _waits_for_memory(step)
-            else "Messages cost {messages}. Independent copies on the same nodes lose {shared}.",
+            else "Messages cost {messages}. Without messages, ranks on the same nodes lose {shared}.",
             shared=_loss(step.shared.value),
             messages=_loss(step.messages.value),
         )
@@ -135,9 +135,9 @@ def _reason(step: Step) -> Text:
             gain=_ends(step.messages),
         )
     return text(
-        "Sharing the node costs {shared}, as independent copies show; messages cost {messages}."
+        "Sharing the node costs {shared}, as ranks without messages show; messages cost {messages}."
         if _waits_for_memory(step)
-        else "Messages cost {messages}; sharing the node costs {shared}, as independent copies show.",
+        else "Messages cost {messages}; sharing the node costs {shared}, as ranks without messages show.",
         shared=_loss(step.shared.value),
         messages=_loss(step.messages.value),
     )
@@ -181,7 +181,7 @@ def _next(model: Scaling, step: Step, base: Estimate) -> str:
         )
     if base.declared.axis("copies") and (step.shared is None or step.messages is None):
         command = cli("run", f"scale:{base.benchmark}")
-        return text("measure independent copies on the same cores: `{command}`", command=command)
+        return text("measure the ranks without messages on the same cores: `{command}`", command=command)
     if step.shared and step.messages and (not _has_ends(step) or min(step.shared.hi, step.messages.hi) >= 1):
         return text("more launches, or a quieter machine: the factors cannot be told apart")
     if not _waits_for_memory(step):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from assay.analyse.evidence import stands_on
+from assay.model.benchmark import UNCOUPLED
 from assay.model.law import UNFIT
 from assay.model.placement import parsed
 from assay.model.quantity import Quantity
@@ -38,10 +39,14 @@ def _base(each: _Curve) -> Estimate:
 
 
 def _kind(step: Step) -> Text:
-    """Return whether its cores run copies, are on one node, or how many are on each node."""
+    """Return whether its ranks pass no messages, are on one node, or how many are on each node."""
     if step.copies:
-        return text("independent copies")
+        return _apart(step)
     return text("on one node") if step.nodes == 1 else text("{cores} a node", cores=_cores_per_node(step))
+
+
+def _apart(step: Step) -> Text:
+    return text("parts without messages") if step.apart == UNCOUPLED else text("independent copies")
 
 
 def _cores_per_node(step: Step) -> Text:
@@ -185,7 +190,7 @@ def _node_time(each: _Curve, step: Step | None) -> str:
 def _where(step: Step) -> str:
     several = step.nodes > 1 and not parsed(step.label).names_nodes
     nodes = formatting.count(step.nodes, "node", "nodes") if several else ""
-    return joined(", ", (step.label, nodes, text("independent copies") if step.copies else ""))
+    return joined(", ", (step.label, nodes, _apart(step) if step.copies else ""))
 
 
 def _advice(scene: Scene) -> Iterator[tuple[str, ...]]:
@@ -252,8 +257,8 @@ def _sentences(scene: Scene) -> str:
     if any(step.shared is not None and not step.copies for _, step in steps):
         sentences.append(
             text(
-                "Efficiency is the product of two factors: sharing the node (the rate of independent copies on "
-                "the same cores), and messages (waiting included)."
+                "Efficiency is the product of two factors: sharing the node (the rate of the same cores without "
+                "messages), and messages (waiting included)."
             )
         )
     return joined(" ", (*sentences, *_cache_effect(steps)))

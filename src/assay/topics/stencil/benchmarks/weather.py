@@ -3,7 +3,16 @@
 from collections.abc import Iterable
 
 from assay.catalogue.declaration_files import declared
-from assay.model.benchmark import Benchmark, Exchange, Growth, Message, Resources, Values, sharing_ranks
+from assay.model.benchmark import (
+    Benchmark,
+    Exchange,
+    Growth,
+    Message,
+    Resources,
+    Values,
+    sharing_ranks,
+    works_together,
+)
 from assay.model.declaration import Params
 from assay.model.placement import Placement
 
@@ -38,8 +47,13 @@ def _steps(columns: int) -> int:
 
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
-    """Choose planes that fit memory and time, with the steps of a short solution; a requested one is kept."""
+    """Choose planes that fit memory and time, with the steps of a short solution; a requested one is kept.
+
+    The part of one rank is the whole plane: there is nothing to uncouple.
+    """
     placement = resources.placement
+    if not works_together(params) and sharing_ranks(params, placement) == 1:
+        return
     cores = sum(map(len, placement.rank_cpus))
     for columns in (int(params["nx"]),) if "nx" in params else _PLANES:
         point = {"nx": columns, "time-steps": _steps(columns)}
@@ -71,8 +85,8 @@ def _setup_seconds(params: Params) -> float:
 def _exchange(params: Values, placement: Placement) -> Exchange:
     """Return the messages of one step: two columns to each of two neighbours in each stage along x, in turn."""
     columns = int(params["nx"])
-    several = sharing_ranks(params, placement) > 1
-    message = Message(EXCHANGES, 2 * ROW_BYTES * (columns // 2))
+    several = works_together(params) and sharing_ranks(params, placement) > 1
+    message = Message(2 * EXCHANGES, ROW_BYTES * (columns // 2))
     return Exchange(float(cells(columns)), (message,) if several else ())
 
 

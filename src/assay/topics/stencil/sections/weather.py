@@ -15,7 +15,7 @@ _PHASE = {"tendencies": text("computing"), "halo": text("messages"), "other": te
 def _name(e: Estimate) -> str:
     """Return `1600 x 800, all`."""
     columns = int(e.params.get("nx", 0))  # an import may not state it
-    copies = "" if works_together(e.params) else text("independent copies")
+    copies = "" if works_together(e.params) else text("parts without messages")
     return joined(", ", [f"{columns} x {columns // 2}" if columns else "", solution.placed(e, copies)])
 
 
