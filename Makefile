@@ -71,12 +71,7 @@ format: .venv/.test ## correct the style, and update the generated files
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $$(git ls-files '*.cpp' '*.hpp')
 	$(BIN)/python tools/cli_reference.py > docs/cli.md
-	$(BIN)/python -c 'from assay.model.schema import records_schema; print(records_schema(), end="")' \
-		> schema/records.schema.json
-	$(BIN)/python -c 'from assay.model.schema import declaration_schema; print(declaration_schema(), end="")' \
-		> schema/declaration.schema.json
-	$(BIN)/python -c 'from assay.analyse.models import types; from assay.model.schema import analysis_schema; \
-		print(analysis_schema(types()), end="")' > schema/analysis.schema.json
+	$(BIN)/python tools/schemas.py
 	$(BIN)/python tools/json_reference.py > docs/show-json.md
 
 texts: .venv/.test ## bring the catalogues of translations up to date with the texts of the source

@@ -7,11 +7,11 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
+from tools.schemas import declaration_schema
 
 from assay.catalogue import benchmarks, declaration_files
 from assay.model.declaration import Declaration
 from assay.model.errors import UsageError
-from assay.model.schema import declaration_schema
 
 PUBLISHED = Path(__file__).parents[2] / "schema" / "declaration.schema.json"
 FILES = declaration_files.files()

@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 from assay.cli.support.here import show_checks
-from assay.machine.doctor import RULES, examine
+from assay.machine.doctor import examine
+from assay.machine.rules import MACHINE
 from assay.model.facts import Check, Fact, unavailable
 from assay.model.machine import Device, Machine
 
@@ -84,7 +85,7 @@ def sound(make_machine: MakeMachine) -> Machine:
 
 def test_a_machine_without_fault_has_no_warning_and_nothing_unknown(sound: Machine) -> None:
     assert {name: check.state for name, check in checks_of(sound).items()} == dict.fromkeys(
-        [rule.name for rule in RULES], "ok"
+        [rule.name for rule in MACHINE], "ok"
     )
 
 

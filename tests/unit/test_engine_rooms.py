@@ -1,6 +1,7 @@
 """The engine rooms know no benchmark, axis, pattern, rule or law by name, and recover no fact from a text."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,25 +10,27 @@ from typing import get_args
 import msgspec
 import pytest
 from tests.unit.report_example import estimates
+from tools.schemas import types
 
 import assay
 from assay.analyse.findings import rules
-from assay.analyse.models import types
 from assay.catalogue import benchmarks
 from assay.model import roles
 from assay.model.law import Unfitted
 from assay.model.measurand import Direction
 from assay.model.result import Estimate
-from assay.model.role_words import AXIS_ROLES, ROLES
 from assay.report import sections
 
 SOURCE = Path(assay.__file__).parent
+#: Kind -> role -> its meaning.
+LISTED: dict[str, dict[str, str]] = json.loads((Path(__file__).parents[2] / "schema" / "roles.json").read_text())
+ROLES, AXIS_ROLES = LISTED["metrics"], LISTED["axes"]
 GENERIC_TOPICS = ("topics/health", "topics/comparisons", "topics/interchange", "topics/scaling")
 ROOMS = ("analyse", "plan", "run", "store", "simulation", "report", "compare", "cli", *GENERIC_TOPICS)
 #: Ordinary words of another language or of English, by the part of the source that needs them -> why.
 ALLOWED = {
     "report/charts/": (
-        {"width", "size", "format", "line", "offset", "round", "segment"},
+        {"width", "size", "format", "line", "round", "segment"},
         "properties and marks of Vega-Lite, and fields of charts' own data",
     ),
     "analyse/messages/steps.py": ({"message-law"}, "its own name: the law of messages is this room's"),

@@ -1,5 +1,6 @@
 """Roles are open words of declarations; the engine asks for those of the list."""
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from assay.catalogue import benchmarks
-from assay.model.role_words import AXIS_ROLES, LEVEL_ROLES, ROLES
 
 ROOT = Path(__file__).parents[2]
-
+#: Kind -> role -> its meaning.
+LISTED: dict[str, dict[str, str]] = json.loads((ROOT / "schema" / "roles.json").read_text())
+ROLES, AXIS_ROLES, LEVEL_ROLES = LISTED["metrics"], LISTED["axes"], LISTED["levels"]
 
 #: Functions that take the role of a metric, of an axis, and of a level of an axis.
 ASKED = {

@@ -6,9 +6,9 @@ from typing import Any
 
 import jsonschema
 import pytest
+from tools.schemas import records_schema
 
 from assay.model.record import RecordError, decode_record
-from assay.model.schema import records_schema
 
 PUBLISHED = Path(__file__).parents[2] / "schema" / "records.schema.json"
 

@@ -15,7 +15,7 @@ from assay.analyse.curves import RunEstimates
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages.steps import Step
 from assay.catalogue import topics
-from assay.model.law import Model, Unfitted
+from assay.model.law import Model
 from assay.model.result import Estimate
 
 Fit = Callable[[RunEstimates], Iterable[Model]]
@@ -43,11 +43,3 @@ def causes(law: Model, side: Evidence, estimate: Estimate, step: Step) -> tuple[
     modules = topics.modules("models").values()
     declared = (each.causes for each in modules if getattr(each, "LAW", "") == law.law and hasattr(each, "causes"))
     return tuple(cause for found in declared for cause in found(side, estimate, step))
-
-
-def types() -> list[type[Model]]:
-    """Return the types of results, and of curves without a fit, in the order of their names."""
-    named = (each for module in topics.modules("models").values() for each in vars(module).values())
-    kinds = {each for each in named if isinstance(each, type) and issubclass(each, Model)} | {Unfitted}
-    found = [kind for kind in kinds if kind.__struct_config__.tag != kind.__name__]
-    return sorted(found, key=lambda kind: str(kind.__struct_config__.tag))

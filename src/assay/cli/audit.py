@@ -127,10 +127,9 @@ def _mpi(name: str, program: str) -> Mpi:
 
 def _kind(program: str) -> str:
     """The family of the MPI that a program loads; empty if it loads no known one."""
-    from assay.launch.command import Command
-    from assay.run.process import Processes
+    from assay.model.other_programs import output
 
-    loaded = Processes().execute(Command(("ldd", shutil.which(program) or program), {}), 10.0).stdout.decode()
+    loaded = output(("ldd", shutil.which(program) or program), 10.0)
     return next((kind for library, kind in _LIBRARIES.items() if library in loaded), "")
 
 

@@ -4,59 +4,30 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from operator import length_hint
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from assay.model.imported import UNSTATED, Table
 
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=.*")
-#: Names are compared without the part after a dot, as in `mpiexec.hydra`; `flux run` is two words.
-_LAUNCHERS = {"mpirun", "mpiexec", "srun", "prun", "orterun", "mpirun_rsh", "flux", "jsrun", "aprun"}
-#: Programs that start another one, without effect on placement.
-_WRAPPERS = {"sudo", "time", "nohup", "env", "exec", "run", "stdbuf", "chrt", "nice"}
-#: Programs that start the program of a rank, without the `run` of `flux run`.
-_STARTERS = (_WRAPPERS - {"run"}) | {"numactl", "taskset"}
-_HOSTS = {"-H", "-host", "--host", "-hosts", "--hosts", "-w", "--nodelist"}
-_RANKS = {"-np", "--np", "-n", "--ntasks", "-c"}
-#: Launchers whose -N is the number of nodes; for others it is ranks per node.
-_COUNTS_NODES = {"srun", "flux"}
-_NODES = {"-N", "--nodes"}
-#: Options of jsrun's resource sets: their number, ranks per set, sets per host.
-_SETS = {
-    **dict.fromkeys(("-n", "--nrs"), "sets"),
-    **dict.fromkeys(("-a", "--tasks_per_rs"), "each"),
-    **dict.fromkeys(("-r", "--rs_per_host"), "per_host"),
-    **dict.fromkeys(("-p", "--np"), "ranks"),
-}
-_CHOSEN = {"-mca", "--mca", "-genv", "-env", "-gmca", "--gmca", "--prtemca", "-prtemca"}
-_NUMBERED = {
-    **dict.fromkeys(("-npersocket", "--npersocket"), "per_socket"),
-    **dict.fromkeys(
-        ("-npernode", "--npernode", "-ppn", "--ppn", "-perhost", "--ntasks-per-node", "--tasks-per-node", "-N"),
-        "per_node",
-    ),
-}
-#: Options that give the ranks per node.
-_MAPPED = {"--map-by", "-map-by"}
+
+
+class _Words(msgspec.Struct, frozen=True):
+    """What `launchers.toml` has: launcher -> meaning -> its options; kind -> programs."""
+
+    options: dict[str, dict[str, tuple[str, ...]]]
+    programs: dict[str, frozenset[str]]
+
+    def meanings(self, *launchers: str) -> dict[str, str]:
+        """Option -> its meaning; the last launcher decides."""
+        tables = (self.options.get(each, {}) for each in launchers)
+        return {name: meaning for table in tables for meaning, names in table.items() for name in names}
+
+
+_WORDS = msgspec.toml.decode(Path(__file__).with_name("launchers.toml").read_bytes(), type=_Words)
+_NUMACTL = _WORDS.meanings("numactl")
 _EACH_NODE = re.compile(r"ppr:(\d{1,6}):node\b.*", re.ASCII)
-#: Options with a value that does not matter.
-_SKIPPED = {
-    *("-num-sockets", "--num-sockets", "--bind-to", "-bind-to", "--cpu-bind", "--hostfile", "-hostfile"),
-    *("-machinefile", "--machinefile", "-f", "-rf", "--rankfile", "--report-bindings-to", "-wdir", "--wdir"),
-}
-_SKIPPED_OF = {
-    "srun": {"-c", "--cpus-per-task", "-p", "--partition", "-t", "--time", "-A", "--account", "-J", "-q", "-m"},
-    "flux": {"-c", "--cores-per-task", "-g", "--gpus-per-task", "-t", "-q", "-o"},
-    "jsrun": {"-c", "--cpu_per_rs", "-g", "--gpu_per_rs", "-b", "--bind", "-d", "--launch_distribution", "-l"},
-    "aprun": {"-d", "-S", "-cc", "-j"},
-}
-_NUMACTL = {
-    **dict.fromkeys(("-N", "--cpunodebind"), "node"),
-    **dict.fromkeys(("-m", "--membind"), "bind"),
-    **dict.fromkeys(("-i", "--interleave"), "interleave"),
-    **dict.fromkeys(("-C", "--physcpubind"), "cpus"),
-}
 _PAIR = 2
 
 
@@ -114,7 +85,7 @@ def parse_command(line: str, exported: Mapping[str, str] | None = None) -> Comma
         words = shlex.split(line)
     except ValueError:  # a quote that is not closed
         words = line.split()
-    found = _Words(chosen=dict(exported or {}))
+    found = _Parsed(chosen=dict(exported or {}))
     rest = iter(words)
     for word in rest:
         at = len(words) - length_hint(rest) - 1
@@ -122,7 +93,7 @@ def parse_command(line: str, exported: Mapping[str, str] | None = None) -> Comma
             break
         if found.launcher and found.launcher_at < 0:
             found.launcher_at = at
-        elif found.launcher_at >= 0 > found.wrapper_at and PurePosixPath(word).name in _STARTERS:
+        elif found.launcher_at >= 0 > found.wrapper_at and PurePosixPath(word).name in _WORDS.programs["starters"]:
             found.wrapper_at = at
     else:
         word = ""
@@ -142,7 +113,7 @@ def parse_command(line: str, exported: Mapping[str, str] | None = None) -> Comma
     )
 
 
-class _Words(msgspec.Struct):
+class _Parsed(msgspec.Struct):
     """Data from the words before the program.
 
     Attributes:
@@ -160,12 +131,12 @@ class _Words(msgspec.Struct):
     wrapper_at: int = -1
 
 
-def _option(word: str, rest: Iterator[str], found: _Words) -> bool:
+def _option(word: str, rest: Iterator[str], found: _Parsed) -> bool:
     """Read a word and its values; False if it is the program."""
     name = PurePosixPath(word).name.partition(".")[0]
     if name == "numactl":
         found.within = True
-    elif name in _LAUNCHERS:
+    elif name in _WORDS.programs["launchers"]:
         found.launcher = name
     elif name == "taskset":
         found.numactl["cpus"] = next(rest, "") if (first := next(rest, "")) in {"-c", "--cpu-list"} else first
@@ -178,11 +149,11 @@ def _option(word: str, rest: Iterator[str], found: _Words) -> bool:
     elif found.unlisted:
         found.hosts, found.unlisted = tuple(dict.fromkeys((*found.hosts, word))), found.unlisted - 1
     else:
-        return word.startswith("-") or name in _WRAPPERS
+        return word.startswith("-") or name in _WORDS.programs["wrappers"]
     return True
 
 
-def _numactl_option(word: str, rest: Iterator[str], found: _Words) -> bool:
+def _numactl_option(word: str, rest: Iterator[str], found: _Parsed) -> bool:
     name, equals, value = word.partition("=")
     if name in _NUMACTL:
         found.numactl[_NUMACTL[name]] = value if equals else next(rest, "")
@@ -193,50 +164,40 @@ def _numactl_option(word: str, rest: Iterator[str], found: _Words) -> bool:
     return True
 
 
-def _launcher_option(word: str, rest: Iterator[str], found: _Words) -> None:
+def _launcher_option(word: str, rest: Iterator[str], found: _Parsed) -> None:
     name, equals, value = word.partition("=")
     if glued := re.fullmatch(r"-([Nn])(\d{1,6})", word, re.ASCII):  # srun -N2 -n8
         name, equals, value = f"-{glued[1]}", "=", glued[2]
-    if number := _number_of(name, found.launcher):
-        digits = (value if equals else next(rest, "")).partition("-")[0]
-        if re.fullmatch(r"\d{1,6}", digits, re.ASCII):
-            found.numbers[number] = int(digits)
-            found.unlisted = (
-                int(digits) if found.launcher == "mpirun_rsh" and number == "ranks" else found.unlisted
-            )
-    elif name in _MAPPED:
+    counting = () if found.launcher == "jsrun" else ("counting",)
+    meaning = _WORDS.meanings("every", *counting, found.launcher).get(name, "")
+    if meaning == "mapped":
         each = _EACH_NODE.fullmatch(value if equals else next(rest, ""))
         found.numbers |= {"per_node": int(each[1])} if each else {}
-    elif name in _HOSTS:
+    elif meaning == "hosts":
         listed = (value if equals else next(rest, "")).split(",")
         found.hosts = tuple(dict.fromkeys(each.partition(":")[0] for each in listed if each))
-    elif name in _CHOSEN:
+    elif meaning == "chosen":
         chosen = next(rest, "")
         _assign(chosen if "=" in chosen else f"{chosen}={next(rest, '')}", found)
-    elif name == "-x":
+    elif meaning == "variable":
         _assign(next(rest, ""), found)
-    elif word in _SKIPPED or word in _SKIPPED_OF.get(found.launcher, ()):
+    elif meaning == "skipped" and not equals:
         found.unlisted = 0 if "hostfile" in word else found.unlisted
         next(rest, None)
+    elif meaning and meaning != "skipped":
+        digits = (value if equals else next(rest, "")).partition("-")[0]
+        if re.fullmatch(r"\d{1,6}", digits, re.ASCII):
+            found.numbers[meaning] = int(digits)
+            listed_each = found.launcher == "mpirun_rsh" and meaning == "ranks"
+            found.unlisted = int(digits) if listed_each else found.unlisted
 
 
-def _number_of(option: str, launcher: str) -> str:
-    """The quantity of an option with a number, `ranks`; empty for others."""
-    if launcher == "jsrun":
-        return _SETS.get(option, "")
-    if option in _SKIPPED_OF.get(launcher, ()):
-        return ""
-    if launcher in _COUNTS_NODES and option in _NODES:
-        return "nodes"
-    return "ranks" if option in _RANKS else _NUMBERED.get(option, "")
-
-
-def _assign(word: str, found: _Words) -> None:
+def _assign(word: str, found: _Parsed) -> None:
     name, _, value = word.partition("=")
     found.chosen[name] = value
 
 
-def _placement(found: _Words) -> str:
+def _placement(found: _Parsed) -> str:
     ranks, each = _ranks(found)
     hosts = (
         len(found.hosts) or found.numbers.get("nodes", 0) or (ranks // each if each and not ranks % each else 0)
@@ -256,7 +217,7 @@ def _placement(found: _Words) -> str:
     return f"{word}@{hosts}" if hosts > 1 else word
 
 
-def _ranks(found: _Words) -> tuple[int, int]:
+def _ranks(found: _Parsed) -> tuple[int, int]:
     """Number of ranks, and of ranks per node; 0 if unknown."""
     number = found.numbers.get
     if "sets" in found.numbers:
@@ -265,7 +226,7 @@ def _ranks(found: _Words) -> tuple[int, int]:
     return number("ranks", 0), number("per_node", 0)
 
 
-def _threads(found: _Words) -> str:
+def _threads(found: _Parsed) -> str:
     """The placement of a program without a launcher."""
     if threads := _digits(found.chosen.get("OMP_NUM_THREADS", "")):
         word = "one-core" if threads == 1 else f"cores:{threads}"
@@ -278,12 +239,12 @@ def _digits(word: str) -> int:
     return int(word[:6]) if word.isascii() and word.isdigit() else 0
 
 
-def _is_node(found: _Words) -> bool:
+def _is_node(found: _Parsed) -> bool:
     """Whether it is bound to one memory node."""
     return bool(re.fullmatch(r"\d{1,4}", found.numactl.get("node", ""), re.ASCII))
 
 
-def _memory(found: _Words) -> str:
+def _memory(found: _Parsed) -> str:
     for policy in ("bind", "interleave"):
         nodes = found.numactl.get(policy, "")
         if re.fullmatch(r"\d{1,4}(,\d{1,4})*", nodes, re.ASCII):
@@ -293,7 +254,7 @@ def _memory(found: _Words) -> str:
     return "first-touch"
 
 
-def _factors(found: _Words) -> dict[str, str]:
+def _factors(found: _Parsed) -> dict[str, str]:
     """Choices by name; also a binding that is not part of the placement word."""
     named = {name: level for name, level in found.chosen.items() if name and level}
     node = found.numactl.get("node", "")
@@ -318,17 +279,6 @@ _STARTS = re.compile(
 _CONTINUES = "\\"
 #: Maximum lines of a command.
 _LONGEST = 40
-#: Commands that start no benchmark and print nothing of interest.
-_SILENT = frozenset(
-    (
-        *("cd", "export", "unset", "set", "source", ".", "module", "ml", "make", "cmake", "ls", "mkdir", "cp"),
-        *("rm", "vi", "vim", "nano", "gcc", "g++", "gfortran", "icc", "ifort", "icx", "mpicc", "mpicxx", "mpif90"),
-        *("scp", "rsync", "sbatch", "squeue", "sleep", "pwd", "echo", "ulimit", "wget", "curl", "git", "tar"),
-        *("mv", "chmod", "alias", "numactl", "lscpu"),
-    )
-)
-#: Commands that print the output of another, unknown command.
-_SHOWS = frozenset(("cat", "less", "more", "head", "tail", "grep", "egrep", "zcat", "bat", "awk", "sed"))
 _EXPORTS = re.compile(r"(?:export|setenv)\s+([A-Za-z_]\w*)[=\s](\S+)", re.ASCII)
 
 
@@ -361,8 +311,10 @@ def commands_of(lines: Sequence[str]) -> dict[int, Command]:
         if assigned := _EXPORTS.match(command):
             exported[assigned[1]] = assigned[2].strip("'\"")
         first = command.split(maxsplit=1)[0]
-        parsed = CommandLine() if first in _SHOWS else parse_command(command, exported)
-        found[number] = Command(last, parsed, silent=first in _SILENT and parsed.program in {"", first})
+        parsed = CommandLine() if first in _WORDS.programs["shows"] else parse_command(command, exported)
+        found[number] = Command(
+            last, parsed, silent=first in _WORDS.programs["silent"] and parsed.program in {"", first}
+        )
     return found
 
 

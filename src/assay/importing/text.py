@@ -29,49 +29,8 @@ _STDIN, _STDIN_NAME = "-", "standard input"
 #: Maximum length of a number.
 _LONGEST = 40
 _SHOWN = 60
-#: Printed unit -> SI unit and factor. For tools, MB are 10^6 bytes; bit/s are those of NetPIPE 5 and network
-#: cards.
-UNITS = {
-    "s": ("s", 1.0),
-    "sec": ("s", 1.0),
-    "secs": ("s", 1.0),
-    "ms": ("s", 1e-3),
-    "msecs": ("s", 1e-3),
-    "us": ("s", 1e-6),
-    "usec": ("s", 1e-6),
-    "usecs": ("s", 1e-6),
-    "ns": ("s", 1e-9),
-    "nsecs": ("s", 1e-9),
-    "B": ("B", 1.0),
-    "MB": ("B", 2.0**20),  # numactl's, as the kernel counts
-    "B/s": ("B/s", 1.0),
-    "MB/s": ("B/s", 1e6),
-    "GB/s": ("B/s", 1e9),
-    "KiB/s": ("B/s", 2.0**10),
-    "MiB/s": ("B/s", 2.0**20),
-    "GiB/s": ("B/s", 2.0**30),
-    "bit/s": ("B/s", 1 / 8),
-    "kbit/s": ("B/s", 1e3 / 8),
-    "Mbit/s": ("B/s", 1e6 / 8),
-    "Gbit/s": ("B/s", 1e9 / 8),
-    "flop/s": ("flop/s", 1.0),
-    "MFLOPS": ("flop/s", 1e6),
-    "GFLOPS": ("flop/s", 1e9),
-    "TFLOPS": ("flop/s", 1e12),
-    "op/s": ("op/s", 1.0),
-    "Mop/s": ("op/s", 1e6),
-    "update/s": ("update/s", 1.0),
-    "Gup/s": ("update/s", 1e9),
-    "Hz": ("Hz", 1.0),
-    "Messages/s": ("1/s", 1.0),
-    "1/s": ("1/s", 1.0),
-    "M/s": ("1/s", 1e6),
-    "count": ("", 1.0),
-    "ns/day": ("ns/day", 1.0),
-    "%": ("share", 1e-2),
-    "share": ("share", 1.0),
-    "": ("", 1.0),
-}
+#: Printed unit -> SI unit and factor.
+UNITS = msgspec.toml.decode(Path(__file__).with_name("units.toml").read_bytes(), type=dict[str, tuple[str, float]])
 
 
 class RefusedError(UsageError):

@@ -1,27 +1,13 @@
-"""Flux's own launcher: a job inside the instance that Assay runs in."""
+"""Flux's own launcher: a job inside the instance that Assay runs in. Flux orders the hosts itself."""
 
-from assay.launch.command import Command, Layout, Site
-from assay.launch.networks import step_variables, uses_prrte
-from assay.launch.remote import GRACE_S, StepLauncher, forwarded_environment
+from assay.launch.remote import StepLauncher
 
-
-class Flux(StepLauncher):
-    """Starts programs by Flux's own daemons; no ssh is needed."""
-
-    name = "flux"
-    scheduler = "flux"
-
-    def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
-        """A job on the layout's hosts; ranks bind themselves. Flux orders the hosts itself."""
-        pmi = ("-opmi=pmix",) if layout.mpi and layout.mpi.kind == "openmpi" and uses_prrte(layout.mpi) else ()
-        words = (
-            *("flux", "run", "--exclusive", f"--nodes={len(layout.hosts)}"),
-            f"--tasks-per-node={layout.counts[0]}",
-            f"--requires=host:{','.join(layout.hosts)}",
-            "-ocpu-affinity=off",
-            *pmi,
-        )
-        return Command((*words, *argv), forwarded_environment(environment, site) | step_variables(layout), GRACE_S)
-
-
-launcher = Flux()
+launcher = StepLauncher(
+    "flux",
+    "flux",
+    (
+        *("flux", "run", "--exclusive", "--nodes={hosts}", "--tasks-per-node={each}", "--requires=host:{names}"),
+        "-ocpu-affinity=off",
+    ),
+    prrte=("-opmi=pmix",),
+)

@@ -2,8 +2,10 @@
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from assay.launch.command import Layout, Site
+from assay.launch.command import Command, Layout, Site
+from assay.launch.networks import step_variables, uses_prrte
 from assay.model.toolchain import MpiKind
 
 #: Seconds between SIGTERM and SIGKILL. Open MPI 4 needs 3 s to end ranks on other hosts that ignore signals.
@@ -62,11 +64,24 @@ class MpiLauncher:
         return layout.mpi is not None and layout.mpi.kind == self.name and bool(layout.mpi.launcher)
 
 
+@dataclass
 class StepLauncher:
-    """A scheduler's launcher, whose daemons start the ranks; they bind themselves, and no ssh is needed."""
+    """A scheduler's launcher, whose daemons start the ranks; they bind themselves, and no ssh is needed.
+
+    Attributes:
+        name: name for users.
+        scheduler: in whose allocations it works.
+        words: its words; they may hold `{hosts}` and `{size}`, the numbers of hosts and ranks, `{each}`, the ranks
+            on each host, and `{names}`, the hosts.
+        variable: option for a variable; empty if the environment is passed on.
+        prrte: further words for an Open MPI that PRRTE launches.
+    """
 
     name: str
     scheduler: str
+    words: tuple[str, ...]
+    variable: str = ""
+    prrte: tuple[str, ...] = ()
     preference = 25
 
     def fits(self, layout: Layout, site: Site) -> bool:
@@ -74,6 +89,15 @@ class StepLauncher:
         if site.scheduler != self.scheduler or layout.mpi is None or len(set(layout.counts)) > 1:
             return False
         return site.launcher == self.name or not layout.mpi.launcher
+
+    def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
+        """The hosts with the same number of ranks on each."""
+        variables = forwarded_environment(environment, site) | step_variables(layout)
+        numbers = {"hosts": len(layout.hosts), "size": layout.size, "each": layout.counts[0]}
+        words = (each.format(names=",".join(layout.hosts), **numbers) for each in self.words)
+        by_prrte = layout.mpi and layout.mpi.kind == "openmpi" and uses_prrte(layout.mpi)
+        passed = (word for each in variables.items() if self.variable for word in (self.variable, "=".join(each)))
+        return Command((*words, *(self.prrte if by_prrte else ()), *passed, *argv), variables, GRACE_S)
 
 
 def uses_remote_hosts(layout: Layout, site: Site) -> bool:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import msgspec
 
 from assay.machine.node import Node
-from assay.model.facts import Check, Verdict
+from assay.machine.rules import NODE
+from assay.model.facts import Check, State, Verdict
 from assay.model.machine import device_of
 from assay.model.units import format_size
 
@@ -94,7 +95,7 @@ def examine(
         else:
             seen = _Compared(host, answer.node, answer.asked_s, first, nodes, wanted)
             reached = Verdict("ok", "answers").check("reached", _REACHED)
-            found[host] = (reached, *(judge(seen).check(name, why) for name, why, judge in _RULES))
+            found[host] = (reached, *(each.check(_JUDGES[each.name](seen)) for each in NODE))
     return found
 
 
@@ -111,24 +112,20 @@ def _clock(seen: _Compared) -> Verdict:
     gap = clock_offset_s(seen.node.clock_s, seen.asked_s)
     if abs(gap) > _CLOCKS_S:
         found = f"{abs(gap):.1f} s {'ahead of' if gap > 0 else 'behind'} this machine"
-        return Verdict(
-            "warning", found, "synchronise its clock: sudo timedatectl set-ntp true, or sudo chronyc makestep"
-        )
+        return Verdict("warning", found)
     return Verdict("ok", f"within {_CLOCKS_S:g} s of this machine")
 
 
 def _kernel(seen: _Compared) -> Verdict:
     if seen.node.kernel != seen.model.kernel:
-        return Verdict(
-            "warning", f"{seen.node.kernel}; {seen.first} has {seen.model.kernel}", "boot the same kernel"
-        )
+        return Verdict("warning", f"{seen.node.kernel}; {seen.first} has {seen.model.kernel}")
     return Verdict("ok", seen.node.kernel)
 
 
 def _boot_id(seen: _Compared) -> Verdict:
     same = [host for host, node in seen.nodes.items() if node.boot_id == seen.node.boot_id]
     if len(same) > 1:
-        return Verdict("warning", f"one kernel: {_first_names(same)}", "name different machines")
+        return Verdict("warning", f"one kernel: {_first_names(same)}")
     return Verdict("ok", "a machine of its own")
 
 
@@ -136,7 +133,7 @@ def _assay(seen: _Compared) -> Verdict:
     if seen.node.assay == seen.wanted.assay:
         return Verdict("ok", seen.node.assay)
     version = seen.node.assay or "is not there"
-    return Verdict("warning", f"{version}; here: {seen.wanted.assay}", "install it on a shared file system")
+    return Verdict("warning", f"{version}; here: {seen.wanted.assay}")
 
 
 def _programs(seen: _Compared) -> Verdict:
@@ -158,8 +155,7 @@ def _mpi(seen: _Compared) -> Verdict:
     refused = {path: why for path, why in seen.node.refuses.items() if path in seen.node.programs}
     if refused:
         path, why = next(iter(refused.items()))
-        remedy = "make its libraries visible there: LD_LIBRARY_PATH, or a module load, in ~/.bashrc"
-        return Verdict("problem", f"{seen.wanted.mpis[path]} does not start: {why or 'no message'}", remedy)
+        return Verdict("problem", f"{seen.wanted.mpis[path]} does not start: {why or 'no message'}")
     started = [mpi for path, mpi in seen.wanted.mpis.items() if path in seen.node.starts]
     if not started:
         return Verdict("unknown", "its programs are not there")
@@ -169,8 +165,7 @@ def _mpi(seen: _Compared) -> Verdict:
 def _launcher(seen: _Compared) -> Verdict:
     absent = [path for path in seen.wanted.launchers if path not in seen.node.files]
     if absent:
-        remedy = "install it at the same path on all nodes, or on a shared file system"
-        return Verdict("problem", f"{seen.wanted.launchers[absent[0]]} has no {absent[0]} there", remedy)
+        return Verdict("problem", f"{seen.wanted.launchers[absent[0]]} has no {absent[0]} there")
     if not seen.wanted.launchers:
         return Verdict("ok", "the scheduler starts programs there")
     return Verdict("ok", ", ".join(seen.wanted.launchers))
@@ -181,9 +176,7 @@ def _lockable(seen: _Compared) -> Verdict:
     size = format_size(int(limit) * 1024) if limit.isdecimal() else limit or "not reported"
     ports = [name for name in seen.node.interfaces if ":" in name]
     if limit != "unlimited" and ports:
-        return Verdict(
-            "warning", f"{size}, with {_first_names(ports)}", "ulimit -l unlimited, by limits.conf there"
-        )
+        return Verdict("warning", f"{size}, with {_first_names(ports)}")
     return Verdict("ok", size)
 
 
@@ -278,18 +271,17 @@ def _cpus(seen: _Compared) -> Verdict:
         return Verdict("unknown", "it does not tell")
     usable = min(usable, seen.wanted.cpus.get(seen.host, usable))
     if usable < there:
-        return Verdict("warning", f"{usable} of {there} may be used", seen.wanted.whole or "taskset -pc $$")
+        return Verdict("warning", f"{usable} of {there} may be used", seen.wanted.whole)
     return Verdict("ok", f"all {there} may be used")
 
 
 def _names(seen: _Compared) -> Verdict:
     unknown = [name for name, address in seen.node.addresses.items() if not address]
     own = [name for name, address in seen.node.addresses.items() if address.startswith("127.") or address == "::1"]
-    remedy = "have all nodes in its /etc/hosts, or in DNS"
     if unknown:
-        return Verdict("warning", f"does not know {_first_names(unknown)}", remedy)
+        return Verdict("warning", f"does not know {_first_names(unknown)}")
     if own:
-        return Verdict("warning", f"takes {_first_names(own)} for itself ({seen.node.addresses[own[0]]})", remedy)
+        return Verdict("warning", f"takes {_first_names(own)} for itself ({seen.node.addresses[own[0]]})")
     return Verdict("ok", "knows the others")
 
 
@@ -297,10 +289,8 @@ def _shm(seen: _Compared) -> Verdict:
     free = seen.node.shm_bytes
     if free is None:
         return Verdict("unknown", "df /dev/shm tells nothing")
-    if free < _ENOUGH_SHM:
-        remedy = f"on {HOSTS}: ls -l /dev/shm, and remove unused files"
-        return Verdict("problem" if free < _LEAST_SHM else "warning", f"{format_size(free)} free", remedy)
-    return Verdict("ok", f"{format_size(free)} free")
+    state: State = "problem" if free < _LEAST_SHM else "warning" if free < _ENOUGH_SHM else "ok"
+    return Verdict(state, f"{format_size(free)} free")
 
 
 def _leftovers(seen: _Compared) -> Verdict:
@@ -321,25 +311,8 @@ def _first_names(names: list[str]) -> str:
     return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
 
 
-_RULES: tuple[tuple[str, str, Callable[[_Compared], Verdict]], ...] = (
-    ("clock", "Assay compares the times of the hosts in the records", _clock),
-    ("Assay", "it reports the facts of the node; without it Assay assumes that the node is like another", _assay),
-    (
-        "programs",
-        "launchers start a program under one path on all nodes, and it must be the same program",
-        _programs,
-    ),
-    ("MPI", "the MPI library of the build must be installed", _mpi),
-    ("launcher", "mpiexec starts its own daemon on each node, from the same path", _launcher),
-    ("cpus", "placements that need more cpus are left out", _cpus),
-    ("lockable memory", "InfiniBand must lock its send buffers in memory", _lockable),
-    ("UCX", "without a transport of the adapter UCX passes messages by TCP, and says nothing", _ucx),
-    ("interfaces", "messages select an interface by its name, which must be the same on all nodes", _interfaces),
-    ("MTU", "packets larger than the MTU of the other end are lost or cut", _mtu),
-    ("speed of links", "a slower link limits every pair that uses it", _speed),
-    ("names", "some launchers and MPIs connect nodes by their names", _names),
-    ("shared memory", "the ranks of one node pass messages through /dev/shm; they fail if it is full", _shm),
-    ("kernel", "network stacks of different kernels differ", _kernel),
-    ("boot id", "hosts with the same kernel are one machine, with no network between them", _boot_id),
-    ("other runs", "processes of an older run use cores and networks during the measurement", _leftovers),
-)
+_JUDGES: Mapping[str, Callable[[_Compared], Verdict]] = {
+    "clock": _clock, "Assay": _assay, "programs": _programs, "MPI": _mpi, "launcher": _launcher, "cpus": _cpus,
+    "lockable memory": _lockable, "UCX": _ucx, "interfaces": _interfaces, "MTU": _mtu, "speed of links": _speed,
+    "names": _names, "shared memory": _shm, "kernel": _kernel, "boot id": _boot_id, "other runs": _leftovers,
+}  # fmt: skip

@@ -49,6 +49,13 @@ def fields(content: str | None) -> dict[str, str]:
     return found
 
 
+def amounts(content: str | None) -> dict[str, int]:
+    """Bytes by name, from the lines `MemTotal: 123 kB` of the machine or `Node 0 MemTotal: 123 kB` of a node."""
+    lines = ((name.split(), value.split()) for name, value in fields(content).items())
+    known = {name[-1]: amount[0] for name, amount in lines if name and amount[1:] == ["kB"]}
+    return {name: int(amount) * 1024 for name, amount in known.items() if amount.isdecimal()}
+
+
 def unreadable_reason(path: Path) -> str:
     """The kernel's reason as text: `/sys/x: no such file`, `/sys/x: permission denied (needs root)`."""
     try:

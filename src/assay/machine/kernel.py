@@ -112,21 +112,13 @@ def _nodes(root: Path, cpus: Cpus) -> tuple[Node, ...]:
         nodes.append(
             Node(
                 index=int(folder.name.removeprefix("node")),
-                memory_bytes=_total(files.text(folder / "meminfo")),
+                memory_bytes=files.amounts(files.text(folder / "meminfo")).get("MemTotal", 0),
                 near=own or Cpus().union(*initiators),
                 added=not own,
             )
         )
-    return tuple(nodes) or (Node(0, _total(files.text(root / "proc/meminfo")), cpus),)
-
-
-def _total(meminfo: str | None) -> int:
-    """Bytes of the line `[Node 0 ]MemTotal:  123 kB`."""
-    for line in (meminfo or "").splitlines():
-        name, _, rest = line.partition(":")
-        if name.endswith("MemTotal"):
-            return int(rest.split()[0]) * 1024
-    return 0
+    total = files.amounts(files.text(root / "proc/meminfo")).get("MemTotal", 0)
+    return tuple(nodes) or (Node(0, total, cpus),)
 
 
 def _kinds(root: Path, folders: list[Path]) -> dict[int, str]:

@@ -50,12 +50,7 @@ def _of_nodes(topology: Topology) -> Fact:
 
 def _amount(root: Path, name: str) -> Fact:
     """A line of /proc/meminfo in bytes."""
-
-    def parse(content: str) -> int | None:
-        words = files.fields(content).get(name, "").split()
-        return int(words[0]) * 1024 if words else None
-
-    found = files.fact(root, _MEMINFO, parse, "B")
+    found = files.fact(root, _MEMINFO, lambda content: files.amounts(content).get(name), "B")
     return Fact(found.value, "B", f"/{_MEMINFO} ({name})") if found.known else found
 
 
@@ -106,13 +101,10 @@ def address_space() -> Bound | None:
     return None if soft == resource.RLIM_INFINITY else Bound(soft, "ulimit -v")
 
 
-def _available(root: Path) -> Iterator[Bound]:
-    info = files.fields(files.text(root / "proc/meminfo"))
-    for name in ("MemAvailable", "MemFree"):  # kernels before 3.14, and some containers, only have MemFree
-        amount = info.get(name, "").split()
-        if amount and amount[0].isdecimal():
-            yield Bound(int(amount[0]) * 1024, f"/proc/meminfo ({name})")
-            return
+def _available(root: Path) -> list[Bound]:
+    known = files.amounts(files.text(root / _MEMINFO))
+    names = ("MemAvailable", "MemFree")  # kernels before 3.14, and some containers, only have MemFree
+    return [Bound(known[name], f"/{_MEMINFO} ({name})") for name in names if name in known][:1]
 
 
 def _cgroups(root: Path) -> Iterator[Bound]:

@@ -1,6 +1,6 @@
 """Check the ranks that a launch line starts, and make the corrected line.
 
-A new check is one entry of `_RULES`: why it matters, and a function that judges.
+A new check is one entry of `checks.toml` and a function here that judges.
 """
 
 import shlex
@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from assay.machine.rules import RANK
 from assay.model.facts import Check, Verdict
 from assay.model.grouping import grouped
 from assay.model.ranks_seen import RankSeen, RanksSeen
@@ -94,7 +95,7 @@ def _name(option: str) -> str:
 
 def examine(seen: RanksSeen, line: LaunchLine) -> tuple[Check, ...]:
     """All checks of the ranks of a launch, in the order of the table."""
-    return tuple(judge(seen, line).check(name, why) for name, why, judge in _RULES)
+    return tuple(each.check(_JUDGES[each.name](seen, line)) for each in RANK)
 
 
 def _ranks(seen: RanksSeen, line: LaunchLine) -> Verdict:
@@ -153,7 +154,7 @@ def _memory(seen: RanksSeen, _line: LaunchLine) -> Verdict:
     if far:
         nodes = ", ".join(far[0].page_nodes)
         found = f"rank {far[0].rank} on {far[0].host} runs on cpus {far[0].cpus}, its memory is of node {nodes}"
-        return Verdict("warning", _and_others(found, far), "numactl --localalloc before the program")
+        return Verdict("warning", _and_others(found, far))
     known = {node for each in seen.ranks for node in each.page_nodes}
     return Verdict("ok", f"of the ranks' own nodes ({', '.join(sorted(known))})") if known else _UNKNOWN
 
@@ -174,8 +175,7 @@ def _single_copy(seen: RanksSeen, _line: LaunchLine) -> Verdict:
     if refused:
         scope = refused[0].node.get("ptrace scope", "")
         found = f"refused on {refused[0].host}: {refused[0].single_copy}{scope and f', ptrace_scope is {scope}'}"
-        remedy = "sudo sysctl kernel.yama.ptrace_scope=0; in a container: --cap-add=SYS_PTRACE"
-        return Verdict("warning", found, remedy)
+        return Verdict("warning", found)
     return Verdict("ok", "allowed") if reported else Verdict("unknown", "no two ranks are on one host")
 
 
@@ -185,7 +185,7 @@ def _balancing(seen: RanksSeen, _line: LaunchLine) -> Verdict:
         if several and each.node.get("NUMA balancing", "0") not in {"0", ""}:
             moved = each.node.get("migrated pages", "")
             found = f"at work on {each.host}{moved and f': {moved} pages moved since it was booted'}"
-            return Verdict("warning", found, "sudo sysctl kernel.numa_balancing=0")
+            return Verdict("warning", found)
     return Verdict("ok", "off, or one memory node")
 
 
@@ -201,14 +201,14 @@ def _same_nodes(seen: RanksSeen, _line: LaunchLine) -> Verdict:
             mine, theirs = facts.get(name, "none"), first[1].get(name, "none")
             if mine != theirs:
                 found = f"{name}: {mine} on {host}, {theirs} on {first[0]}"
-                return Verdict("warning", found, "ask for nodes of one kind: --constraint, or a partition of them")
+                return Verdict("warning", found)
     return Verdict("ok", f"{count_of(len(nodes), 'host')} of one kind")
 
 
 def _transport(seen: RanksSeen, _line: LaunchLine) -> Verdict:
     library = next((each.library.get("library", "").partition(",")[0] for each in seen.ranks), "")
     if any(each.messages == "wrong" for each in seen.ranks):
-        return Verdict("problem", f"{library} passed a message of 1 MiB with wrong bytes", "ask the site")
+        return Verdict("problem", f"{library} passed a message of 1 MiB with wrong bytes")
     if len(seen.hosts) < 2:  # noqa: PLR2004 (nothing leaves one host)
         return Verdict("ok", library)
     sent: dict[str, int] = {}
@@ -225,13 +225,7 @@ def _and_others(found: str, like: list[RankSeen]) -> str:
 
 
 _UNKNOWN = Verdict("unknown", "the kernel does not tell")
-_RULES: tuple[tuple[str, str, Callable[[RanksSeen, LaunchLine], Verdict]], ...] = (
-    ("ranks", "programs that do not find each other compute the same, each alone", _ranks),
-    ("threads", "threads that share a core take turns", _threads),
-    ("binding", "ranks that share cpus, or are moved over them, wait for each other", _cpus),
-    ("memory", "memory of another node is slower", _memory),
-    ("single copy", "without it messages inside a node are copied twice", _single_copy),
-    ("NUMA balancing", "the kernel takes pages away from ranks, which wait for them", _balancing),
-    ("nodes", "a launch is as fast as its slowest node", _same_nodes),
-    ("transport", "this is the way of the messages", _transport),
-)
+_JUDGES: Mapping[str, Callable[[RanksSeen, LaunchLine], Verdict]] = {
+    "ranks": _ranks, "threads": _threads, "binding": _cpus, "memory": _memory, "single copy": _single_copy,
+    "NUMA balancing": _balancing, "nodes": _same_nodes, "transport": _transport,
+}  # fmt: skip

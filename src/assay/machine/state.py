@@ -56,12 +56,10 @@ def _shares(before: Counters | None, after: Counters | None, own: frozenset[int]
 
 
 def _swap_in_use(root: Path) -> Fact:
-    info = files.fields(files.text(root / "proc/meminfo"))
-    amounts = [info.get(name, "").split()[:1] for name in ("SwapTotal", "SwapFree")]
-    if not all(amounts):
+    known = files.amounts(files.text(root / "proc/meminfo"))
+    if not {"SwapTotal", "SwapFree"} <= known.keys():
         return unavailable("/proc/meminfo: no usable value")
-    total, free = (int(words[0]) * 1024 for words in amounts)
-    return Fact(total - free, "B", "/proc/meminfo (SwapTotal - SwapFree)")
+    return Fact(known["SwapTotal"] - known["SwapFree"], "B", "/proc/meminfo (SwapTotal - SwapFree)")
 
 
 def _cpu_quota(root: Path) -> Fact:

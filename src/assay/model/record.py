@@ -1,6 +1,6 @@
 """The records that native programs write (JSON Lines), and those that the engine adds.
 
-`schema/records.schema.json` is generated from these types (`assay.model.schema`), published, and held equal
+`schema/records.schema.json` is generated from these types (`tools/schemas.py`), published, and held equal
 to them by a test. A record file is a sequence of launches; the records of a launch stand before its `launch`
 record, which commits them: records without a `launch` record after them were cut off by a crash. The samples of a
 large launch are stored as columns in a separate file: `shared` and `columns` records point to them. A `prediction`

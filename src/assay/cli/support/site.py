@@ -17,14 +17,15 @@ from assay.cli.support import settings
 from assay.cli.support.hosts import read
 from assay.cli.support.output import say
 from assay.launch.allocation import Allocation, allocation
-from assay.launch.command import Command, Site
+from assay.launch.command import Site
 from assay.launch.remote import AT_ONCE, doctor_command
 from assay.launch.starter import Starter
-from assay.machine import given, job_limits
+from assay.machine import files, given, job_limits
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.job import JOB_VARIABLE
 from assay.model.machine import Machine
 from assay.model.node_sets import folded
+from assay.model.other_programs import output
 from assay.model.units import count_of
 
 #: Host -> its facts, and hwloc's XML if there is one.
@@ -85,26 +86,7 @@ def other_machine(xml: str | None, synthetic: str | None, why: str) -> Machine |
 
 def allocated() -> Allocation:
     """The scheduler's allocation in which this process runs."""
-    return allocation(os.environ, _content, _answer, os.uname().nodename)
-
-
-def _content(path: str) -> str:
-    """The content of a file; empty if it cannot be read."""
-    try:
-        return Path(path).read_text()
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def _answer(argv: tuple[str, ...]) -> str:
-    """The output of a command; empty if it fails."""
-    from assay.run.process import Processes  # the engine, and NumPy: not for those who only look at this machine
-
-    try:
-        outcome = Processes().execute(Command(argv, {}), _PATIENCE_S)
-    except UnfitEnvironmentError:
-        return ""
-    return outcome.stdout.decode(errors="replace") if outcome.exit_code == 0 else ""
+    return allocation(os.environ, lambda path: files.text(Path(path)) or "", output, os.uname().nodename)
 
 
 def _sockets() -> str:
@@ -216,7 +198,7 @@ def _wider(job: Allocation) -> str:
     """How to get whole nodes; or that the job has them, because the rest is reserved."""
     if job.scheduler != "slurm":
         return ""
-    if "OverSubscribe=NO" in _answer(("scontrol", "show", "job", "--oneliner", job.job)):
+    if "OverSubscribe=NO" in output(("scontrol", "show", "job", "--oneliner", job.job)):
         return " (it has whole nodes: the rest is kept from all jobs)"
     return f"; next: salloc -N{len(job.hosts)} --exclusive"
 

@@ -18,6 +18,7 @@ from assay.cli.support.options import JobOptions, RunOptions
 from assay.launch import batch
 from assay.launch.batch import Job, Scheduler
 from assay.launch.command import Command
+from assay.model import other_programs
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.job import JOB_SCHEMA, Submitted
 from assay.model.plan import Plan
@@ -135,11 +136,7 @@ def _require_nodes(study: str, nodes: int, asked: Asked, scheduler: Scheduler) -
     """
     if nodes == 1 or asked.job.words:
         return
-    try:
-        outcome = Processes().execute(Command(scheduler.queues, {}), _PATIENCE_S)
-    except UnfitEnvironmentError:
-        return
-    queues = scheduler.read_queues(outcome.stdout.decode(errors="replace"))
+    queues = scheduler.read_queues(other_programs.output(scheduler.queues, _PATIENCE_S))
     wanted = asked.job.queue or os.environ.get(scheduler.queue_variable)
     chosen = [each for each in queues if (each.name in wanted.split(",") if wanted else each.usual)]
     most = max(chosen or [each for each in queues if not each.name], key=lambda each: each.nodes, default=None)

@@ -1,6 +1,8 @@
 """The style of all charts. Colours are CSS variables of the page: one drawing for light, dark and print."""
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 Spec = dict[str, Any]
@@ -29,50 +31,8 @@ _MOST_TICKS, _FAR = 7, 8
 #: The channel of a text that is short on a phone.
 SHORT = {"condition": {"test": "narrow", "field": "short"}, "field": "text"}
 
-_CONFIG: Spec = {
-    "background": None,
-    "font": FONT,
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": MUTED,
-        "titleColor": MUTED,
-        "titleFontWeight": "normal",
-        "labelFontSize": 11,
-        "titleFontSize": 11,
-        "gridColor": GRID,
-        "domainColor": FAINT,
-        "tickColor": FAINT,
-        "tickSize": 4,
-        "labelPadding": 4,
-        "titlePadding": 8,
-    },
-    "legend": {
-        "orient": "top",
-        "direction": "horizontal",
-        "columns": 3,
-        "labelColor": INK,
-        "titleColor": MUTED,
-        "titleFontWeight": "normal",
-        "labelFontSize": 11,
-        "titleFontSize": 11,
-        "symbolSize": 70,
-        "symbolOpacity": 1,
-        "columnPadding": 14,
-        "rowPadding": 4,
-        "offset": 10,
-        "labelLimit": 260,
-        "titleLimit": 400,
-    },
-    "text": {"fontSize": 11},
-    "title": {
-        "anchor": "start",
-        "fontSize": 11,
-        "fontWeight": "normal",
-        "color": MUTED,
-        "offset": 3,
-        "frame": "group",
-    },
-}
+#: Axes, legends and texts, with the colours above.
+_CONFIG: Spec = json.loads(Path(__file__).with_name("config.json").read_text("utf-8"))
 
 
 def chart(values: list[Spec], layer: list[Spec], **parts: Any) -> Spec:  # noqa: ANN401 (any part of a spec)

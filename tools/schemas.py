@@ -1,13 +1,17 @@
-"""The published JSON Schemas (2020-12), generated from the types: of the records, and of `assay show --json`."""
+"""The published JSON Schemas (2020-12), generated from the types into `schema/`: tools/schemas.py.
+
+They are of the records, of declarations, and of `assay show --json`; tests hold them and the types equal.
+"""
 
 import json
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from assay.catalogue import topics
 from assay.model.declaration import Declaration
-from assay.model.law import Model
+from assay.model.law import Model, Unfitted
 from assay.model.record import RECORD_SCHEMA, Record
 from assay.model.result import RESULT_SCHEMA, Analysis
 
@@ -22,13 +26,19 @@ def records_schema() -> str:
     return _document(f"records:{RECORD_SCHEMA}", "Assay records: one JSON object a line", reference, components)
 
 
-def analysis_schema(laws: Sequence[type[Model]]) -> str:
-    """Schema of what `assay show --json` prints, pretty-printed, with a final newline.
+def types() -> list[type[Model]]:
+    """The types of results of laws, and of curves without a fit, in the order of their names."""
+    named = (each for module in topics.modules("models").values() for each in vars(module).values())
+    kinds = {each for each in named if isinstance(each, type) and issubclass(each, Model)} | {Unfitted}
+    found = [kind for kind in kinds if kind.__struct_config__.tag != kind.__name__]
+    return sorted(found, key=lambda kind: str(kind.__struct_config__.tag))
 
-    Args:
-        laws: types of the models that may stand in it, as `assay.analyse.models.types` finds them.
-    """
-    (reference, *models), components = msgspec.json.schema_components((Analysis, *laws), ref_template=_REFERENCE)
+
+def analysis_schema() -> str:
+    """Schema of what `assay show --json` prints, pretty-printed, with a final newline."""
+    (reference, *models), components = msgspec.json.schema_components(
+        (Analysis, *types()), ref_template=_REFERENCE
+    )
     components["Analysis"]["properties"]["models"]["items"] = {"anyOf": models}
     del components["Model"]
     return _document(f"analysis:{RESULT_SCHEMA}", "What assay show --json prints", reference, components)
@@ -49,3 +59,15 @@ def _document(name: str, title: str, reference: dict[str, Any], components: dict
         "$defs": components,
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> None:
+    """Write the three schemas."""
+    folder = Path(__file__).resolve().parents[1] / "schema"
+    made = {"records": records_schema(), "declaration": declaration_schema(), "analysis": analysis_schema()}
+    for name, content in made.items():
+        (folder / f"{name}.schema.json").write_text(content, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
