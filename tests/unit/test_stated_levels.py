@@ -86,6 +86,15 @@ def test_the_plan_prints_the_whole_command_quoted() -> None:
     assert sorted(typed[3:]) == sorted(words[1:])
 
 
+@pytest.mark.parametrize(("name", "factor"), [("epyc-7601", "c-states"), ("cs-pccluster2", "mtu")])
+def test_a_study_offers_the_factor_of_its_source_with_the_whole_option(name: str, factor: str) -> None:
+    offered = f"--vary {shlex.quote(references.get(name).factors[factor].vary)}"
+    without = studies.get(f"like:{name}").without
+    assert [offered in why for what, why in without.items() if what.startswith(f"{factor} of the source")] == [
+        True
+    ]
+
+
 def repeated(folder: Path, name: str, request: str, benchmark: str, law: Law) -> Run:
     """A run of the latencies or ping-pongs of a reference, with levels as its page prints them."""
     study = studies.get(f"like:{name}")
