@@ -1,11 +1,13 @@
 """Rows of a publication at levels of factors: met where a run has the level, else refused with what to vary."""
 
+import shlex
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
 from click.testing import CliRunner
-from tests.simulation import EPYC_7601, simulated_run
+from tests.simulation import EPYC_7601, described, simulated_run
 from tests.unit.test_levels_of_runs import at_second
 from tests.unit.test_like import given
 
@@ -16,15 +18,14 @@ from assay.analyse.source_levels import has, lacking, own
 from assay.cli import assay
 from assay.compare.runs import between, unjudged
 from assay.model.conclusion import Judged
-from assay.model.errors import UsageError
 from assay.model.imported import StatedFactor
+from assay.model.machine import Device
 from assay.model.plan import Factor, Study
 from assay.model.run import Run
 from assay.report import repetition
 from assay.simulation import Law
 
 NAME = "epyc-7601"
-DOCS = Path(__file__).parents[2] / "docs" / "factors.md"
 PML = Factor("OMPI_MCA_pml", ("ucx", "yalla"), "variable")
 #: The same under names that say nothing, set by commands; the second one makes the simulated machine slower.
 ANY = Factor("pml", ("a", "b"), "commands", commands={"a": "pml ucx", "b": "pml yalla"})
@@ -81,8 +82,9 @@ def test_a_run_that_varies_nothing_meets_the_row_of_the_source_s_default_only(tm
     assert len(told) == 2
     commands = [f"assay run like:{NAME} --vary OMPI_MCA_pml=ucx,yalla", SECOND_MPI]
     assert all(any(why.endswith(each) for why in told) for each in commands)
-    states = [why for why in unjudged(between(run, source())).values() if "needs c-states disabled" in why]
-    assert [why.endswith("--vary c-states") for why in states] == [True, True]
+    states = [why for why in unjudged(between(run, source())).values() if "needs c-states " in why]
+    varied = "--vary 'c-states=enabled:cpupower idle-set -E|disabled:cpupower idle-set -D 0'"
+    assert [why.endswith(varied) for why in states] == [True] * 4
     repeated = analyse(run).repetition
     assert repeated
     reasons = [row.reason for row in repeated.rows if row.factors.get("mpi") == "Open MPI with MXM"]
@@ -152,24 +154,34 @@ STATED = [(name, factor) for name in references.names() for factor in references
 def test_each_printed_command_for_a_level_is_one_that_plans(
     name: str, factor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the table of docs/factors.md exactly where the words say that one is needed."""
+    """Without any table of the configuration."""
     reference = store.load(store.find(name))
     plain = msgspec.structs.replace(reference, imported=None)
     monkeypatch.chdir(tmp_path)
-    tables = DOCS.read_text().split("### C-states and MTU")[1].split("```")[1].removeprefix("toml")
-    for level in source_levels.stated(reference)[factor].levels:
-        why, command = lacking(reference, plain, factor, (level,))
+    for level in source_levels.stated(reference)[factor].levels or ("largest",):
+        _, command = lacking(reference, plain, factor, (level,))
         if command.options[0] == "--mpi":  # what is installed has the names of the site
             continue
-        Path("assay.toml").unlink(missing_ok=True)
-        words = ["plan", command.subject, *command.options]
-        assert ("docs/factors.md" in why) == bool(CliRunner().invoke(assay, words).exit_code)
-        if "docs/factors.md" in why:
-            refused = CliRunner().invoke(assay, words).exception
-            assert isinstance(refused, UsageError)
-            assert f"[factor.{command.options[1]}] from docs/factors.md" in refused.remedy
-            Path("assay.toml").write_text(tables)
-            assert CliRunner().invoke(assay, words).exit_code == 0
+        typed = shlex.split(command)
+        assert typed[:2] == ["assay", "run"]
+        assert CliRunner().invoke(assay, ["plan", *typed[2:]]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "network", "named"), [("network", "eth7", "eth7"), ("infiniband", "mlx5_0", "DEVICE")]
+)
+def test_a_command_for_frames_names_the_interface_of_the_run_s_network(
+    kind: Literal["network", "infiniband"], network: str, named: str
+) -> None:
+    reference = store.load(store.find("cs-pccluster2"))
+    machine = msgspec.structs.replace(described(), devices=(Device(network, kind, {}),))
+    plan = msgspec.structs.replace(reference.plan, network=network)
+    run = msgspec.structs.replace(reference, imported=None, plan=plan, machines={"n1": machine})
+    _, command = lacking(reference, run, "mtu", ("largest", "smallest"))
+    assert command.options == (
+        "--vary",
+        f"mtu=1500:ip link set {named} mtu 1500|9000:ip link set {named} mtu 9000",
+    )
 
 
 @pytest.fixture(scope="module")

@@ -21,18 +21,16 @@ from assay.model.conclusion import Choice, Conclusion, Doubt, Judged, Truth
 from assay.model.derivation import Derivation
 from assay.model.families import family
 from assay.model.flaw import Flaw
-from assay.model.measurands import DECLARED, FACTOR_ROLES, SETTABLE
+from assay.model.measurands import FACTOR_ROLES
 from assay.model.placement import parsed
 from assay.model.plan import Case
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 from assay.model.run import Run
-from assay.model.text import Command, cli, joined, listed, text
+from assay.model.text import Command, cli, listed, text
 
 #: What the user names in options.
 _NODES, _NETWORKS = "NODE1,NODE2,...", "NAME=DEVICE,NAME=DEVICE"
-#: Words for levels that differ from system to system.
-_RANKED = frozenset(("largest", "smallest"))
 #: What a source says of two quantities that hardly differ, without a number.
 _EQUAL = Quantity(1.0, 1.0, 1.0, basis="imported")
 _TRUTHS: Mapping[bool | None, Truth] = {True: "holds", False: "does not hold", None: "cannot be told"}
@@ -269,21 +267,10 @@ def _of_others(judged: Judged, of: _Own, reference: Run) -> Judged | None:
     for factor, wanted in _absent_levels(quantity, own, reference):
         if factor in source_levels.stated(reference):
             return _doubted(judged, "level", *source_levels.lacking(reference, own.run, factor, wanted))
-        ranked = _RANKED.issuperset(wanted)
-        why = (
-            text("it needs two levels of {factor}", factor=factor)
-            if ranked
-            else text("it needs {factor} {levels}", factor=factor, levels=listed(wanted))
-        )
-        levels = "" if ranked else f"={','.join(wanted)}"
-        varied = len(wanted) > 1 and factor in SETTABLE
-        parts = (why, source_levels.table(factor)) if varied and factor in DECLARED else (why,)
-        return _doubted(
-            judged,
-            "level",
-            joined("; ", parts),
-            cli("run", study, "--vary", f"{factor}{levels}") if varied else "",
-        )
+        why = text("it needs {factor} {levels}", factor=factor, levels=listed(wanted))
+        varied = len(wanted) > 1 and FACTOR_ROLES.get(factor) == "compiler"
+        command = cli("run", study, "--vary", f"{factor}={','.join(wanted)}") if varied else ""
+        return _doubted(judged, "level", why, command)
     return None
 
 
@@ -326,7 +313,7 @@ def _absent_levels(quantity: Derivation, own: Figures, reference: Run) -> Iterat
         varied = next((each.levels for each in own.run.plan.factors if each.name == name), ())
         kinds = [family(role, level) if role else "" for level in wanted]
         is_met = all(kinds) and len(set(kinds)) == len(kinds) and set(kinds) <= having
-        if not is_met and not set(wanted) <= set(varied) and not (_RANKED.issuperset(wanted) and len(varied) > 1):
+        if not is_met and not set(wanted) <= set(varied):
             yield name, wanted
 
 

@@ -14,7 +14,7 @@ from assay.model.flaw import Flaw
 from assay.model.imported import UNSTATED, Figure, Table
 from assay.model.left_out import Folded, LeftOut
 from assay.model.measurands import FACTOR_ROLES
-from assay.model.placement import parsed, starred_memory, studied_memory
+from assay.model.placement import Word, parsed, starred_memory, studied_memory
 from assay.model.result import Estimate
 from assay.model.run import Run, Shortfall
 from assay.model.text import joined, text
@@ -214,8 +214,12 @@ def _level(factor: str, wanted: str, run: Run) -> str:
         return wanted
     levels = next((each.levels for each in run.plan.factors if each.name == factor), ())
     if len(levels) < _TWO:
-        raise MissingError(text("{factor} was not varied: --vary {factor}", factor=factor))
+        raise MissingError(_not_varied(factor))
     return _OF_VARIED[wanted](levels)
+
+
+def _not_varied(factor: str) -> str:
+    return text("{factor} was not varied: --vary {factor}=LEVEL,LEVEL (docs/factors.md)", factor=factor)
 
 
 def _has_levels(operand: Operand, estimate: Estimate, figures: Figures) -> bool:
@@ -235,12 +239,23 @@ def _is_part(operand: Operand, estimate: Estimate) -> bool:
 
 
 def _is_layout(operand: Operand, estimate: Estimate, run: Run) -> bool:
-    """Whether a printed figure is of the ranks that an operand counts, if it counts them."""
-    return (
-        not run.imported
-        or parsed(operand.placement).form != "ranks"
-        or estimate.placement.label == operand.placement
+    """Whether a figure is of the ranks of an operand, if it says which: equal words, or folded into each other."""
+    word, label = parsed(operand.placement), estimate.placement.label
+    if run.imported:
+        return word.form != "ranks" or label == operand.placement
+    if word.form != "rank-per":
+        return True
+    nodes = len(run.plan.hosts)
+    wanted, found = _on(word, nodes), _on(parsed(label), nodes)
+    folds = (
+        (_on(request, nodes), _on(into, nodes)) for request, into in (each.places for each in run.plan.folded)
     )
+    return wanted == found or (wanted, found) in folds
+
+
+def _on(word: Word, nodes: int) -> tuple[str, int]:
+    """A placement, and on how many nodes of a run."""
+    return word.plain, nodes if word.over == "all" else word.nodes or 1
 
 
 def _why(operand: Operand, run: Run) -> str:
@@ -252,10 +267,7 @@ def _why(operand: Operand, run: Run) -> str:
     varied = {each.name for each in run.plan.factors}
     missing = next((name for name in operand.factors if name not in varied), "")
     if missing and not run.imported:
-        return text(
-            "{factor} was not varied: name its levels in assay.toml, [factor.{factor}], and add --vary {factor}",
-            factor=missing,
-        )
+        return _not_varied(missing)
     where = joined(", ", (operand.placement, *(f"{name} {value}" for name, value in operand.params.items())))
     return text("it has no figure of {benchmark} at {place}", benchmark=operand.benchmark, place=where)
 

@@ -25,7 +25,7 @@ def needs(printed: Estimate, source: Run, run: Run) -> str:
     models = str(printed.params.get(_PROCESSOR, ""))
     if models and not any(_has(models, each) for each in (_model(source), _model(run))):
         return text("it needs processor {name}", name=models)
-    return source_levels.refusal(printed.factors, source, run)
+    return source_levels.refusal(printed, source, run)
 
 
 def _system(run: Run) -> str:

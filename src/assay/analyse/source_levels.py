@@ -7,12 +7,16 @@ import msgspec
 
 from assay.analyse.estimates import Measured
 from assay.model.imported import UNSTATED, StatedFactor
+from assay.model.machine import device_of
 from assay.model.plan import Factor
+from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import Command, Text, cli, filled, joined, listed, text
 
 #: (factor, level) of a source -> (factor, level) of a run.
 Own = Mapping[tuple[str, str], tuple[str, str]]
+#: In a command of a source: the interface of the network, which differs from system to system.
+_DEVICE = "DEVICE"
 
 
 def stated(source: Run) -> Mapping[str, StatedFactor]:
@@ -27,8 +31,14 @@ def own(source: Run, run: Run) -> Own:
 
 
 def has(source: Run, run: Run, name: str, level: str) -> bool:
-    """Whether a run has a level: it varied it, states it, or has nothing of the factor and the level is usual."""
+    """Whether a run has a level: it varied it, states it, or has nothing of the factor and the level is usual.
+
+    Of a factor without levels of its own, the largest and the smallest, it has both if it varied any two.
+    """
     factor = stated(source)[name]
+    if not factor.levels:
+        varied = _of_run(name, factor, run)
+        return isinstance(varied, Factor) and len(varied.levels) > 1
     is_usual = level in {factor.default, UNSTATED}
     return (name, level) in own(source, run) or (is_usual and _of_run(name, factor, run) is None)
 
@@ -39,7 +49,9 @@ def lacking(source: Run, run: Run, name: str, levels: Sequence[str]) -> tuple[Te
     word = next((level for level in levels if level != factor.default), factor.default)
     words = {"factor": name, "levels": listed(levels)}
     needs = text("it needs {factor} {levels}")
-    if _of_run(name, factor, run) is not None and not _own(name, factor, run):
+    if not factor.levels:
+        needs = text("it needs two levels of {factor}")
+    elif _of_run(name, factor, run) is not None and not _own(name, factor, run):
         known = listed([each for level in levels for each in factor.words(level)])
         needs = text("it needs {factor} {levels}, and no level of this run has a word for it ({known})")
         words |= {"known": known}
@@ -47,27 +59,31 @@ def lacking(source: Run, run: Run, name: str, levels: Sequence[str]) -> tuple[Te
         mpis = (factor.mpis[level] for level in dict.fromkeys((factor.default, *levels)))
         command = cli("run", study, *(each for mpi in mpis for each in ("--mpi", mpi)))
     elif factor.vary:
-        command = cli("run", study, "--vary", factor.vary)
+        command = cli("run", study, "--vary", factor.vary.replace(_DEVICE, _interface(run)))
     else:
         command = cli("run", study, "--level", f"{name}={factor.words(word)[0]}")
-    why = [filled(needs, words)]
-    if factor.needs_table:
-        why.append(table(factor.vary))
-    elif not factor.vary:
-        why.append(text("this needs a reboot"))
-    return joined("; ", why), command
+    why = filled(needs, words)
+    return (why if factor.vary or factor.mpis else joined("; ", (why, text("this needs a reboot")))), command
 
 
-def table(name: str) -> Text:
-    """What `--vary NAME` needs first, where Assay has no levels of its own."""
-    return text("copy the table [factor.{table}] of docs/factors.md into assay.toml, then", table=name)
+def _interface(run: Run) -> str:
+    """The interface of the network of a run, to which a command refers; `DEVICE` if it is not known."""
+    name = device_of(run.plan.network)
+    card = next(iter(run.machines.values())).network_device(name) if name and run.machines else None
+    return name if card and card.kind == "network" else _DEVICE
 
 
-def refusal(printed: Mapping[str, str], source: Run, run: Run) -> str:
-    """Return why a run cannot be compared at the levels of a printed figure, and what to vary; empty if it can."""
-    for name, level in printed.items():
-        if name in stated(source) and not has(source, run, name, level):
-            why, command = lacking(source, run, name, (level,))
+def refusal(printed: Estimate, source: Run, run: Run) -> str:
+    """Return why a run cannot be compared at the levels of a printed figure, and what to vary; empty if it can.
+
+    Those of a figure that follows from others are the levels of these.
+    """
+    operands = printed.derivation.operands if printed.derivation else ()
+    levels = [*printed.factors.items(), *(each for operand in operands for each in operand.factors.items())]
+    for name in stated(source):
+        wanted = list(dict.fromkeys(level for factor, level in levels if factor == name))
+        if not all(has(source, run, name, level) for level in wanted):
+            why, command = lacking(source, run, name, wanted)
             return text("{why}: {command}", why=why, command=command)
     return ""
 

@@ -9,7 +9,7 @@ from assay.model.declaration import ParamValue
 from assay.model.derivation import Derivation
 from assay.model.facts import Fact
 from assay.model.placement import Memory, Placement
-from assay.model.plan import Case, case_id
+from assay.model.plan import Case, case_id, split_levels
 from assay.model.private import Host
 
 IMPORTED_SCHEMA = 1
@@ -144,28 +144,24 @@ class StatedFactor(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
 
     Attributes:
         default: level of the source where it varied nothing; a run that varies nothing has it, too.
-        levels: level of the source -> words for it in a run, the best first: of its name, or of what sets it.
+        levels: level of the source -> words for it in a run, the best first: of its name, or of what sets it; none
+            if any levels will do, of which the source has the largest and the smallest.
         also: other names of the factor in a run.
-        vary: what `--vary` takes: `OMPI_MCA_pml=ucx,yalla`; a name alone needs a table of it in `assay.toml`;
-            empty for levels of whole runs (`--level`).
+        vary: what `--vary` takes: `OMPI_MCA_pml=ucx,yalla`, or `NAME=LEVEL:COMMAND|LEVEL:COMMAND`, where `DEVICE`
+            stands for the interface of the network; empty for levels of whole runs (`--level`).
         mpis: level of the source -> what `--mpi` takes for it; needed of levels that `vary` does not set.
     """
 
     default: str
-    levels: dict[str, tuple[str, ...]]
+    levels: dict[str, tuple[str, ...]] = {}
     also: tuple[str, ...] = ()
     vary: str = ""
     mpis: dict[str, str] = {}
 
-    @property
-    def needs_table(self) -> bool:
-        """Whether `--vary` takes levels that only a table `[factor.NAME]` of the user has."""
-        return bool(self.vary) and "=" not in self.vary
-
     def is_set(self, level: str) -> bool:
         """Whether `vary` sets a level of the source."""
-        values = self.vary.partition("=")[2].split(",")
-        return bool(self.vary) and (self.needs_table or any(word in values for word in self.words(level)))
+        values = {each.partition(":")[0] for each in split_levels(self.vary.partition("=")[2])}
+        return not values.isdisjoint(self.words(level))
 
     def words(self, level: str) -> tuple[str, ...]:
         """Return the words for a level in a run."""

@@ -25,10 +25,6 @@ FACTOR_ROLES: Mapping[str, FactorRole] = {
     "blas": "blas",
     "system": "system",
 }
-#: Factors whose levels a command of the configuration sets, or that choose a toolchain.
-SETTABLE = frozenset(("c-states", "mtu", "toolchain"))
-#: Those of them that need a table `[factor.NAME]` of the configuration.
-DECLARED = SETTABLE - {"toolchain"}
 #: Factors that are parts of their own, or axes.
 ELSEWHERE = frozenset(("memory",))
 #: Params of imported figures that are parts of their own, unless the program has such an axis.

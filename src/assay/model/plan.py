@@ -90,17 +90,22 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     subject: str = ""
 
 
+def split_levels(text: str) -> tuple[str, ...]:
+    """Levels separated by commas, or by `|` if the text contains one."""
+    return tuple(level.strip() for level in text.split("|" if "|" in text else ","))
+
+
 class Factor(msgspec.Struct, frozen=True):
     """A setting that is varied on purpose, with all levels in the same blocks.
 
     Attributes:
-        name: as users say it: `memory`, `toolchain`, `flags`, an axis, or a `[factor.NAME]` of the configuration.
+        name: as users say it: `memory`, `toolchain`, `flags`, an axis, or any name whose levels have commands.
         levels: the first one is the base of every comparison.
         kind: what a level is: a memory word, a toolchain, compiler flags, an MPI, a network, a value of an axis, a
             command, the value of an environment variable, words before the program (`prefix`).
         benchmark: the benchmark with this axis; empty for every benchmark that has it, and for other kinds.
-        commands: for `commands`: level -> command that sets it, in the order of the configuration; the first one
-            is the usual state of the machine and restores it at the end.
+        commands: for `commands`: level -> command that sets it, in the order stated; the first one is the usual
+            state of the machine and restores it at the end.
         devices: for `network`: level -> interface or port, `eth0` or `mlx5_0:1`.
         files: for `library`: level -> shared library to load.
         prefixes: for `prefix`: level -> words before the program, `apptainer exec image.sif`.

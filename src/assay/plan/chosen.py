@@ -10,7 +10,7 @@ from assay.catalogue import benchmarks
 from assay.model.declaration import Axis
 from assay.model.errors import UsageError, hint
 from assay.model.measurand import NO_AXES
-from assay.model.plan import Measure
+from assay.model.plan import Measure, split_levels
 
 
 class Choice(NamedTuple):
@@ -31,11 +31,6 @@ class Choice(NamedTuple):
         if self.benchmark not in {"", measure.benchmark}:
             return None
         return next((each for each in benchmarks.get(measure.benchmark).axes if each.name == self.axis), None)
-
-
-def split_levels(text: str) -> tuple[str, ...]:
-    """Levels separated by commas, or by `|` if the text contains one."""
-    return tuple(level.strip() for level in text.split("|" if "|" in text else ","))
 
 
 def parse_levels(requests: Sequence[str]) -> dict[str, str]:

@@ -15,10 +15,10 @@ from assay.catalogue import benchmarks
 from assay.model.benchmark import Benchmark
 from assay.model.declaration import Axis
 from assay.model.errors import UsageError, hint
-from assay.model.plan import Case, Factor, Measure, Study
+from assay.model.measurand import NO_AXES
+from assay.model.plan import Case, Factor, Measure, Study, split_levels
 from assay.model.toolchain import Library
 from assay.model.units import parse_size
-from assay.plan.chosen import split_levels
 
 MEMORY, TOOLCHAIN, FLAGS, MPI = "memory", "toolchain", "flags", "mpi"
 _BUILT_IN = (MEMORY, TOOLCHAIN, FLAGS, MPI)
@@ -33,6 +33,11 @@ _FEWEST_BLOCKS = 6
 #: More blocks are made only if the user asks for them.
 _MOST_BLOCKS = 10
 _HELP = "assay run STUDY --vary memory=first-touch,interleave"
+#: `LEVEL:COMMAND`, of a command with further words or a path: `bind:0` is none. The name becomes one of a file.
+_STATED = re.compile(r"[^:]+:\s*(?:/|\S+[\s/]).*")
+_NAME = re.compile(r"[A-Za-z][\w.-]*")
+#: What a shell would not give to the command as an argument.
+_OF_SHELL = frozenset(("|", "||", "&", "&&", ";", "<", ">", ">>"))
 #: Environment variables that can be varied, and the prefixes of those that only an MPI reads.
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Za-z0-9_]+")
 _OF_MPI = ("OMPI_", "PMIX_", "PRTE_", "MPICH_", "MPIR_", "I_MPI_", "UCX_", "FI_")
@@ -47,7 +52,7 @@ def parse(
     """The factors of `--vary NAME=LEVEL,LEVEL`, in the order given.
 
     Levels are separated by commas, or by `|` if the text contains one. A factor of the configuration without
-    levels means all of its levels.
+    levels means all of its levels; `LEVEL:COMMAND` states a level and the command that sets it.
 
     Args:
         requests: as typed.
@@ -104,6 +109,10 @@ def _factor(
         for one in each.axes
         if one.name == axis and (not dot or each.name == benchmark)
     ]
+    stated = any(map(_STATED.fullmatch, levels)) and not (name in own and set(levels) <= set(own[name].levels))
+    is_free = _NAME.fullmatch(name) and not _VARIABLE.fullmatch(name) and name not in NO_AXES
+    if stated and is_free and not having:
+        own, levels = {name: _of_commands(name, levels)}, ()
     if name in own:
         if having:
             raise UsageError(
@@ -215,18 +224,45 @@ def _declared(name: str, table: object) -> Factor:
         raise UsageError(
             f"{where} needs levels", why=f"two or more, each with its words, in one of {_KEYS}", remedy=remedy
         )
-    for level, text in levels.items():
-        if not isinstance(text, str) or not (text.strip() or key == _PREFIX):
+    for level, words in levels.items():
+        if not isinstance(words, str) or not (words.strip() or key == _PREFIX):
             raise UsageError(f"level '{level}' in {where} has no command", remedy=remedy)
-        try:
-            shlex.split(text)
-        except ValueError as error:
-            raise UsageError(
-                f"cannot split the command '{text}' in {where}", why=str(error), remedy=remedy
-            ) from error
+        _check_command(words, where, remedy)
     if key == _PREFIX:
         return Factor(name, tuple(levels), "prefix", prefixes=dict(levels))
     return Factor(name, tuple(levels), "commands", commands=dict(levels))
+
+
+def _check_command(command: str, where: str, remedy: str) -> None:
+    """UsageError if a command cannot be split into words, or is written for a shell."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(
+            f"cannot split the command '{command}' in {where}", why=str(error), remedy=remedy
+        ) from error
+    if shell := next((word for word in words if word in _OF_SHELL), ""):
+        raise UsageError(
+            f"'{shell}' in the command '{command}' of {where} is a word of a shell",
+            why="commands are started without a shell",
+            remedy=f"a script with this command, or: sh -c {shlex.quote(command)}",
+        )
+
+
+def _of_commands(name: str, levels: tuple[str, ...]) -> Factor:
+    """The factor of `LEVEL:COMMAND` for each level; the first one is the usual state of the machine."""
+    stated = {level.strip(): command.strip() for level, _, command in (each.partition(":") for each in levels)}
+    names = _checked_levels(name, tuple(each.partition(":")[0].strip() for each in levels))
+    where, remedy = f"--vary {name}", f"--vary '{name}=A:COMMAND|B:COMMAND'"
+    for level, command in stated.items():
+        if not command:
+            raise UsageError(
+                f"level '{level}' of {where} has no command",
+                why="each level is LEVEL:COMMAND, and a | separates them",
+                remedy=remedy,
+            )
+        _check_command(command, where, remedy)
+    return Factor(name, names, "commands", commands=stated)
 
 
 def _of_configuration(own: Factor, levels: tuple[str, ...]) -> Factor:
@@ -244,7 +280,7 @@ def _unknown(name: str, own: Iterable[str], measured: Mapping[str, Benchmark]) -
     return UsageError(
         f"nothing is called '{name}' that could be varied here",
         why=f"known: {', '.join(known)}" if "." in name else hint(name, known),
-        remedy=f"{_HELP}   # or copy a table such as [factor.{name}] from docs/factors.md into assay.toml",
+        remedy=f"{_HELP}   # or a command for each level: --vary '{name}=A:COMMAND|B:COMMAND'",
     )
 
 

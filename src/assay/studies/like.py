@@ -1,5 +1,6 @@
 """The study `like:REFERENCE`: the measurements of a published system, as far as Assay can make them here."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -90,7 +91,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
 
 def _other_levels(found: Imported) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Levels of factors of the source, what takes their place or how they are varied, and names of the factors."""
-    levels: dict[str, dict[str, None]] = {}
+    levels: dict[str, dict[str, None]] = {factor: {} for factor in found.factors}
     for factor, level in (item for table in found.tables for item in table.factors.items()):
         levels.setdefault(factor, {})[level] = None
     for factor, of in levels.items():
@@ -100,13 +101,12 @@ def _other_levels(found: Imported) -> Iterator[tuple[str, str, tuple[str, ...]]]
         if factor in found.factors:
             stated = found.factors[factor]
             vary, names = stated.vary, (factor, *stated.also, stated.vary.partition("=")[0])
-            why = (
-                f"to compare them, add {f'--vary {vary}' if vary else f'--level {factor}=LEVEL'} (docs/factors.md)"
-            )
+            option = f"--vary {shlex.quote(vary)}" if vary else f"--level {factor}=LEVEL"
+            why = f"to compare {'them' if named else 'two levels'}, add {option} (docs/factors.md)"
         elif factor not in FACTOR_ROLES:
             why = f"to compare them, name such levels in assay.toml, [factor.{factor}], and add --vary {factor}"
             names = (factor,)
-        yield f"{factor} of the source: {named}", why, names
+        yield f"{factor} of the source{': ' if named else ''}{named}", why, names
 
 
 def _of_conclusions(found: Imported, curves: Sequence[Measure]) -> Iterator[_Row]:

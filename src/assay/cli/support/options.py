@@ -143,8 +143,9 @@ class RunOptions:
         "--vary",
         "NAME[=A,B]",
         "Vary this factor in the same blocks: memory=first-touch,interleave, toolchain=gcc,clang, "
-        "flags='-O3|-O2', an axis, an environment variable (UCX_RNDV_THRESH=default,65536), or a factor of "
-        "assay.toml. Several factors give all combinations.",
+        "flags='-O3|-O2', an axis, an environment variable (UCX_RNDV_THRESH=default,65536), a command "
+        "for each level ('NAME=LEVEL:COMMAND|LEVEL:COMMAND'), or a factor of assay.toml. Several factors give all "
+        "combinations.",
         multiple=True,
     )
     levels: tuple[str, ...] = option(
