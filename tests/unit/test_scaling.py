@@ -241,7 +241,7 @@ def test_a_reason_is_only_given_where_it_was_measured(analysis: Analysis) -> Non
     assert "faster network" in scaling_rule._next(msgspec.structs.replace(model, steps=()), full, base)
     nine = Quantity(0.9, 0.88, 0.92, "", "interval")
     uneven = msgspec.structs.replace(full, shared=nine, messages=Quantity(0.97, 0.96, 0.98, "", "interval"))
-    assert scaling_rule._reason(uneven).startswith("The nodes differ: independent copies on them lose 10.0 %")
+    assert scaling_rule._reason(uneven).startswith("The nodes differ: without messages, ranks on them lose 10.0 %")
     only = msgspec.structs.replace(model, steps=())
     assert "find the slow node" in scaling_rule._next(only, uneven, base)
     few = msgspec.structs.replace(step, shared=exact(0.5))
@@ -270,7 +270,7 @@ def test_a_low_efficiency_is_found_with_its_reason(analysis: Analysis) -> None:
     (finding,) = (each for each in analysis.findings if each.rule == "scaling")
     assert finding.status == "observed"
     assert "two cores of one node" in finding.claim
-    assert "independent copies" in finding.claim
+    assert "ranks without messages" in finding.claim
     assert finding.numbers["statistic"].hi < finding.numbers["threshold"].value
 
 

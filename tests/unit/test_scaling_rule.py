@@ -124,7 +124,7 @@ def test_on_nodes_as_full_as_the_base_copies_show_how_nodes_differ(known: Eviden
     assert "the loss comes from messages and waiting for them" in text
     assert "faster network" in remedy
     text, remedy = claim(ends(0.7), ends(0.86))
-    assert "The nodes differ: independent copies on them lose 30.0 %. Messages cost 14.0 %." in text
+    assert "The nodes differ: without messages, ranks on them lose 30.0 %. Messages cost 14.0 %." in text
     assert "find the slow node" in remedy
     text, _ = claim(ends(0.96), ends(0.62))
     assert "Messages cost 38.0 %. Independent copies on the same nodes lose 4.0 %." in text
