@@ -127,7 +127,7 @@ def test_on_nodes_as_full_as_the_base_copies_show_how_nodes_differ(known: Eviden
     assert "The nodes differ: without messages, ranks on them lose 30.0 %. Messages cost 14.0 %." in text
     assert "find the slow node" in remedy
     text, _ = claim(ends(0.96), ends(0.62))
-    assert "Messages cost 38.0 %. Independent copies on the same nodes lose 4.0 %." in text
+    assert "Messages cost 38.0 %. Without messages, ranks on the same nodes lose 4.0 %." in text
 
 
 def test_what_is_not_known_separately_is_said_with_the_command_that_measures_it(known: Evidence) -> None:
