@@ -104,6 +104,58 @@ def test_a_table_that_is_no_factor_is_refused(table: dict[str, Any], what: str) 
     assert what in caught.value.what
 
 
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ("echo 1; echo 2", ";"),
+        ("echo 1 >/tmp/f", ">"),
+        ("idle --on&&idle --off", "&&"),
+        ("idle --on 2>&1", ">&"),
+        ("idle $HOME", "$HOME"),
+        ('idle "a $HOME"', "$"),
+        ("idle `x`", "`x"),
+        ("rm -f /tmp/x*", "*"),
+    ],
+)
+def test_a_command_for_a_shell_is_refused_with_what_is_for_the_shell(command: str, found: str) -> None:
+    for wish, table in ((f"x=a:{command}|b:idle --off", {}), ("x", levels_of(command))):
+        with pytest.raises(UsageError) as caught:
+            parse([wish], STUDY, table)
+        assert caught.value.what.startswith(f"'{found}' in the command '{command}'")
+    assert parse(["memory=first-touch,interleave"], STUDY, levels_of(command))  # the table is not used
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "/bin/echo '>' b",
+        r"find /opt -exec true {} \;",
+        "sh -c 'a >b; c $d'",
+        r'idle "a;b \" >" \$x',
+        "idle 'it;' \"x's\"",
+    ],
+)
+def test_quoted_characters_of_a_shell_are_arguments(command: str) -> None:
+    for wish, table in ((f"x=a:{command}|b:idle --off", {}), ("x", levels_of(command))):
+        (factor,) = parse([wish], STUDY, table)
+        assert factor.commands["a"] == command
+
+
+def levels_of(command: str) -> dict[str, Any]:
+    return {"x": {"levels": {"a": command, "b": "idle --off"}}}
+
+
+def test_one_word_is_told_as_no_command_and_a_pipe_as_no_separator() -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(["x=a:true|b:true"], STUDY, {})
+    assert "'true'" in caught.value.why
+    assert "--vary 'x=A:/PATH/true|B:/PATH/true'" in caught.value.remedy
+    with pytest.raises(UsageError) as caught:
+        parse(["x=a:sh -c 'echo 1 | tee /f'|b:sh -c 'echo 2 | tee /f'"], STUDY, {})
+    assert "cannot split" in caught.value.what
+    assert "script" in caught.value.remedy
+
+
 def test_a_name_that_is_axis_and_factor_has_to_be_qualified() -> None:
     table = {"stores": {"levels": {"a": "x", "b": "y"}}}
     with pytest.raises(UsageError, match="axis of stream and a factor"):

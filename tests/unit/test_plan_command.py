@@ -65,6 +65,13 @@ def test_json_is_the_plan_with_a_schema_number(ask: Ask) -> None:
     assert [plan[key] for key in ("seed", "launches", "precision", "budget_s")] == [5, 4, 0.05, 120.0]
 
 
+def test_a_plan_says_what_is_set_again_at_the_end_and_its_command_is_one_line(ask: Ask) -> None:
+    option = "c-states=enabled:cpupower idle-set -E|disabled:cpupower idle-set -D 0"
+    shown = ask(EPYC, "quick", "--vary", option).output
+    assert "set again at the end, as the usual state of every node: c-states enabled" in " ".join(shown.split())
+    assert shown.splitlines()[-1] == f"next: assay run quick --vary '{option}', on that machine"
+
+
 def test_the_next_command_is_the_last_line(ask: Ask) -> None:
     assert ask(EPYC, "quick").output.splitlines()[-1] == "next: assay run quick, on that machine"
 

@@ -19,7 +19,7 @@ from assay.cli import assay
 from assay.compare.runs import between, unjudged
 from assay.model.conclusion import Judged
 from assay.model.imported import StatedFactor
-from assay.model.machine import Device
+from assay.model.machine import Device, Fact
 from assay.model.plan import Factor, Study
 from assay.model.run import Run
 from assay.report import repetition
@@ -182,6 +182,43 @@ def test_a_command_for_frames_names_the_interface_of_the_run_s_network(
         "--vary",
         f"mtu=1500:ip link set {named} mtu 1500|9000:ip link set {named} mtu 9000",
     )
+
+
+@pytest.mark.parametrize(("rates", "named"), [((1e8, 1e9), "eth1"), ((1e9, 1e8), "eth0"), ((1e9, 1e9), "DEVICE")])
+def test_of_two_networks_the_fastest_is_named(rates: tuple[float, float], named: str) -> None:
+    """The devices are in the factor then; a name that only contains the word is left as it is."""
+    reference = store.load(store.find("cs-pccluster2"))
+    assert reference.imported
+    devices = {name: f"eth{at}" for at, name in enumerate(("a", "b"))}
+    cards = tuple(
+        Device(name, "network", {"speed": Fact(rate, "bit/s")})
+        for name, rate in zip(devices.values(), rates, strict=True)
+    )
+    machine = msgspec.structs.replace(described(), devices=cards)
+    networks = Factor("network", ("a", "b"), "network", devices=devices)
+    plan = msgspec.structs.replace(reference.plan, network="", factors=(networks,))
+    run = msgspec.structs.replace(reference, imported=None, plan=plan, machines={"n1": machine})
+    mtu = msgspec.structs.replace(
+        reference.imported.factors["mtu"], vary="mtu=1:env UCX_NET_DEVICES=x ip DEVICE 1|2:ip DEVICE 2"
+    )
+    imported = msgspec.structs.replace(reference.imported, factors={"mtu": mtu})
+    source = msgspec.structs.replace(reference, imported=imported)
+    _, command = lacking(source, run, "mtu", ("largest", "smallest"))
+    assert command.options[1] == f"mtu=1:env UCX_NET_DEVICES=x ip {named} 1|2:ip {named} 2"
+
+
+def test_the_usual_level_is_asked_for_where_commands_set_levels() -> None:
+    """The first level of a source is set again at the end; nothing is set again of a variable."""
+    reference = store.load(store.find(NAME))
+    plain = msgspec.structs.replace(reference, imported=None)
+    told = {
+        factor: repetition.offered(lacking(reference, plain, factor, (level,))[1], plain)
+        for factor, level in (("c-states", "disabled"), ("mpi", "Open MPI with MXM"))
+    }
+    assert {factor: "your usual level first" in said for factor, said in told.items()} == {
+        "c-states": True,
+        "mpi": False,
+    }
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import msgspec
 from assay.analyse.estimates import Measured
 from assay.model.imported import UNSTATED, StatedFactor
 from assay.model.machine import device_of
+from assay.model.measurands import network_of
 from assay.model.plan import Factor
 from assay.model.result import Estimate
 from assay.model.run import Run
@@ -17,6 +18,7 @@ from assay.model.text import Command, Text, cli, filled, joined, listed, text
 Own = Mapping[tuple[str, str], tuple[str, str]]
 #: In a command of a source: the interface of the network, which differs from system to system.
 _DEVICE = "DEVICE"
+_NAMED = re.compile(rf"\b{_DEVICE}\b")
 
 
 def stated(source: Run) -> Mapping[str, StatedFactor]:
@@ -59,7 +61,7 @@ def lacking(source: Run, run: Run, name: str, levels: Sequence[str]) -> tuple[Te
         mpis = (factor.mpis[level] for level in dict.fromkeys((factor.default, *levels)))
         command = cli("run", study, *(each for mpi in mpis for each in ("--mpi", mpi)))
     elif factor.vary:
-        command = cli("run", study, "--vary", factor.vary.replace(_DEVICE, _interface(run)))
+        command = cli("run", study, "--vary", _NAMED.sub(_interface(run), factor.vary))
     else:
         command = cli("run", study, "--level", f"{name}={factor.words(word)[0]}")
     why = filled(needs, words)
@@ -67,8 +69,15 @@ def lacking(source: Run, run: Run, name: str, levels: Sequence[str]) -> tuple[Te
 
 
 def _interface(run: Run) -> str:
-    """The interface of the network of a run, to which a command refers; `DEVICE` if it is not known."""
-    name = device_of(run.plan.network)
+    """The interface to which a command refers: of the network of a run, of several the fastest; else `DEVICE`.
+
+    A source names the network of a row only if it is not its fastest one.
+    """
+    varied = next((each.devices for each in run.plan.factors if each.kind == "network"), {})
+    devices = varied or {run.plan.network: run.plan.network}
+    rates = [(network_of(run, device, level)[1], device) for level, device in devices.items()]
+    fastest = [device for rate, device in rates if rate == max(rates)[0]]
+    name = device_of(fastest[0]) if len(fastest) == 1 else ""
     card = next(iter(run.machines.values())).network_device(name) if name and run.machines else None
     return name if card and card.kind == "network" else _DEVICE
 

@@ -38,4 +38,5 @@ def command(  # noqa: PLR0913 (one parameter an option)
         plan_page.show_largest(made, machines, console)
     where = "" if machine is None else ", on that machine"
     again = output.typed({"study", "xml", "synthetic", "as_json", "every"})
-    console.print(f"\nnext: [bold]{escape(shlex.join(['assay', 'run', study, *again]))}[/bold]{where}")
+    command = shlex.join(["assay", "run", study, *again])
+    console.print(f"\nnext: [bold]{escape(command)}[/bold]{where}", soft_wrap=True)

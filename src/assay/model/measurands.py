@@ -260,7 +260,7 @@ def _used(
     if "mpi" not in done and is_mpi and toolchain and toolchain.mpi:
         yield Level("mpi", toolchain.mpi.name, "mpi", toolchain.mpi.kind, varied=False)
     if "network" not in done and declared.launcher == "mpi" and len(case.placement.hosts) > 1:
-        kind, rate = _network(run, run.plan.network)
+        kind, rate = network_of(run, run.plan.network)
         yield Level("network", run.plan.network or UNSTATED, "network", kind, rate, varied=False)
     if "blas" not in done and "blas" in declared.needs:
         name = run.plan.libraries.get("blas", "")
@@ -277,15 +277,15 @@ def _toolchain(run: Run, case: Case) -> Toolchain | None:
 def _identified(run: Run, role: FactorRole, level: str, devices: Mapping[str, str]) -> tuple[str, float]:
     """Kind and rate of a level with a role."""
     if role == "network":
-        return _network(run, devices.get(level, level), level)
+        return network_of(run, devices.get(level, level), level)
     if role == "compiler":
         build = run.info.builds.get(level)
         return family(role, build.toolchain.version if build else level) or family(role, level), 0.0
     return (family(role, level) if role else ""), 0.0
 
 
-def _network(run: Run, device: str, level: str = "") -> tuple[str, float]:
-    """Kind and rate of a network, from the facts of its device, else from its name."""
+def network_of(run: Run, device: str, level: str = "") -> tuple[str, float]:
+    """Return kind and rate (B/s) of a network, from the facts of its device, else from its name."""
     machine = next(iter(run.machines.values()), None)
     card = machine.network_device(device_of(device)) if machine else None
     if card is None:

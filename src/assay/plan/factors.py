@@ -36,8 +36,11 @@ _HELP = "assay run STUDY --vary memory=first-touch,interleave"
 #: `LEVEL:COMMAND`, of a command with further words or a path: `bind:0` is none. The name becomes one of a file.
 _STATED = re.compile(r"[^:]+:\s*(?:/|\S+[\s/]).*")
 _NAME = re.compile(r"[A-Za-z][\w.-]*")
-#: What a shell would not give to the command as an argument.
-_OF_SHELL = frozenset(("|", "||", "&", "&&", ";", "<", ">", ">>"))
+#: What a shell would not give to the command as it is: operators, variables, names of files.
+_OF_SHELL = re.compile(r"[|&;<>()]+|[$`*?]\w*")
+#: Behind a backslash or between quotes; a shell replaces variables between double quotes as well.
+_QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+_IN_DOUBLE = re.compile(r"\\.|[^$`]", re.DOTALL)
 #: Environment variables that can be varied, and the prefixes of those that only an MPI reads.
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Za-z0-9_]+")
 _OF_MPI = ("OMPI_", "PMIX_", "PRTE_", "MPICH_", "MPIR_", "I_MPI_", "UCX_", "FI_")
@@ -122,7 +125,7 @@ def _factor(
             )
         return _of_configuration(own[name], levels)
     if not having:
-        return _of_variable(name, levels, _unknown(name, own, measured))
+        return _of_variable(name, levels, _unknown(name, levels, own, measured))
     words = [_word(level, having) for level in _checked_levels(name, levels)]
     return Factor(axis, _checked_levels(name, tuple(words)), "axis", benchmark=benchmark)
 
@@ -227,24 +230,29 @@ def _declared(name: str, table: object) -> Factor:
     for level, words in levels.items():
         if not isinstance(words, str) or not (words.strip() or key == _PREFIX):
             raise UsageError(f"level '{level}' in {where} has no command", remedy=remedy)
-        _check_command(words, where, remedy)
+        _check_quotes(words, where, remedy)
     if key == _PREFIX:
         return Factor(name, tuple(levels), "prefix", prefixes=dict(levels))
     return Factor(name, tuple(levels), "commands", commands=dict(levels))
 
 
-def _check_command(command: str, where: str, remedy: str) -> None:
-    """UsageError if a command cannot be split into words, or is written for a shell."""
+def _check_quotes(command: str, where: str, remedy: str) -> None:
+    """UsageError if a command cannot be split into words."""
     try:
-        words = shlex.split(command)
+        shlex.split(command)
     except ValueError as error:
         raise UsageError(
             f"cannot split the command '{command}' in {where}", why=str(error), remedy=remedy
         ) from error
-    if shell := next((word for word in words if word in _OF_SHELL), ""):
+
+
+def _check_shell(command: str, name: str) -> None:
+    """UsageError if a command is written for a shell: without one, its operators would be arguments."""
+    bare = _QUOTED.sub(lambda each: _IN_DOUBLE.sub("", each[0]) if each[0][0] == '"' else "", command)
+    if found := _OF_SHELL.search(bare):
         raise UsageError(
-            f"'{shell}' in the command '{command}' of {where} is a word of a shell",
-            why="commands are started without a shell",
+            f"'{found[0]}' in the command '{command}' of '{name}' is for a shell",
+            why="commands are started without a shell; an argument with such a character is quoted",
             remedy=f"a script with this command, or: sh -c {shlex.quote(command)}",
         )
 
@@ -252,8 +260,8 @@ def _check_command(command: str, where: str, remedy: str) -> None:
 def _of_commands(name: str, levels: tuple[str, ...]) -> Factor:
     """The factor of `LEVEL:COMMAND` for each level; the first one is the usual state of the machine."""
     stated = {level.strip(): command.strip() for level, _, command in (each.partition(":") for each in levels)}
-    names = _checked_levels(name, tuple(each.partition(":")[0].strip() for each in levels))
-    where, remedy = f"--vary {name}", f"--vary '{name}=A:COMMAND|B:COMMAND'"
+    where = f"--vary {name}"
+    remedy = f"--vary '{name}=A:COMMAND|B:COMMAND'   # a | within quotes separates levels as well: use a script"
     for level, command in stated.items():
         if not command:
             raise UsageError(
@@ -261,12 +269,15 @@ def _of_commands(name: str, levels: tuple[str, ...]) -> Factor:
                 why="each level is LEVEL:COMMAND, and a | separates them",
                 remedy=remedy,
             )
-        _check_command(command, where, remedy)
+        _check_quotes(command, where, remedy)
+    names = _checked_levels(name, tuple(each.partition(":")[0].strip() for each in levels))
     return Factor(name, names, "commands", commands=stated)
 
 
 def _of_configuration(own: Factor, levels: tuple[str, ...]) -> Factor:
     levels = levels or own.levels
+    for command in (own.commands | own.prefixes).values():
+        _check_shell(command, own.name)
     for level in levels:
         if level not in own.levels:
             why = hint(level, own.levels)
@@ -274,14 +285,18 @@ def _of_configuration(own: Factor, levels: tuple[str, ...]) -> Factor:
     return msgspec.structs.replace(own, levels=_checked_levels(own.name, levels))
 
 
-def _unknown(name: str, own: Iterable[str], measured: Mapping[str, Benchmark]) -> UsageError:
+def _unknown(
+    name: str, levels: Iterable[str], own: Iterable[str], measured: Mapping[str, Benchmark]
+) -> UsageError:
     axes = [axis.name for benchmark in measured.values() for axis in benchmark.axes]
     known = list(dict.fromkeys([*_BUILT_IN, *own, *axes]))
-    return UsageError(
-        f"nothing is called '{name}' that could be varied here",
-        why=f"known: {', '.join(known)}" if "." in name else hint(name, known),
-        remedy=f"{_HELP}   # or a command for each level: --vary '{name}=A:COMMAND|B:COMMAND'",
-    )
+    why = f"known: {', '.join(known)}" if "." in name else hint(name, known)
+    remedy = f"{_HELP}   # or a command for each level: --vary '{name}=A:COMMAND|B:COMMAND'"
+    words = [word for word in (each.partition(":")[2].strip() for each in levels) if word]
+    if words and not any(map(str.isdecimal, words)):  # `bind:0` is memory
+        why += f"; a command has several words or is a path, '{words[0]}' is neither"
+        remedy = f"write the paths of commands: --vary '{name}=A:/PATH/{words[0]}|B:/PATH/{words[-1]}'"
+    return UsageError(f"nothing is called '{name}' that could be varied here", why=why, remedy=remedy)
 
 
 def apply(measure: Measure, factors: Iterable[Factor]) -> Measure:

@@ -56,6 +56,8 @@ _ENDS = {"low": text("lower end"), "high": text("upper end")}
 _NODES = "nodes"
 #: A publication names MPIs of its own, which no other site has by these names.
 _MPIS = text("(your site gives the names after --mpi: assay list mpis)")
+#: The commands of a publication name its usual level first, which need not be that of the site.
+_USUAL = text("(name your usual level first: it is set again at the end)")
 #: Figures without an interval that differ by a smaller factor are not worth a sentence; at most so many are.
 _APART, _SENTENCES = 1.25, 4
 _ASSUMED: dict[Assumption, Text] = {
@@ -273,7 +275,8 @@ def offered(said: str, run: Run, needed: Mapping[str, str] = {}) -> str:
     """Return the words with the options of the run in their command, and whose names it has."""
     typed = remedies.typed(said, run, (), needed)
     has_mpis = any("--mpi" in each.options for each in commands(said))
-    return joined(" ", (typed, _MPIS)) if has_mpis else typed
+    sets = any(":" in option and "|" in option for each in commands(said) for option in each.options)
+    return joined(" ", (typed, *[_MPIS] * has_mpis, *[_USUAL] * sets)) if has_mpis or sets else typed
 
 
 def conclusions(found: Repetition, runs: Sequence[Run]) -> Table:

@@ -102,7 +102,8 @@ def _other_levels(found: Imported) -> Iterator[tuple[str, str, tuple[str, ...]]]
             stated = found.factors[factor]
             vary, names = stated.vary, (factor, *stated.also, stated.vary.partition("=")[0])
             option = f"--vary {shlex.quote(vary)}" if vary else f"--level {factor}=LEVEL"
-            why = f"to compare {'them' if named else 'two levels'}, add {option} (docs/factors.md)"
+            first = ", your usual level first" if ":" in vary else ""
+            why = f"to compare {'them' if named else 'two levels'}, add {option}{first} (docs/factors.md)"
         elif factor not in FACTOR_ROLES:
             why = f"to compare them, name such levels in assay.toml, [factor.{factor}], and add --vary {factor}"
             names = (factor,)

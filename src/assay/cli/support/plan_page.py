@@ -312,6 +312,8 @@ def order_and_cost(plan: Plan) -> list[str]:
             "the first level is measured twice (A against A): this shows the smallest difference that the machine "
             "resolves"
         )
+        usual = (f"{each.name} {next(iter(each.commands))}" for each in plan.factors if each.commands)
+        lines += [f"set again at the end, as the usual state of every node: {each}" for each in usual]
     if plan.levels:
         stated = ", ".join(f"{name} {level}" for name, level in plan.levels.items())
         lines.append(f"you state of the machine during the whole run: {stated}")
