@@ -18,8 +18,9 @@ from assay.analyse.source_levels import has, lacking, own
 from assay.cli import assay
 from assay.compare.runs import between, unjudged
 from assay.model.conclusion import Judged
+from assay.model.facts import Fact
 from assay.model.imported import StatedFactor
-from assay.model.machine import Device, Fact
+from assay.model.machine import Device
 from assay.model.plan import Factor, Study
 from assay.model.run import Run
 from assay.report import repetition
