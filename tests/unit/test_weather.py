@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.simulation import TWO_CORES, described, plan_for, simulated_run
 
@@ -19,6 +20,7 @@ from assay.report.sections import sections
 from assay.simulation import Fault, Law
 from assay.topics.scaling.models.scaling import Scaling
 from assay.topics.stencil.benchmarks.weather import cells
+from assay.topics.stencil.sections import weather
 
 WEATHER = benchmarks.get("weather")
 PHASES = WEATHER.kernels[1:]
@@ -151,6 +153,16 @@ def test_a_failed_check_yields_no_figure(tmp_path: Path) -> None:
     wrong = analyse(store.load(simulated_run(tmp_path, law, study=Study("Weather", "?", (measure,), launches=6))))
     assert not any(each.median for each in wrong.estimates if each.benchmark == "weather")
     assert any("wrong result" in str(each) for each in wrong.outcomes)
+
+
+def test_parts_and_the_copies_of_earlier_versions_are_named_as_what_they_are(
+    analysis: Analysis,
+) -> None:
+    apart = next(each for each in estimates(analysis, "rate") if each.params["coupling"] == "uncoupled")
+    copies = msgspec.structs.replace(apart, params={**apart.params, "coupling": "independent"})
+    parts, before = (weather._name(each) for each in (apart, copies))
+    assert "parts without messages" in parts
+    assert "independent copies" in before
 
 
 def test_a_plane_too_large_for_memory_is_left_out_with_what_it_needs() -> None:

@@ -260,7 +260,7 @@ class Ledger:
         return Progress(
             made,
             made + outstanding,
-            planned - made - outstanding,
+            max(0, planned - made - outstanding),  # one made again for the rest of its cases is one more
             expected if left is None else max(0.0, min(expected, left)),
             self.elapsed_s(now_s),
         )

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import works_together
+from assay.model import roles
+from assay.model.benchmark import UNCOUPLED, works_together
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import formatting, solution
@@ -15,7 +16,9 @@ _PHASE = {"tendencies": text("computing"), "halo": text("messages"), "other": te
 def _name(e: Estimate) -> str:
     """Return `1600 x 800, all`."""
     columns = int(e.params.get("nx", 0))  # an import may not state it
-    copies = "" if works_together(e.params) else text("parts without messages")
+    parts = roles.level_of(e, "copies") == UNCOUPLED  # earlier versions measured copies
+    apart = text("parts without messages") if parts else text("independent copies")
+    copies = "" if works_together(e.params) else apart
     return joined(", ", [f"{columns} x {columns // 2}" if columns else "", solution.placed(e, copies)])
 
 
