@@ -49,11 +49,23 @@ def of_repetition(found: Repetition, analysis: Analysis) -> list[str]:
     """The contradictions in the conclusions and rows of a repeated publication."""
     judged = [line for each in found.conclusions for line in of_judged(each)]
     rows = [line for each in found.rows for line in of_row(each, found)]
-    resting = [*(one.flaw for one in found.conclusions if one.of), *(row.flaw for row in found.rows if row.own)]
-    flaws = [
-        f"the run is '{analysis.flaw}', what rests on it is '{each}'" for each in {*resting} - {analysis.flaw}
+    return [*judged, *rows, *_flaws(found, analysis), *_one_need(found)]
+
+
+def _flaws(found: Repetition, analysis: Analysis) -> Iterator[str]:
+    """The flaw of what rests on figures against these: noise is of the run, other cpus are of a figure."""
+    proven = {each.id: each.placement.proven for each in analysis.estimates}
+    resting = [
+        *((one.of, one.flaw) for one in found.conclusions if one.of),
+        *(((row.own,), row.flaw) for row in found.rows if row.own),
     ]
-    return [*judged, *rows, *flaws, *_one_need(found)]
+    for of, flaw in resting:
+        if (flaw and not analysis.flaw) or (analysis.flaw == "disturbed" and flaw != "disturbed"):
+            yield f"the run is '{analysis.flaw}', what rests on it is '{flaw}'"
+        if proven.keys() >= {*of}:
+            used = [one for one in map(proven.__getitem__, of) if one]
+            if (flaw == "misplaced") == all(one.as_asked for one in used):
+                yield f"what rests on {', '.join(of)} is '{flaw}'"
 
 
 def of_judged(each: Judged) -> list[str]:

@@ -11,6 +11,7 @@ from tests import contradictions_of_runs as checker
 from assay import store
 from assay.analyse import analyse
 from assay.model.conclusion import Judged
+from assay.model.flaw import Flaw
 from assay.model.profile import Profile
 from assay.model.quantity import Quantity
 from assay.model.repetition import RepeatedRow, Repetition
@@ -99,6 +100,34 @@ def test_a_conclusion_without_the_flaw_of_its_run_is_found() -> None:
     analysis = packed("docs/gallery/like-leo-simulated.tar.xz")[1]
     lines = checker.of_repetition(repeated(), replace(analysis, flaw="disturbed"))
     assert any("the run is 'disturbed'" in line for line in lines)
+    found = replace(
+        repeated(), conclusions=tuple(replace(each, flaw="disturbed") for each in repeated().conclusions)
+    )
+    assert any("the run is ''" in line for line in checker.of_repetition(found, analysis))
+
+
+@pytest.mark.parametrize("marked", ["", "misplaced"])
+def test_what_is_marked_without_a_misplaced_figure_or_not_marked_on_one_is_found(marked: Flaw) -> None:
+    analysis = packed("docs/gallery/like-leo-simulated.tar.xz")[1]
+    known = {each.id for each in analysis.estimates}
+    each = next(one for one in repeated().conclusions if one.of and known.issuperset(one.of))
+
+    def lines(flaw: Flaw, *, is_asked: bool) -> list[str]:
+        estimates = tuple(
+            replace(one, placement=replace(one.placement, proven=replace(one.placement.proven, as_asked=is_asked)))
+            if one.id in each.of and one.placement.proven
+            else one
+            for one in analysis.estimates
+        )
+        found = replace(repeated(), conclusions=(replace(each, flaw=flaw),), rows=())
+        return [
+            line
+            for line in checker.of_repetition(found, replace(analysis, estimates=estimates, flaw="misplaced"))
+            if line.startswith("what rests on")
+        ]
+
+    assert lines(marked, is_asked=not marked) == []
+    assert len(lines(marked, is_asked=bool(marked))) == 1
 
 
 @pytest.mark.parametrize(

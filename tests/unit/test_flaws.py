@@ -1,40 +1,61 @@
-"""What rests on figures that are not to be used is marked everywhere, by the record."""
+"""What rests on figures that are not to be used is marked everywhere, by the record, and nothing else is."""
 
+import dataclasses
 import io
 import json
 from pathlib import Path
 
-import msgspec
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 from rich.console import Console
+from tests.contradictions_of_runs import of_repetition
 from tests.unit.test_conclusions import AS_PUBLISHED, FASTER, two_networks
 from tests.unit.test_report_summary import moved_cores
 
 from assay import store
-from assay.analyse import analyse, conclude, examine
+from assay.analyse import conclude, examine
+from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.cli import assay
 from assay.model.flaw import Flaw
+from assay.model.repetition import Repetition
 from assay.model.run import Run
 from assay.report import html, repetition, terminal
 
+LEO = Path(__file__).parents[2] / "docs" / "gallery" / "like-leo-simulated.tar.xz"
+
+
+def misplaced(evidence: Evidence, case: str) -> Evidence:
+    """The evidence, had this case run on other cpus."""
+
+    def moved(one: Measured) -> Measured:
+        placement = one.estimate.placement
+        if one.estimate.case != case or not placement.proven:
+            return one
+        astray = replace(placement, proven=replace(placement.proven, as_asked=False))
+        return replace(one, estimate=replace(one.estimate, placement=astray))
+
+    return replace(evidence, measured=tuple(map(moved, evidence.measured)))
+
 
 def of_flaw(flaw: Flaw, run: Run) -> Evidence:
-    """The evidence of the run, had it this flaw."""
+    """The evidence of the run, had it this flaw: of all figures, or of the first one of a conclusion."""
     if flaw == "disturbed":
         return examine(moved_cores(run, len(run.launches) // 2 + 1))
     evidence = examine(run)
     if flaw == "misplaced":
-        first, *others = evidence.measured
-        proven = first.estimate.placement.proven
-        assert proven
-        astray = msgspec.structs.replace(
-            first.estimate.placement, proven=msgspec.structs.replace(proven, as_asked=False)
-        )
-        moved = msgspec.structs.replace(first, estimate=msgspec.structs.replace(first.estimate, placement=astray))
-        return msgspec.structs.replace(evidence, measured=(moved, *others))
+        found = conclude(evidence).repetition
+        assert found
+        of = next(each.of[0] for each in found.conclusions if each.conclusion.says == FASTER)
+        return misplaced(evidence, evidence.estimates[of].case)
     return evidence
+
+
+def marked(found: Repetition) -> dict[Flaw, int]:
+    """Flaw -> how many conclusions with figures have it."""
+    flaws = [each.flaw for each in found.conclusions if each.quantity]
+    return {each: flaws.count(each) for each in flaws}
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -45,24 +66,65 @@ def test_conclusions_and_rows_on_figures_that_are_not_to_be_used_are_marked(flaw
     found = analysis.repetition
     assert found
     assert analysis.flaw == flaw
-    measured = [each for each in found.conclusions if each.quantity]
-    assert {each.flaw for each in measured} == {flaw}
-    assert {each.flaw for each in found.conclusions if not each.quantity} <= {""}
-    assert {each.flaw for each in found.rows if each.ours} == {flaw}
-    assert {each.flaw for each in found.rows if not each.ours} <= {""}
-    assert next(each for each in found.conclusions if each.conclusion.says == FASTER).truth == "holds"
+    assert not of_repetition(found, analysis)
+    assert marked(found).keys() == ({"", "misplaced"} if flaw == "misplaced" else {flaw})
+    assert {each.flaw for each in found.rows if each.ours} == marked(found).keys()
+    assert {each.flaw for each in found.conclusions if not each.of} <= {""}
+    faster = next(each for each in found.conclusions if each.conclusion.says == FASTER)
+    assert (faster.truth, faster.flaw) == ("holds", flaw)
     console = Console(width=200, record=True, file=io.StringIO())
     terminal.render(run, analysis, console)
     shown, page = console.export_text(), html.render(run, analysis)
     words = repetition.FLAWS[flaw] if flaw else "do not use:"
     assert (words in shown) == bool(flaw)
-    assert page.count('<li class="vague"><span translate="no">') == len(measured) * bool(flaw)
+    count = marked(found)[flaw] if flaw else 0
+    assert page.count('<li class="vague"><span translate="no">') == count
     assert (f"{repetition.MARKS['holds']} holds ({words})" in page) == bool(flaw)
 
 
-def test_the_json_of_a_disturbed_run_has_its_flaw(tmp_path: Path) -> None:
+def test_a_misplaced_figure_marks_what_rests_on_it_and_nothing_else() -> None:
+    evidence = examine(store.load(LEO))
+    case = next(each.estimate.case for each in evidence.measured if each.estimate.benchmark == "linpack_fortran")
+    analysis = conclude(misplaced(evidence, case))
+    found = analysis.repetition
+    assert found
+    assert analysis.flaw == "misplaced"
+    of = {each.id for each in analysis.estimates if each.case == case}
+    on_it = {each.conclusion.says for each in found.conclusions if of & {*each.of}}
+    assert {each.conclusion.says for each in found.conclusions if each.flaw} == on_it
+    assert {each.own for each in found.rows if each.flaw and each.own} <= of
+    assert len(on_it) < len([each for each in found.conclusions if each.quantity]) / 2
+
+
+@pytest.mark.parametrize("detour", [{}, {"ib0": "eth0"}])
+def test_messages_on_another_network_mark_what_is_of_the_network_that_was_asked(
+    detour: dict[str, str], tmp_path: Path
+) -> None:
+    law = dataclasses.replace(AS_PUBLISHED, detours=detour)
+    analysis = conclude(examine(store.load(two_networks(tmp_path, law))))
+    found = analysis.repetition
+    assert found
+    assert analysis.flaw == ("misnamed" if detour else "")
+    networks = {each.id: each.factors.get("network", "") for each in analysis.estimates}
+    rows = [each for each in found.rows if each.own in networks]
+    accused = {networks[each.own] for each in rows if each.flaw}
+    assert len(accused) == len(detour)
+    assert {each.flaw for each in rows if networks[each.own] in accused} <= {"misnamed"}
+    assert {each.flaw for each in rows if networks[each.own] not in accused} == {""}
+    assert min(int(each.params["bytes"]) for each in rows if "bytes" in each.params) < 4096  # prove no path
+    for each in found.conclusions:
+        if each.of and networks.keys() >= {*each.of}:
+            assert bool(each.flaw) == bool(accused & {networks[of] for of in each.of})
+
+
+def test_the_json_of_a_disturbed_run_has_its_flaw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = two_networks(tmp_path, AS_PUBLISHED)
-    quiet = json.loads(CliRunner().invoke(assay, ["show", str(path), "--json"]).stdout)
-    assert (quiet["flaw"], {each["flaw"] for each in quiet["repetition"]["conclusions"]}) == ("", {""})
+
+    def shown() -> tuple[str, set[str]]:
+        document = json.loads(CliRunner().invoke(assay, ["show", str(path), "--json"]).stdout)
+        return document["flaw"], {each["flaw"] for each in document["repetition"]["conclusions"] if each["of"]}
+
+    assert shown() == ("", {""})
     run = store.load(path)
-    assert analyse(moved_cores(run, len(run.launches) // 2 + 1)).flaw == "disturbed"
+    monkeypatch.setattr(store, "load", lambda _: moved_cores(run, len(run.launches) // 2 + 1))
+    assert shown() == ("disturbed", {"disturbed"})

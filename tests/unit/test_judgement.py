@@ -170,6 +170,14 @@ def test_numbers_that_a_source_prints_alone_are_counted_apart() -> None:
     assert f"{alone} are printed without figures" in repetition.counted(found)
 
 
+def test_conclusions_that_are_not_to_be_used_are_counted() -> None:
+    found = of_reference("vtpcc")
+    assert "Do not use" not in repetition.counted(found)
+    first, second, *others = found.conclusions
+    marked = (replace(first, flaw="misplaced"), replace(second, flaw="disturbed"), *others)
+    assert repetition.counted(replace(found, conclusions=marked)).endswith(". Do not use 2 of these.")
+
+
 def test_one_conclusion_is_told_in_the_singular() -> None:
     counted = repetition.counted(of_reference("vtpcc"))
     assert "13 hold by its figures, 0 are printed without figures, 1 does not hold, 0 cannot be told." in counted

@@ -6,7 +6,7 @@ from tests.unit.report_example import example
 
 from assay.model.result import Analysis, Finding
 from assay.model.run import Run
-from assay.model.text import cli, text
+from assay.model.text import cli, joined, listed, text
 from assay.report import remedies
 from assay.report.summary import Action, summary
 
@@ -69,6 +69,15 @@ def test_a_value_or_a_level_of_a_remedy_replaces_the_one_of_the_run() -> None:
     assert remedies.typed(cli("run", study, "--level", "nps=1"), run) == (
         f"assay run {study} --set hpl.n=2000 --set hpl.nb=128 --level os=rocky9 --level nps=1"
     )
+
+
+@pytest.mark.parametrize("parts", [["a", "b"], ["a", "b", "c"]])
+def test_a_list_in_words_stays_one(parts: list[str]) -> None:
+    for made in (listed(parts), joined(", ", parts)):
+        assert remedies.typed(text("it needs {x}", x=made), given(*CHOSEN)) == f"it needs {made}"
+    command = cli("run", given().info.study)
+    asked = remedies.typed(listed([*parts, command]), given("--level", "nps=4"))
+    assert asked == f"{', '.join(parts)} and {command} --level nps=4"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from assay.model.agreement import Agreement, scale
 from assay.model.conclusion import Choice, Conclusion, Doubt, Judged, Truth
 from assay.model.derivation import Derivation
 from assay.model.families import family
-from assay.model.flaw import Flaw
 from assay.model.measurands import FACTOR_ROLES
 from assay.model.placement import parsed
 from assay.model.plan import Case
@@ -70,7 +69,10 @@ class _Own(NamedTuple):
     def together(self) -> Figures:
         """The figures of all; see `of_system`."""
         measured = (one for each in self.systems.values() for one in each.measured)
-        return self.figures._replace(measured=[*self.figures.measured, *measured])
+        flaws = (item for each in self.systems.values() for item in each.flaws.items())
+        return self.figures._replace(
+            measured=[*self.figures.measured, *measured], flaws={**self.figures.flaws, **dict(flaws)}
+        )
 
     def of(self, name: str) -> Figures:
         """The figures of the run, or those of another system by the name of its reference."""
@@ -80,14 +82,18 @@ class _Own(NamedTuple):
 def of_system(figures: Figures) -> Figures:
     """Return figures as those of another system: their ids are its own, and their launches share no block."""
 
+    def name(estimate: str) -> str:
+        return f"{figures.run.info.id} {estimate}"
+
     def apart(one: Measured) -> Measured:
-        named = msgspec.structs.replace(one.estimate, id=f"{figures.run.info.id} {one.estimate.id}")
+        named = msgspec.structs.replace(one.estimate, id=name(one.estimate.id))
         launches = (msgspec.structs.replace(each, block=-1 - each.block) for each in one.launches)
         return Measured(named, tuple(launches))
 
     varied = NETWORK in {each.name for each in figures.run.plan.factors}
     networks = figures.networks if varied else dict.fromkeys(figures.networks, "")  # its only one has no name
-    return figures._replace(measured=[apart(one) for one in figures.measured], networks=networks)
+    flaws = {name(each): why for each, why in figures.flaws.items()}
+    return figures._replace(measured=[apart(one) for one in figures.measured], networks=networks, flaws=flaws)
 
 
 def systems_of(reference: Run) -> frozenset[str]:
@@ -145,7 +151,7 @@ def _by_run(conclusion: Conclusion, printed: Quantity | None, of: _Own, referenc
         choices=found.choices if any(each != Choice(each.benchmark) for each in found.choices) else (),
         blocks=blocks,
         agreement=_agreement(judged, found.quantity),
-        flaw=_flaw(conclusion.quantity, of) if found.of else "",
+        flaw=of.together.flaw(found.of),
     )
     holds = conclusion.region.holds(found.quantity)
     is_sure = derived.is_sure(found, of.together)
@@ -188,11 +194,6 @@ def _named(name: str, doubted: Judged, of: _Own) -> Judged:
         return doubted
     detail = text("{system}: {what}", system=name, what=doubted.detail) if doubted.detail else ""
     return msgspec.structs.replace(doubted, detail=detail, run=of.of(name).run.info.id)
-
-
-def _flaw(quantity: Derivation, of: _Own) -> Flaw:
-    """Why the figures of one of its operands are not to be used."""
-    return next(filter(None, (of.of(each.reference).flaw for each in quantity.operands)), "")
 
 
 def _agreement(judged: Judged, quantity: Quantity) -> Agreement | None:

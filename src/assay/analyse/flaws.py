@@ -1,13 +1,16 @@
 """Whether the figures of a run are to be used, from its records."""
 
+from collections.abc import Hashable, Iterable
+
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import concerned
 from assay.model.flaw import Flaw
 from assay.model.result import Estimate
+from assay.model.run import Run
 
 
 def flaw(evidence: Evidence) -> Flaw:
-    """Return why the figures are not to be used: of a level of whole runs, that of its first run with one."""
+    """Return why figures are not to be used: of a level of whole runs, that of its first run with one."""
     if evidence.blocks:
         return next(filter(None, map(flaw, evidence.blocks.values())), "")
     measured = [each.estimate for each in evidence.measured if each.estimate.median is not None]
@@ -20,7 +23,46 @@ def flaw(evidence: Evidence) -> Flaw:
     return "disturbed" if evidence.noise.spoils else ""
 
 
+def flaws(evidence: Evidence, figures: Iterable[Estimate]) -> dict[str, Flaw]:
+    """Return id -> why it is not to be used, of those figures that are not: only noise is of all.
+
+    Args:
+        evidence: of the run; of a level of whole runs, noise of one of them is of the level.
+        figures: of the run, or each following from one of it, as a rate of messages from their time.
+    """
+    if evidence.run.imported:
+        return {}
+    runs = tuple(evidence.blocks.values()) or (evidence,)
+    astray = {way for each in runs for way in _astray(each)}
+    noise: Flaw = "disturbed" if any(each.noise.spoils for each in runs) else ""
+
+    def why(estimate: Estimate) -> Flaw:
+        if is_misplaced(estimate):
+            return "misplaced"
+        return "misnamed" if _way(estimate, evidence.run) in astray else noise
+
+    return {each.id: found for each in figures if (found := why(each))}
+
+
 def is_misplaced(estimate: Estimate) -> bool:
     """Whether its programs did not run on the cpus asked."""
     proven = estimate.placement.proven
     return proven is not None and not proven.as_asked
+
+
+def _astray(evidence: Evidence) -> Iterable[Hashable]:
+    """The ways of the messages that are not what they are called."""
+    found = [each for each in concerned(evidence, "figures") if each.severity == "problem"]
+    named = (evidence.estimates[name] for each in found for name in each.evidence if name in evidence.estimates)
+    return (_way(each, evidence.run) for each in named)
+
+
+def _way(estimate: Estimate, run: Run) -> Hashable:
+    """What the path of messages depends on: nodes and levels; the small ones, whose bytes prove none, share it.
+
+    Where no messages were passed, the figure itself.
+    """
+    proven = estimate.placement.proven
+    if proven is None or not proven.machines:
+        return estimate.id
+    return estimate.placement.hosts, frozenset({**run.plan.levels, **estimate.factors}.items())

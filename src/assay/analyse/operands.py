@@ -1,6 +1,6 @@
 """Which figures of a run, or of a reference, an operand describes: as two figures of two systems meet."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -54,7 +54,7 @@ class Figures(NamedTuple):
         networks: network as a reference names it -> the one of this run that is taken for it.
         exact: whether operands are found by the words that the source has, not by what these mean.
         levels: (factor, level) as a reference names them -> those of this run that are the same.
-        flaw: why they are not to be used.
+        flaws: id of a figure -> why it is not to be used.
     """
 
     run: Run
@@ -62,7 +62,11 @@ class Figures(NamedTuple):
     networks: Mapping[str, str] = {}
     exact: bool = False
     levels: Mapping[tuple[str, str], tuple[str, str]] = {}
-    flaw: Flaw = ""
+    flaws: Mapping[str, Flaw] = {}
+
+    def flaw(self, of: Iterable[str]) -> Flaw:
+        """Why the first of these figures that is not to be used is not; empty if all can be."""
+        return next((self.flaws[each] for each in of if each in self.flaws), "")
 
 
 def of_reference(run: Run) -> Figures:

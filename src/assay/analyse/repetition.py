@@ -12,7 +12,7 @@ from assay.analyse.curves import is_headline
 from assay.analyse.derived import Value
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
-from assay.analyse.flaws import flaw
+from assay.analyse.flaws import flaws
 from assay.analyse.limits import without_refused
 from assay.analyse.refusals import needs
 from assay.model.agreement import scale
@@ -75,7 +75,8 @@ def _own(evidence: Evidence, reference: Run, given: Mapping[str, str]) -> tuple[
     networks = taken.networks(printed, measured, given)
     names = {pair.b: pair.a for pair in reversed(networks)}
     levels = source_levels.own(reference, run)
-    return operands.Figures(run, measured, names, levels=levels, flaw=flaw(evidence)), {
+    flawed = flaws(evidence, (each.estimate for each in measured))
+    return operands.Figures(run, measured, names, levels=levels, flaws=flawed), {
         theirs: own for theirs, own in names.items() if UNSTATED not in {theirs, own}
     }
 
@@ -141,11 +142,12 @@ def _own_figure(
     if isinstance(found, Measured):
         peer = found.estimate
         is_sure = bool(peer.value and peer.value.has_interval)
-        return _Own(peer.value, is_sure, peer.id, peer.launches, _beginning(peer.id, judged), flaw=own.flaw)
+        about, flaw = _beginning(peer.id, judged), own.flaw((peer.id,))
+        return _Own(peer.value, is_sure, peer.id, peer.launches, about, flaw=flaw)
     used = [each.estimate.launches for each in own.measured if each.estimate.id in found.of]
     about = _about(printed.derivation, found, judged) if printed.derivation else ()
-    flawed = own.flaw if found.of else ""
-    return _Own(found.quantity, derived.is_sure(found, own), "", min(used, default=0), about, flaw=flawed)
+    is_sure = derived.is_sure(found, own)
+    return _Own(found.quantity, is_sure, "", min(used, default=0), about, flaw=own.flaw(found.of))
 
 
 def _beginning(name: str, judged: Sequence[Judged]) -> tuple[int, ...]:

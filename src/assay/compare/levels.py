@@ -7,6 +7,7 @@ import msgspec
 from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.evidence import Evidence
+from assay.analyse.flaws import is_misplaced
 from assay.analyse.models import models
 from assay.analyse.statistics import median_interval
 from assay.compare.environment import differences, refuse_undeclared
@@ -147,7 +148,7 @@ def _case(figure: Measured) -> tuple[str, str, str]:
 
 
 def _of_runs(of: Sequence[tuple[int, Measured]]) -> Measured:
-    """A figure whose launches are the values of runs."""
+    """A figure whose launches are the values of runs; it is misplaced if it was in one of them."""
     having = [(block, each.estimate) for block, each in of if each.estimate.median is not None]
     if not having:
         return of[-1][1]
@@ -156,6 +157,7 @@ def _of_runs(of: Sequence[tuple[int, Measured]]) -> Measured:
     return Measured(
         msgspec.structs.replace(
             last,
+            placement=next((each.placement for _, each in having if is_misplaced(each)), last.placement),
             value=median_interval([each.value for each in launches], last.unit),
             launches=len(launches),
             disturbed=sum(bool(each.disturbed) for _, each in having),

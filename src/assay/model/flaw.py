@@ -1,4 +1,4 @@
-"""Why the figures of a run are not to be used."""
+"""Why figures of a run are not to be used."""
 
 from typing import Final, Literal
 

@@ -49,7 +49,8 @@ def typed(text: str, run: Run, more: tuple[str, ...] = (), needed: Mapping[str, 
             return _shown(text, run)
         return _completed(text, run, more, needed)
     if isinstance(text, Joined):
-        return texts.joined(text.separator, [typed(part, run, more, needed) for part in text.parts])
+        parts = [typed(part, run, more, needed) for part in text.parts]
+        return texts.listed(parts) if text.separator is texts.AND else texts.joined(text.separator, parts)
     if isinstance(text, Phrase):
         parameters = {
             name: typed(value, run, more, needed) if isinstance(value, str) else value

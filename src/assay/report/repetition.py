@@ -76,6 +76,7 @@ def counted(found: Repetition) -> Text:
     """How many conclusions hold: `31 conclusions of leo: 9 hold, 17 do not hold, 5 cannot be told.`.
 
     Of a publication itself, numbers that it prints alone are counted apart: they have no figures to be judged by.
+    Those on figures that are not to be used are told after the others.
     """
     truths = [each.truth for each in found.conclusions]
     subject = text(
@@ -89,7 +90,9 @@ def counted(found: Repetition) -> Text:
             text("{count} holds by its figures|{count} hold by its figures", count=held),
             text("{count} is printed without figures|{count} are printed without figures", count=alone),
         )
-    return text("{conclusions}: {counts}.", conclusions=subject, counts=joined(", ", counts))
+    told = text("{conclusions}: {counts}.", conclusions=subject, counts=joined(", ", counts))
+    unusable = sum(bool(each.flaw) for each in found.conclusions)
+    return joined(" ", (told, text("Do not use {count} of these.", count=unusable))) if unusable else told
 
 
 def of_truth(found: Repetition, truth: Truth) -> tuple[Judged, ...]:

@@ -23,7 +23,7 @@ _ALSO = 0.1
 _ONCE = 1.5
 #: Headers exceed the bytes of tiny messages: messages of at least this size prove a path.
 _TELLING_BYTES = 4096
-#: Figures that are listed as evidence.
+#: Figures that are listed as evidence of one machine.
 _SHOWN = 3
 #: Another cause of moving counters.
 _OTHERS = text("another program used the interfaces at the same time")
@@ -70,7 +70,7 @@ class _Check(msgspec.Struct, frozen=True, kw_only=True):
             ":".join(filter(None, (asked, self.subject))),
             claim=filled(self.claim, words),
             severity=self.severity,
-            evidence=tuple(each.id for each in shown[:_SHOWN]),
+            evidence=tuple(each.id for each in shown),
             numbers=numbers(statistic, self.border),
             statistic=joined(", ", (filled(self.measure, words), counted)),
             rivals=(self.rival,),
