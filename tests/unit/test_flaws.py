@@ -127,4 +127,5 @@ def test_the_json_of_a_disturbed_run_has_its_flaw(tmp_path: Path, monkeypatch: p
     assert shown() == ("", {""})
     run = store.load(path)
     monkeypatch.setattr(store, "load", lambda _: moved_cores(run, len(run.launches) // 2 + 1))
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "without what was shown"))
     assert shown() == ("disturbed", {"disturbed"})
