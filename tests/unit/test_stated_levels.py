@@ -62,7 +62,7 @@ def test_a_table_is_used_by_its_names_and_a_variable_keeps_its_colons() -> None:
         (f"c-states=enabled:{SLEEP}|enabled:{WAKE}", "a level of 'c-states' is given twice"),
         (f"c-states=enabled:{SLEEP}", "'c-states' needs two levels or more"),
         ("x=a:echo 'b c|d:echo e", "cannot split the command"),
-        ("x=a:echo 1 > /f|b:echo 2", "'>' in the command 'echo 1 > /f' of --vary x is a word of a shell"),
+        ("x=a:echo 1 > /f|b:echo 2", "'>' in the command 'echo 1 > /f' of 'x' is for a shell"),
         ("memori=bind:0,bind:1", "nothing is called 'memori'"),
         ("network=a:up eth0|b:up eth1", "nothing is called 'network'"),
         ("../x=a:echo 1|b:echo 2", "nothing is called '../x'"),

@@ -10,6 +10,7 @@ from assay.report import formatting, solution
 from assay.report.declared import Scene
 from assay.report.solution import Column, Solutions
 
+_TILE = "tile"
 _PHASE = {"tendencies": text("computing"), "halo": text("messages"), "other": text("other")}
 
 
@@ -19,7 +20,10 @@ def _name(e: Estimate) -> str:
     parts = roles.level_of(e, "copies") == UNCOUPLED  # earlier versions measured copies
     apart = text("parts without messages") if parts else text("independent copies")
     copies = "" if works_together(e.params) else apart
-    return joined(", ", [f"{columns} x {columns // 2}" if columns else "", solution.placed(e, copies)])
+    usual = next((axis.default for axis in e.declared.axes if axis.name == _TILE), None)
+    tile = e.params.get(_TILE, usual)
+    tiles = "" if tile == usual else text("tiles of {columns} columns", columns=str(tile))
+    return joined(", ", [f"{columns} x {columns // 2}" if columns else "", solution.placed(e, copies), tiles])
 
 
 def _of(head: str, metric: str) -> Column:
