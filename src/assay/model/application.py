@@ -151,6 +151,40 @@ class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sha256: str = ""
 
 
+class Counterpart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The figure of Assay's benchmark that is the same quantity as a figure of the program.
+
+    Attributes:
+        kernel: of the benchmark.
+        metric: of that kernel.
+        axes: axis -> its value; the axes of the whole table hold as well.
+    """
+
+    kernel: str
+    metric: str
+    axes: dict[str, ParamValue] = {}
+
+
+class Beside(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Assay's benchmark that measures what the program measures: the study `beside:NAME` measures both.
+
+    A parameter of the program that has the name of an axis has its meaning: both get the same values.
+
+    Attributes:
+        benchmark: its name.
+        figures: figure of the program -> that of the benchmark.
+        axes: axis of the benchmark, or parameter of the program, -> the values to measure.
+        differs: in which the two differ by necessity, a sentence each.
+        suite: the name of several programs that are measured by one command: `osu`.
+    """
+
+    benchmark: str
+    figures: Annotated[dict[str, Counterpart], msgspec.Meta(min_length=1)]
+    axes: dict[str, tuple[ParamValue, ...] | ParamValue] = {}
+    differs: tuple[str, ...] = ()
+    suite: str = ""
+
+
 class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The table `[application]`.
 
@@ -174,6 +208,7 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         memory: memory of each rank, for plans.
         placements: placement words if a study names none.
         launches: launches of each case.
+        beside: Assay's benchmark of the same; None if there is none.
         name: name of the benchmark; by default that of the file.
     """
 
@@ -196,6 +231,7 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     memory: str = "64M"
     placements: tuple[str, ...] = ()
     launches: Annotated[int, msgspec.Meta(ge=1)] = 6
+    beside: Beside | None = None
     name: str = ""
 
     @property
@@ -298,6 +334,9 @@ def _contradictions(app: Application) -> Iterator[str]:
         yield from _wrong_check(app, check)
     for name, each in app.inputs.items():
         yield from _wrong_input(name, each)
+    for name in app.beside.figures if app.beside else ():
+        if name not in app.figures:
+            yield f"'{name}' in beside is no figure of the program; known: {', '.join(app.figures)}"
 
 
 def _wrong_names(app: Application) -> Iterator[str]:

@@ -13,11 +13,11 @@ from assay.catalogue import application_files, benchmarks, topics
 from assay.model import strict
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study
-from assay.studies import like, scaling
+from assay.studies import beside, like, scaling
 
 _FOLDER = Path(__file__).parent
 #: Generated studies: the word before the colon -> function that makes the study.
-_KINDS = {"scale": scaling.study, "like": like.study}
+_KINDS = {"scale": scaling.study, "like": like.study, "beside": beside.study}
 
 
 @cache
@@ -41,7 +41,8 @@ def get(name_or_path: str, sweeps: Sequence[str] = ()) -> Study:
     """A stored study by its name, a user's own by the path of its TOML file, or another program's input file.
 
     `scale:NAME` is for a benchmark or the file of an application, with `sweeps` for numbers of ranks, threads and
-    nodes; `like:NAME` repeats a reference.
+    nodes; `like:NAME` repeats a reference; `beside:NAME` measures other programs and
+    Assay's of the same.
 
     Raises:
         UsageError: no such study or file; the file is not TOML, has an unknown key, or lacks one.

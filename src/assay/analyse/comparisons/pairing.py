@@ -7,6 +7,7 @@ from assay.analyse.comparisons.effects import resolution
 from assay.analyse.comparisons.judging import Pair, in_blocks
 from assay.analyse.curves import is_headline, machine_of
 from assay.analyse.estimates import Measured
+from assay.model.application import Beside
 from assay.model.compared import ComparedPair
 from assay.model.comparison import CONTROL
 from assay.model.grouping import grouped
@@ -19,6 +20,8 @@ from assay.model.run import Run
 
 #: Dimensions that are neither an axis nor a factor.
 CORES, MEMORY, CARD = "cores", "memory", "card"
+#: The other program and Assay's, whose figures are declared to be of the same.
+PROGRAM = "program"
 _CORES = ("all", "half", "all-threads", "one-core")
 #: Levels of `card`: cores near the network card, and far from it.
 NEAR, FAR = "near-nic", "far-nic"
@@ -99,6 +102,32 @@ def _named(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor])
     for (name, _), group in groups.items():
         group.sort(key=lambda each: order[name, each[0]])
         yield from _against_base(name, group, varied.get(name), run.machines)
+    for application in run.plan.applications:
+        if application.beside:
+            yield from _beside(application.name, application.beside, measured)
+
+
+def _beside(name: str, beside: Beside, measured: Sequence[Measured]) -> Iterator[Pair]:
+    """Each figure of a program, as the base, with Assay's own of the same: same places, levels and values of axes."""
+
+    def place(estimate: Estimate) -> Hashable:
+        placement = estimate.placement
+        return placement.label, placement.memory, placement.hosts, frozenset(estimate.factors.items())
+
+    theirs = [each for each in measured if each.launches and each.estimate.benchmark == name]
+    ours = grouped(
+        (each for each in measured if each.launches and each.estimate.benchmark == beside.benchmark),
+        lambda each: (each.estimate.kernel, each.estimate.metric, place(each.estimate)),
+    )
+    for b in theirs:
+        figure = beside.figures.get(b.estimate.kernel)
+        if figure is None:
+            continue
+        for a in ours.get((figure.kernel, figure.metric, place(b.estimate)), ()):
+            axes = a.estimate.params
+            wanted = {key: value for key, value in (b.estimate.params | figure.axes).items() if key in axes}
+            if axes.items() >= wanted.items() and a.estimate.unit == b.estimate.unit:
+                yield Pair(a, b, PROGRAM, beside.benchmark, name, varied=True)
 
 
 def _levels(estimate: Estimate, halves: Mapping[str, Word]) -> dict[str, str]:
