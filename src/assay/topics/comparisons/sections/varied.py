@@ -1,5 +1,6 @@
 """What was varied on purpose: paired ratios, their verdicts, and the resolution of the machine."""
 
+from assay.analyse.comparisons import PROGRAM
 from assay.model.comparison import Comparison
 from assay.model.result import Analysis, Estimate
 from assay.model.role_words import usual_axes
@@ -50,7 +51,7 @@ def _varied(scene: Scene) -> tuple[Comparison, ...]:
     return tuple(
         verdicts.speeds(c, known[c.a].better)
         for c in scene.analysis.comparisons
-        if c.varied and not c.is_control and {c.a, c.b} <= shown
+        if c.varied and c.differ != PROGRAM and not c.is_control and {c.a, c.b} <= shown
     )
 
 
