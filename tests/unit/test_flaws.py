@@ -169,6 +169,7 @@ def test_the_figures_of_messages_on_another_network_are_marked_and_no_others(
     assert analysis.flaw == "misnamed"
     (finding,) = (each for each in analysis.findings if each.severity == "problem" and each.rule == "transport")
     assert (finding.id, {*finding.evidence}) == (f"transport:{devices[0]}", astray)
+    assert all((each in finding.claim) == (each in programs) for each in ("pt2pt", "tcp", "hpl"))
     assert analysis.repetition
     known = {each.id for each in analysis.estimates}
     for each in analysis.repetition.conclusions:

@@ -7,6 +7,7 @@ import msgspec
 
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.model import roles
+from assay.model.grouping import grouped
 from assay.model.machine import card_of, is_port
 from assay.model.result import Estimate, Finding, Severity
 from assay.model.run import Run
@@ -38,10 +39,10 @@ class _Check(msgspec.Struct, frozen=True, kw_only=True):
         statistic: of a figure and the requested network.
         shows: whether this statistic of a figure proves the claim.
         border: of the statistic.
-        claim: template; it may name the `_words` of a figure.
+        claim: template; it may name the `_words` of a figure, and the `programs` of all.
         measure: template of the statistic.
-        most: more than this share of the figures must prove it: another program may have used an interface for a
-            moment.
+        alone: whether a figure proves it alone. Of others it needs most of the same program and levels: another
+            program may have used an interface for a moment, and some drivers count seconds later.
         rival: another possible cause.
         next: remedy, by the first figure that proves the claim.
         severity: of the finding.
@@ -54,18 +55,20 @@ class _Check(msgspec.Struct, frozen=True, kw_only=True):
     claim: Text
     measure: Text
     next: Callable[[Estimate, Evidence], str]
-    most: float = _MOST
+    alone: Callable[[Estimate], bool] = lambda _estimate: False
     rival: str = _OTHERS
     severity: Severity = "problem"
 
     def findings(self, figures: Sequence[Estimate], asked: str, evidence: Evidence) -> Iterable[Finding]:
-        """Yield a finding if enough figures that prove a path prove it; its evidence are all on the path."""
+        """Yield a finding if figures prove it; its evidence are all on the path, also those that prove none."""
         telling = [each for each in figures if _tells(each)]
-        shown = [each for each in telling if self.shows(self.statistic(each, asked))]
-        if len(shown) <= self.most * len(telling):
+        alike = grouped(telling, lambda each: (each.benchmark, *each.factors.items()))
+        shown = [each for group in alike.values() for each in self._shown(group, asked)]
+        if not shown:
             return
         statistic = self.statistic(shown[0], asked)
-        words = {**_words(shown[0], asked), "statistic": f"{statistic:.2g}"}
+        programs = listed(dict.fromkeys(each.benchmark for each in shown))
+        words = {**_words(shown[0], asked), "programs": programs, "statistic": f"{statistic:.2g}"}
         counted = text(
             "{some} of {count} similar figure|{some} of {count} similar figures",
             some=len(shown),
@@ -81,6 +84,10 @@ class _Check(msgspec.Struct, frozen=True, kw_only=True):
             rivals=(self.rival,),
             next=self.next(shown[0], evidence),
         )
+
+    def _shown(self, alike: Sequence[Estimate], asked: str) -> list[Estimate]:
+        shown = [each for each in alike if self.shows(self.statistic(each, asked))]
+        return shown if len(shown) > _MOST * len(alike) else list(filter(self.alone, shown))
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
@@ -264,10 +271,13 @@ _ASTRAY = _Check(
     statistic=_share,
     shows=lambda share: share < _MOST,
     border=_MOST,
-    claim=text("Messages should use {asked} but did not: it sent {share} % of their bytes; {counted}."),
+    claim=text(
+        "Messages should use {asked} but did not: it sent {share} % of their bytes; {counted}. These are messages "
+        "of {programs}."
+    ),
     measure=text("bytes sent by {asked} over bytes of all messages {statistic}"),
-    # Another program adds bytes and takes none away.
-    most=0.0,
+    # Another interface counted them: a program beside adds bytes to its own, and takes none away.
+    alone=lambda estimate: _most(estimate) >= _MOST,
     rival=text("the readable counters do not include offloaded traffic of the card"),
     next=_doctor,
 )
@@ -315,9 +325,9 @@ rule = Rule(
     "transport",
     text("Did messages use the requested network?"),
     text(
-        "in all figures the requested interface sent at least {most} of the bytes, in most the others together "
-        "less than {others}; without a request, no two interfaces sent {spread} or more; each host has its own "
-        "boot id",
+        "no other interface sent {most} of the bytes in place of the requested one; in most figures of a program "
+        "it sent at least {most} and the others together less than {others}; without a request, no two interfaces "
+        "sent {spread} or more; each host has its own boot id",
         most=f"{_MOST}",
         others=f"{_ALSO}",
         spread=f"{_SPREAD}",
