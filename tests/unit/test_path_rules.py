@@ -141,6 +141,17 @@ def test_uncounted_bytes_of_one_program_are_not_outvoted_by_another(both: Eviden
     assert {*finding.evidence} == {name for name, benchmark in benchmarks.items() if benchmark == astray}
 
 
+def test_small_messages_of_sockets_do_not_go_with_an_mpi(both: Evidence) -> None:
+    def shares(e: Estimate) -> dict[str, float] | None:
+        if e.benchmark == "tcp":
+            return {"eth1": 9.0} if int(e.params["bytes"]) < 4096 else None
+        return {"eth0": 1.0}
+
+    (finding,) = carried(both, shares)
+    benchmarks = {each.estimate.id: each.estimate.benchmark for each in both.measured}
+    assert {*finding.evidence} == {name for name, benchmark in benchmarks.items() if benchmark == "pt2pt"}
+
+
 @pytest.mark.parametrize(("second", "heard"), [(0.149, False), (0.15, True)])
 def test_without_a_request_two_interfaces_of_15_percent_share_the_messages(
     chosen: Evidence, second: float, *, heard: bool
