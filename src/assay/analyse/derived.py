@@ -90,9 +90,7 @@ def evaluate(
         return value(derivation.a, figures, others)
     both = _within_node(derivation.a, derivation.b, figures)
     a, b = both or (value(operand, figures, others) for operand in derivation.operands)
-    return _combined(derivation.operation, a, b, unit, _between(a, b, others))._replace(
-        choices=(*a.choices, *b.choices)
-    )
+    return _combined(derivation.operation, a, b, unit, _between(a, b, others))._replace(choices=_choices(a, b))
 
 
 def _within_node(a: Operand, b: Operand, figures: Figures) -> tuple[Value, Value] | None:
@@ -128,6 +126,18 @@ def value(operand: Operand, figures: Figures, others: Mapping[str, Figures] = {}
 def _chosen(taken: Measured, among: Sequence[Measured], operand: Operand, run: Run) -> Value:
     """The value of one of several figures, with what tells it from the others."""
     return _value(taken, operand, run)._replace(choices=(_choice(taken.estimate, among),))
+
+
+def _choices(a: Value, b: Value) -> tuple[Choice, ...]:
+    """What tells both from others; both name their memory if one was chosen by it and they differ in it."""
+    choices = (*a.choices, *b.choices)
+    if not (a.measured and b.measured and any(each.memory for each in choices)):
+        return choices
+    memories = [each.estimate.placement.memory for each in (a.measured, b.measured)]
+    if len(set(memories)) == 1:
+        return choices
+    named = zip(choices, memories, strict=True)
+    return tuple(msgspec.structs.replace(each, memory=memory) for each, memory in named)
 
 
 def _choice(taken: Estimate, among: Iterable[Measured]) -> Choice:

@@ -135,11 +135,12 @@ def figures(judged: Judged) -> str:
 
 def chosen(judged: Judged) -> str:
     """Where the figures of the run were the best, or the largest: `64 KiB`, `1 MiB against 64 KiB`; else empty."""
-    # Where one side names its memory, so does the other one: first touch is a choice, too.
+    # First touch is a choice where the other side has another one.
     has_memory = any(each.memory not in {"", _USUAL_MEMORY} for each in judged.choices)
     words = [_place(each, has_memory=has_memory) for each in judged.choices]
-    shared = [word for word in words[0] if all(word in each for each in words)] if len(words) > 1 else []
     several = len({each.benchmark for each in judged.choices}) > 1
+    both = [] if several else words[1:]
+    shared = [word for word in words[0] if all(word in each for each in both)] if both else []
     apart = []
     for each, own in zip(judged.choices, words, strict=True):
         alone = joined(", ", (word for word in own if word not in shared))
@@ -161,7 +162,7 @@ def _place(choice: Choice, *, has_memory: bool) -> list[str]:
     )
     levels = (f"{name} {level}" for name, level in choice.factors.items())
     place = places.cores(choice.placement) if choice.placement else ""
-    memory = (choice.memory or _USUAL_MEMORY) if has_memory else ""
+    memory = choice.memory if has_memory else ""
     return [each for each in (place, memory, *axes, *levels, *choice.hosts) if each]
 
 

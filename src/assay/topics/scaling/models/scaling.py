@@ -302,13 +302,16 @@ def _problem(estimate: Estimate, chosen: set[str]) -> _Problem:
 
 
 def _members(rates: Sequence[Measured], copies: str) -> Iterator[_Member]:
-    """Yield each placement; for programs that run separately on each host the first host, and all together."""
+    """Yield each placement; for programs that run separately on each host the first host, and all together.
+
+    Of such a program each host has a copy: together they solve no larger problem, and no problem sooner.
+    """
     for by_host in grouped(rates, lambda each: each.estimate.case).values():
         first = by_host[0]
         apart = first.estimate.params.get(copies) in APART
         yield _member((first,), copies=apart)
         if len(by_host) > 1:
-            yield _member(by_host, copies=apart)
+            yield _member(by_host, copies=True)
 
 
 def _member(measured: Sequence[Measured], *, copies: bool) -> _Member:
