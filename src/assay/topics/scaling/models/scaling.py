@@ -79,6 +79,7 @@ class Scaling(Model, frozen=True, kw_only=True, tag=LAW):
         return tuple(
             LawFigure(SPEED_UP, each.estimates[0], {"cores": each.cores, "nodes": each.nodes}, each.speed_up)
             for each in self.steps
+            if not each.copies
         )
 
 
