@@ -147,6 +147,8 @@ def test_the_course_of_the_serial_fraction_needs_separate_intervals() -> None:
     assert course((step(2, 1.5), step(8, 7.0))) == "falls"
     assert course((step(2, 1.9, wide=0.05), step(4, 3.4, wide=0.05))) == "constant"
     assert course((step(2, 1.9),)) == ""
+    assert course((step(2, 1.9), step(2, 1.8))) == ""
+    assert course((step(2, 2.0, wide=0.05), step(4, 3.95, wide=0.05))) == "none"
 
 
 def test_each_larger_number_of_cores_is_a_round_of_its_own() -> None:

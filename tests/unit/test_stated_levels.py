@@ -64,8 +64,17 @@ def test_a_table_is_used_by_its_names_and_a_variable_keeps_its_colons() -> None:
         ("x=a:echo 'b c|d:echo e", "cannot split the command"),
         ("x=a:echo 1 > /f|b:echo 2", "'>' in the command 'echo 1 > /f' of 'x' is for a shell"),
         ("memori=bind:0,bind:1", "nothing is called 'memori'"),
-        ("network=a:up eth0|b:up eth1", "nothing is called 'network'"),
-        ("../x=a:echo 1|b:echo 2", "nothing is called '../x'"),
+        ("network=a:up eth0|b:up eth1", "'network' cannot be the name of a factor"),
+        ("../x=a:echo 1|b:echo 2", "'../x' cannot be the name of a factor"),
+        ("turbo boost=on:set -b 0|off:set -b 1", "'turbo boost' cannot be the name of a factor"),
+        ("x=a:echo ~/y|b:echo 2", "'~/y' in the command"),
+        ("x=a:A=1 echo|b:echo 2", "'A=' in the command"),
+        ("x=a:echo [ab]|b:echo 2", "'[ab]' in the command"),
+        ("x=a:echo {1,2}|b:echo 2", "'{1,2}' in the command"),
+        ("x=a:echo 1 # no|b:echo 2", "'#' in the command"),
+        ("x=a:echo 1\necho 2|b:echo 2", "'\n' in the command"),
+        ("x=a:echo 1|b:''", "level 'b' of --vary x has no command"),
+        ("mtu=a:ip link set DEVICE mtu 9000|b:ip link set DEVICE mtu 1500", "DEVICE in the command"),
         ("stores=a:echo 1|b:echo 2", "stream has no stores 'a:echo 1'"),
     ],
 )
@@ -74,6 +83,19 @@ def test_what_is_no_command_is_refused(request_: str, what: str) -> None:
         parsed(request_)
     assert refused.value.what.startswith(what)
     assert refused.value.remedy
+
+
+def test_the_name_of_a_remedy_is_one_that_is_accepted() -> None:
+    for request in ("turbo boost=on:set -b 0|off:set -b 1", "network=a:up eth0|b:up eth1"):
+        with pytest.raises(UsageError) as refused:
+            parsed(request)
+        name = shlex.split(refused.value.remedy)[1].partition("=")[0]
+        assert parsed(f"{name}=a:echo 1|b:echo 2").name == name
+
+
+def test_what_a_shell_leaves_as_it_is_is_accepted() -> None:
+    command = "find /x -name '*.y' -exec echo {} ';' --set=a~b c#d 'x[1]'"
+    assert parsed(f"x=a:{command}|b:echo 2").commands["a"] == command
 
 
 def test_the_plan_prints_the_whole_command_quoted() -> None:

@@ -36,8 +36,10 @@ _HELP = "assay run STUDY --vary memory=first-touch,interleave"
 #: `LEVEL:COMMAND`, of a command with further words or a path: `bind:0` is none. The name becomes one of a file.
 _STATED = re.compile(r"[^:]+:\s*(?:/|\S+[\s/]).*")
 _NAME = re.compile(r"[A-Za-z][\w.-]*")
-#: What a shell would not give to the command as it is: operators, variables, names of files.
-_OF_SHELL = re.compile(r"[|&;<>()]+|[$`*?]\w*")
+#: What a shell would not give to the command as it is: operators, variables, names of files, lists, comments.
+_OF_SHELL = re.compile(r"[|&;<>()\n]+|[$`*?]\w*|\[\S*?\]|\{\S*?(?:,|\.\.)\S*?\}|(?<!\S)[~#]\S*|^[A-Za-z_]\w*=")
+#: Stands for an interface in commands that are printed.
+_DEVICE = re.compile(r"\bDEVICE\b")
 #: Behind a backslash or between quotes; a shell replaces variables between double quotes as well.
 _QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 _IN_DOUBLE = re.compile(r"\\.|[^$`]", re.DOTALL)
@@ -125,7 +127,8 @@ def _factor(
             )
         return _of_configuration(own[name], levels)
     if not having:
-        return _of_variable(name, levels, _unknown(name, levels, own, measured))
+        unknown = _misnamed(name) if stated else _unknown(name, levels, own, measured)
+        return _of_variable(name, levels, unknown)
     words = [_word(level, having) for level in _checked_levels(name, levels)]
     return Factor(axis, _checked_levels(name, tuple(words)), "axis", benchmark=benchmark)
 
@@ -255,6 +258,12 @@ def _check_shell(command: str, name: str) -> None:
             why="commands are started without a shell; an argument with such a character is quoted",
             remedy=f"a script with this command, or: sh -c {shlex.quote(command)}",
         )
+    if _DEVICE.search(command):
+        raise UsageError(
+            f"DEVICE in the command '{command}' of '{name}' is the name of no interface",
+            why="it stands for an interface of your nodes",
+            remedy=f"assay discover   # then: {command.replace('DEVICE', 'eth0')}, with yours",
+        )
 
 
 def _of_commands(name: str, levels: tuple[str, ...]) -> Factor:
@@ -263,7 +272,7 @@ def _of_commands(name: str, levels: tuple[str, ...]) -> Factor:
     where = f"--vary {name}"
     remedy = f"--vary '{name}=A:COMMAND|B:COMMAND'   # a | within quotes separates levels as well: use a script"
     for level, command in stated.items():
-        if not command:
+        if not command.strip("\"' "):
             raise UsageError(
                 f"level '{level}' of {where} has no command",
                 why="each level is LEVEL:COMMAND, and a | separates them",
@@ -297,6 +306,16 @@ def _unknown(
         why += f"; a command has several words or is a path, '{words[0]}' is neither"
         remedy = f"write the paths of commands: --vary '{name}=A:/PATH/{words[0]}|B:/PATH/{words[-1]}'"
     return UsageError(f"nothing is called '{name}' that could be varied here", why=why, remedy=remedy)
+
+
+def _misnamed(name: str) -> UsageError:
+    """Why levels with commands cannot have this name."""
+    taken = f"'{name}' is a word of Assay's own"
+    why = taken if _NAME.fullmatch(name) else "a name is a letter, then letters, digits, '.', '-' and '_'"
+    free = re.sub(r"[^\w.-]+", "-", name.strip()).lstrip("-._0123456789") or "setting"
+    free = f"my-{free}" if free == name else free
+    remedy = f"--vary '{free}=A:COMMAND|B:COMMAND'"
+    return UsageError(f"'{name}' cannot be the name of a factor", why=why, remedy=remedy)
 
 
 def apply(measure: Measure, factors: Iterable[Factor]) -> Measure:

@@ -1,5 +1,6 @@
 """The page of `assay plan`: cases, placements, what is left out, order and cost."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
@@ -288,13 +289,15 @@ _CLOCKS: dict[Clock, str] = {
 
 def order_and_cost(plan: Plan) -> list[str]:
     """Lines on the order of a plan and its cost."""
-    measured = len(plan.studied)
+    numbers = Counter(case.launches or plan.launches for case in plan.studied)
+    cases = " and ".join(
+        f"{count_of(number, 'case')}, {count_of(launches, 'launch')} each" for launches, number in numbers.items()
+    )
     in_each = count_of(sum(launch.block == 0 for launch in plan.order) - 1, "launch")
-    launches = count_of(plan.launches, "launch")
     probe = f"cpus {plan.probe_cpus[0]} and {plan.probe_cpus[1]}" if plan.probe_cpus else "none: one core"
     within = f"{100 * plan.precision:.3g} %"
     lines = [
-        f"{count_of(measured, 'case')}, {launches} each, sampled to a precision of {within}",
+        f"{cases}, sampled to a precision of {within}",
         f"{count_of(plan.launches, 'block')} of about {in_each} in random order (seed {plan.seed})",
         "sentinel, a small fixed kernel, before each block and after the last",
         f"cache-line probe around every launch: {probe}",

@@ -140,18 +140,20 @@ def ratio(step: Step, member: Measured, base: Measured) -> Ratio:
     return Ratio(step, Measured(msgspec.structs.replace(member.estimate, value=value), launches))
 
 
-Course = Literal["constant", "rises", "falls", ""]
+Course = Literal["constant", "rises", "falls", "none", ""]
 
 
 def course(steps: Sequence[Step]) -> Course:
-    """Return how the serial fraction changes from the fewest cores to the most; empty with fewer than two."""
-    fractions = [each.serial for each in steps if each.serial]
-    if len(fractions) <= 1:
+    """Return how the serial fraction changes from the fewest cores to the most; empty for one number of cores."""
+    fractions = [(each.cores, each.serial) for each in steps if each.serial]
+    if len({cores for cores, _ in fractions}) <= 1:
         return ""
-    first, last = fractions[0], fractions[-1]
+    (_, first), (_, last) = fractions[0], fractions[-1]
     if last.lo > first.hi:
         return "rises"
-    return "falls" if last.hi < first.lo else "constant"
+    if last.hi < first.lo:
+        return "falls"
+    return "constant" if last.lo > 0 else "none"
 
 
 def universal(ratios: Sequence[Ratio], base_cores: int) -> Iterator[Universal]:

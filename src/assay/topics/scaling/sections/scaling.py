@@ -222,6 +222,7 @@ def _courses() -> dict[str, str]:
     return {
         "": "",
         "constant": text("constant within its interval: a part of the work is serial"),
+        "none": text("its interval reaches 0: no serial part is certain"),
         "rises": text("rises: overhead of messages, waiting or shared memory grows with the cores"),
         "falls": text("falls: parts become smaller and caches hold more of them, or the base is slow"),
     }
