@@ -344,9 +344,11 @@ declared = Declared(
             optional={4, 5, 9, 10},
         ),
         Listing(
-            text("Programs without messages between them: the rate of all over that of one; none solves sooner"),
+            text(
+                "Programs without messages between them: the rate of all / that of one; no problem is solved sooner"
+            ),
             headings(
-                "Problem", "Placement", "Nodes", "Cores", "Rate of one", "All over one", "Interval", "Efficiency"
+                "Problem", "Placement", "Nodes", "Cores", "Rate of one", "All / one", "Interval", "Efficiency"
             ),
             _copy_rows,
             {2, 3, 4, 5, 6, 7},
