@@ -73,13 +73,13 @@ class Scaling(Model, frozen=True, kw_only=True, tag=LAW):
 
     @property
     def figures(self) -> tuple[LawFigure, ...]:
-        """Speed-ups of one problem over one core; others are not published."""
+        """Speed-ups over one core, of one program on all its nodes; others are not published."""
         if self.base_cores > 1 or self.grows or self.weak:
             return ()
         return tuple(
             LawFigure(SPEED_UP, each.estimates[0], {"cores": each.cores, "nodes": each.nodes}, each.speed_up)
             for each in self.steps
-            if not each.copies
+            if len(each.estimates) == 1
         )
 
 

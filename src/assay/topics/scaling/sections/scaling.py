@@ -344,9 +344,7 @@ declared = Declared(
             optional={4, 5, 9, 10},
         ),
         Listing(
-            text(
-                "Programs without messages between them: the rate of all / that of one; no problem is solved sooner"
-            ),
+            text("Programs without messages between them: rate of all / rate of one; no problem is solved sooner"),
             headings(
                 "Problem", "Placement", "Nodes", "Cores", "Rate of one", "All / one", "Interval", "Efficiency"
             ),
