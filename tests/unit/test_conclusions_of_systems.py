@@ -194,6 +194,20 @@ def test_the_ratio_of_two_systems_is_that_of_the_comparison_of_the_two_runs() ->
     assert latency.quantity.has_interval
 
 
+def test_earlier_runs_of_either_machine_replace_the_assumption() -> None:
+    leo, sci = (store.load(path) for path in (LEO, SCI))
+    for machine in (leo, sci):
+        earlier = [  # three equal runs: this machine does not vary
+            replace(machine, info=replace(machine.info, id=f"earlier-{day}", started=f"2026-11-0{day}T10:00:00Z"))
+            for day in range(1, 4)
+        ]
+        (found,) = repetitions(sides([leo, sci], {}, DECLARED, earlier))
+        latency = next(each for each in found.conclusions if each.conclusion.says.startswith(LATENCY))
+        assert latency.quantity
+        assert latency.quantity.has_interval
+        assert 0 < latency.quantity.hi - latency.quantity.lo < 0.05  # 1.43 to 1.59 by the assumption
+
+
 def test_runs_that_hardly_vary_make_the_interval_narrower_and_the_sentence_is_decided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
