@@ -55,9 +55,35 @@ def test_what_is_alike_is_not_named() -> None:
         ((Choice("hpl", {"n": 10000}), Choice("hpl")), "n 10,000"),
         ((Choice("stream", placement="one-core", hosts=("n3",)), Choice("stream")), "one core, n3"),
         ((Choice("weather", {"nodes": 8}),), "8 nodes"),
+        (
+            (
+                Choice("stream", memory="bind:1", hosts=("n1",)),
+                Choice("stream", memory="first-touch", hosts=("n1",)),
+            ),
+            "bind:1 against first-touch, n1",
+        ),
+        (
+            (Choice("stream", memory="bind:1", hosts=("n1",)), Choice("stream", memory="bind:0", hosts=("n2",))),
+            "bind:1, n1 against bind:0, n2",
+        ),
+        ((Choice("stream", memory="first-touch", hosts=("n1",)),), "n1"),
         ((), ""),
     ],
 )
 def test_a_choice_is_said_once(choices: tuple[Choice, ...], shown: str) -> None:
     found = replace(judged("like-hpcdiy-gbe", "Gigabit Ethernet"), choices=choices)
     assert repetition.chosen(found) == shown
+
+
+@pytest.mark.parametrize(
+    "begin", ["memory of the same socket is up to 30", "whether memory of the other socket is"]
+)
+def test_where_one_side_was_chosen_by_its_memory_both_name_theirs(begin: str) -> None:
+    analysis = analyse(store.load(GALLERY / "like-epyc-7601.tar.xz"))
+    assert analysis.repetition
+    found = next(each for each in analysis.repetition.conclusions if each.conclusion.says.startswith(begin))
+    figures = {each.id: each.placement for each in analysis.estimates}
+    a, b = (figures[name] for name in found.of)
+    assert a.memory != b.memory
+    assert a.hosts == b.hosts
+    assert repetition.chosen(found) == f"{a.memory} against {b.memory}, {a.hosts[0]}"

@@ -2,6 +2,7 @@
 
 import html
 import json
+import math
 import re
 from pathlib import Path
 
@@ -10,15 +11,21 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from assay import store
-from assay.analyse import analyse, examine
+from assay.analyse import analyse, derived, examine
+from assay.analyse.derived import Value
 from assay.analyse.estimates import Measured
+from assay.analyse.history import BetweenRuns, History
 from assay.analyse.repetition import repeated
+from assay.analyse.statistics import median_interval
 from assay.cli import assay
 from assay.compare import page
 from assay.compare.meeting import Declared
 from assay.compare.repetitions import repetitions
+from assay.compare.runs import run_logs
 from assay.compare.sides import sides
-from assay.model.conclusion import Judged
+from assay.model.conclusion import Judged, Region
+from assay.model.quantity import exact
+from assay.model.run import Run
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 LEO, SCI = GALLERY / "like-leo-simulated.tar.xz", GALLERY / "like-sci.tar.xz"
@@ -49,7 +56,7 @@ def test_two_runs_in_any_order_judge_what_is_said_of_two_systems() -> None:
             assert (number, judged.truth) == (9.5, "cannot be told")
             continue
         assert judged.truth in {"holds", "does not hold"}
-        assert judged.quantity.has_interval or judged.quantity.basis == "derived"
+        assert judged.quantity.has_interval
         assert len(set(judged.of)) == 2
     for judged in found.conclusions:
         assert "sci" in {each.reference for each in judged.conclusion.quantity.operands}
@@ -97,22 +104,178 @@ def test_what_is_not_compared_names_a_command_with_the_nodes_of_the_run_and_whos
 def test_of_two_systems_the_one_with_the_wider_interval_is_measured_longer(wider: str, other: str) -> None:
     found = {each.run.plan.reference: each for each in (examine(store.load(path)) for path in (SCI, LEO))}
     found[wider] = replace(found[wider], measured=tuple(map(widened, found[wider].measured)))
-    judged = repeated(found["leo"], "leo", {}, {"sci": found["sci"]}).conclusions
-    (latency,) = (
-        each for each in judged if each.conclusion.says.startswith("the latency of MPI over SCI is about 1.5")
-    )
-    assert latency.doubt == "straddles"
-    assert latency.command.startswith(f"assay run like:{wider} --launches 12 ")
-    assert latency.run == found[wider].run.info.id != found[other].run.info.id
+    # Runs that are known to vary little leave launches; how they vary is else assumed from the launches, and more.
+    for between, command in (({"sci": varying(0.001)}, " --launches 12 "), ({}, "")):
+        judged = repeated(found["leo"], "leo", {}, {"sci": found["sci"]}, between).conclusions
+        (latency,) = (each for each in judged if each.conclusion.says.startswith(LATENCY))
+        assert latency.doubt == "straddles"
+        assert latency.command.startswith(f"assay run like:{wider}{command}")
+        assert ("--launches" in latency.command) is bool(command)
+        assert latency.run == found[wider].run.info.id != found[other].run.info.id
 
 
 def widened(one: Measured) -> Measured:
-    """The figure with an interval from a half of it to twice as much."""
+    """The figure with an interval from a half of it to twice as much, as its launches."""
     value = one.estimate.value
     if value is None or not value.has_interval:
         return one
     wide = replace(value, lo=value.value / 2, hi=value.value * 2)
-    return Measured(replace(one.estimate, value=wide), one.launches)
+    spread = (replace(each, value=each.value * 2.0 ** (at % 3 - 1)) for at, each in enumerate(one.launches))
+    return Measured(replace(one.estimate, value=wide), tuple(spread))
+
+
+BANDWIDTH, LATENCY = "large messages over SCI are about 3", "the latency of MPI over SCI is about 1.5"
+
+
+def of_systems(
+    monkeypatch: pytest.MonkeyPatch, region: Region, launches: int = 6, between: BetweenRuns | None = None
+) -> Judged:
+    """The sentence about large messages with another region, of so many launches on SCI."""
+    load = store.load
+
+    def planted(path: Path) -> Run:
+        run = load(path)
+        if run.imported is None or run.info.id != "leo":
+            return run
+        rules = (
+            replace(rule, region=region) if rule.says.startswith(BANDWIDTH) else rule
+            for rule in run.imported.conclusions
+        )
+        return replace(run, imported=replace(run.imported, conclusions=tuple(rules)))
+
+    leo, sci = (examine(store.load(path)) for path in (LEO, SCI))
+    sci = replace(sci, measured=tuple(replace_launches(each, launches) for each in sci.measured))
+    monkeypatch.setattr(store, "load", planted)
+    known = {} if between is None else {"sci": between}
+    judged = repeated(leo, "leo", {}, {"sci": sci}, known).conclusions
+    return next(each for each in judged if each.conclusion.says.startswith(BANDWIDTH))
+
+
+def replace_launches(one: Measured, count: int) -> Measured:
+    """The figure with its first launches only."""
+    if count >= len(one.launches) or one.estimate.value is None:
+        return one
+    kept = one.launches[:count]
+    value = median_interval([each.value for each in kept], one.estimate.unit)
+    return Measured(replace(one.estimate, value=value, launches=count), kept)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "truth"),
+    [
+        (2.7, 3.3, "holds"),
+        (2.925, 3.575, "cannot be told"),  # the launches alone, 2.99 to 3.04, lie in it; the interval does not
+        (3.1, 3.3, "cannot be told"),  # and beyond all launches, but within what runs vary
+        (3.3, 3.6, "does not hold"),
+    ],
+)
+def test_two_systems_are_judged_by_an_interval_with_the_variance_between_runs(
+    monkeypatch: pytest.MonkeyPatch, least: float, most: float, truth: str
+) -> None:
+    judged = of_systems(monkeypatch, Region(least, most))
+    assert judged.quantity
+    assert judged.quantity.has_interval
+    assert judged.quantity.parts == pytest.approx((3.02, 2.85, 3.19), abs=0.01)
+    assert judged.truth == truth
+    if truth == "cannot be told":  # no number of launches decides what an assumption makes wide
+        assert judged.doubt == "straddles"
+        assert judged.command == "assay run like:sci"
+        assert "3 other runs" in judged.detail
+
+
+def test_the_ratio_of_two_systems_is_that_of_the_comparison_of_the_two_runs() -> None:
+    compared = sides([store.load(SCI), store.load(LEO)], {}, DECLARED)
+    (found,) = repetitions(compared)
+    latency = next(each for each in found.conclusions if each.conclusion.says.startswith(LATENCY))
+    assert latency.quantity
+    points = [point for pair in compared.found.pairs if pair.differ == "run" for point in pair.points]
+    numbers = [point.comparison.inverse().value for point in points if point.comparison.a in latency.of]
+    assert any(each.parts == pytest.approx(latency.quantity.parts) for each in numbers)
+    assert latency.quantity.has_interval
+
+
+def test_earlier_runs_of_either_machine_replace_the_assumption() -> None:
+    leo, sci = (store.load(path) for path in (LEO, SCI))
+    for machine in (leo, sci):
+        earlier = [  # three equal runs: this machine does not vary
+            replace(machine, info=replace(machine.info, id=f"earlier-{day}", started=f"2026-11-0{day}T10:00:00Z"))
+            for day in range(1, 4)
+        ]
+        (found,) = repetitions(sides([leo, sci], {}, DECLARED, earlier))
+        latency = next(each for each in found.conclusions if each.conclusion.says.startswith(LATENCY))
+        assert latency.quantity
+        assert latency.quantity.has_interval
+        assert 0 < latency.quantity.hi - latency.quantity.lo < 0.05  # 1.43 to 1.59 by the assumption
+
+
+def test_runs_that_hardly_vary_make_the_interval_narrower_and_the_sentence_is_decided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    region = Region(2.925, 3.575)
+    quiet, noisy = (of_systems(monkeypatch, region, between=varying(spread)) for spread in (0.001, 0.05))
+    assert quiet.truth == "holds"
+    assert noisy.truth == "cannot be told"
+    assert noisy.quantity
+    assert quiet.quantity
+    assert noisy.quantity.lo < 2.8
+    assert quiet.quantity.lo > 2.95
+    assert not noisy.command  # neither launches nor other runs decide
+
+
+def varying(spread: float) -> BetweenRuns:
+    """Six earlier runs of both machines, one a day, whose figures vary so much from run to run."""
+
+    def history(of: Path) -> History:
+        logs = run_logs(store.load(of))
+        runs = [
+            logs._replace(
+                run=f"earlier-{at}",
+                values={
+                    name: [each + spread * (-1) ** at for each in values] for name, values in logs.values.items()
+                },
+            )
+            for at in range(6)
+        ]
+        return History(runs)
+
+    return BetweenRuns(history(LEO), history(SCI), same_day=True)
+
+
+@pytest.mark.parametrize(
+    ("launches", "basis", "doubt", "command"),
+    [(4, "interval", "", ""), (3, "range", "launches", "assay run like:sci --launches 6")],
+)
+def test_too_few_launches_make_a_range_that_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch, launches: int, basis: str, doubt: str, command: str
+) -> None:
+    judged = of_systems(monkeypatch, Region(2.5, 3.5), launches)
+    assert judged.quantity
+    assert judged.quantity.basis == basis
+    assert (judged.truth, judged.doubt) == ("cannot be told" if doubt else "holds", doubt)
+    assert judged.command.startswith(command)
+    assert bool(judged.command) is bool(command)
+
+
+def test_a_difference_of_two_systems_varies_as_their_ratio() -> None:
+    leo, sci = (
+        next(
+            each
+            for each in examine(store.load(path)).measured
+            if each.estimate.benchmark == "pt2pt" and each.estimate.metric == "bandwidth" and each.launches
+        )
+        for path in (LEO, SCI)
+    )
+    a, b = (
+        Value(each.estimate.value or exact(0), each.launches, (each.estimate.id,), system=name, measured=each)
+        for each, name in ((leo, ""), (sci, "sci"))
+    )
+    b = b._replace(launches=tuple(replace(each, block=-1 - each.block) for each in b.launches))
+    found = derived._combined("difference", a, b).quantity
+    assert found.has_interval
+    assert found.unit == "B/s"
+    assert found.value == pytest.approx(a.quantity.value - b.quantity.value, rel=0.01)
+    least = 1.96 * 0.02 * math.hypot(a.quantity.value, b.quantity.value)
+    assert least < found.value - found.lo < 1.5 * least
 
 
 def test_beside_their_publication_each_sentence_is_judged_once() -> None:

@@ -153,12 +153,16 @@ def test_a_study_without_messages_has_no_way_to_prove(tmp_path: Path) -> None:
 
 
 def shared(
-    folder: Path, shares: Mapping[str, float], options: Options, speeds: Mapping[str, float] = MappingProxyType({})
+    folder: Path,
+    shares: Mapping[str, float],
+    options: Options,
+    speeds: Mapping[str, float] = MappingProxyType({}),
+    study: Study = STUDY,
 ) -> list[Finding]:
-    """Findings where interfaces of two nodes, of such speeds, sent such shares of the bytes of all messages."""
+    """Findings where interfaces of the nodes, of such speeds, sent such shares of the bytes of all messages."""
 
     def parted(traffic: Traffic) -> Traffic:
-        sent = {name: round(share * traffic.payload / 2) for name, share in shares.items()}
+        sent = {name: round(share * traffic.payload / len(traffic.hosts)) for name, share in shares.items()}
         counted = {name: Counter(count, count) for name, count in sent.items()}
         hosts = tuple(HostTraffic(host.host, host.boot_id, counted) for host in traffic.hosts)
         return msgspec.structs.replace(traffic, hosts=hosts)
@@ -168,7 +172,7 @@ def shared(
             return each
         return msgspec.structs.replace(each, traffic=parted(each.traffic))
 
-    run = store.load(simulated_run(folder, Law(), study=STUDY, options=options))
+    run = store.load(simulated_run(folder, Law(), study=study, options=options))
     launches = tuple(
         msgspec.structs.replace(launch, cases=tuple(map(case, launch.cases))) for launch in run.launches
     )
@@ -225,3 +229,63 @@ def test_what_went_beside_the_network_asked_for_is_told(tmp_path: Path) -> None:
     assert finding.severity == "fact"
     assert finding.numbers["statistic"].value == pytest.approx(0.25)
     assert shared(tmp_path / "b", {"eth1": 1.0, "eth0": 0.08}, TWO) == []
+
+
+PROGRAM = Study("Solutions", "Which way?", (Measure("himeno_mpi", ("all@2",), axes={"size": "M"}),), launches=3)
+
+
+@pytest.mark.parametrize(
+    ("shares", "accused"),
+    [
+        ({"eth0": 0.6, "lo": 0.8}, ["transport:eth1"]),  # the loopback passes messages inside the nodes
+        ({"bond0": 1.04, "eth0": 0.52, "eth2": 0.52}, ["transport:eth1"]),
+        ({"eth1": 0.9, "lo": 0.8}, []),
+        ({"eth1": 0.3, "lo": 0.8}, []),
+        ({"eth1": 0.3, "eth0": 0.1}, []),  # most messages pass inside the nodes
+        ({"eth0": 60.0}, []),  # of few bytes, another program sends more
+        ({}, []),
+    ],
+)
+def test_the_bytes_of_a_program_prove_another_way_where_one_interface_sent_most(
+    tmp_path: Path, shares: Mapping[str, float], accused: list[str]
+) -> None:
+    found = shared(tmp_path, shares, TWO, study=PROGRAM)
+    assert [each.id for each in found if each.status != "not assessed"] == accused
+
+
+def test_a_program_whose_bytes_prove_no_way_goes_with_messages_over_the_same_network(tmp_path: Path) -> None:
+    """Its nodes are those of the messages and more; the sockets beside them prove their own way."""
+    study = Study(
+        "Both",
+        "Which way?",
+        (
+            Measure("pt2pt", ("pair:other-node",), axes={"bytes": (8, 2**16)}),
+            Measure("tcp", ("pair:other-node",), axes={"bytes": (8, 2**16)}),
+            Measure("himeno_mpi", ("all@4",), axes={"size": "M"}),
+        ),
+        launches=3,
+    )
+    nodes = Options(hosts=("n1", "n2", "n3", "n4"), networks={"fast": "eth1", "gbe": "eth0"})
+    run = store.load(simulated_run(tmp_path, Law(), study=study, options=nodes))
+    shares = {"himeno_mpi": {"eth1": 0.3}, "pt2pt": {"eth0": 1.04}}
+
+    def case(each: CaseRecords) -> CaseRecords:
+        planned = run.plan.case(each.header.case)
+        if each.traffic is None or planned.factors["network"] != "fast" or planned.benchmark not in shares:
+            return each
+        payload = each.traffic.payload / len(each.traffic.hosts)
+        sent = {name: round(share * payload) for name, share in shares[planned.benchmark].items()}
+        counted = {name: Counter(count, count) for name, count in sent.items()}
+        hosts = tuple(HostTraffic(host.host, host.boot_id, counted) for host in each.traffic.hosts)
+        return msgspec.structs.replace(each, traffic=msgspec.structs.replace(each.traffic, hosts=hosts))
+
+    launches = tuple(
+        msgspec.structs.replace(launch, cases=tuple(map(case, launch.cases))) for launch in run.launches
+    )
+    analysis = analyse(msgspec.structs.replace(run, launches=launches))
+    (finding,) = (each for each in analysis.findings if each.rule == "transport")
+    figures = [
+        each for each in analysis.estimates if each.median is not None and each.factors["network"] == "fast"
+    ]
+    assert {each.benchmark for each in figures} == {"pt2pt", "tcp", "himeno_mpi"}
+    assert {*finding.evidence} == {each.id for each in figures if each.benchmark in shares}

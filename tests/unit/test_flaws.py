@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,17 @@ from assay import store
 from assay.analyse import conclude, examine
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
+from assay.analyse.flaws import flaws
 from assay.cli import assay
 from assay.model.flaw import Flaw
+from assay.model.plan import Case
 from assay.model.repetition import Repetition
-from assay.model.run import Run
+from assay.model.run import CaseRecords, Run
+from assay.model.traffic import HostTraffic
 from assay.report import html, repetition, terminal
 
-LEO = Path(__file__).parents[2] / "docs" / "gallery" / "like-leo-simulated.tar.xz"
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+LEO, PCCLUSTER = GALLERY / "like-leo-simulated.tar.xz", GALLERY / "like-cs-pccluster2.tar.xz"
 
 
 def misplaced(evidence: Evidence, case: str) -> Evidence:
@@ -37,6 +42,23 @@ def misplaced(evidence: Evidence, case: str) -> Evidence:
         return replace(one, estimate=replace(one.estimate, placement=astray))
 
     return replace(evidence, measured=tuple(map(moved, evidence.measured)))
+
+
+def detoured(run: Run, devices: tuple[str, str], wanted: Callable[[Case], bool]) -> Run:
+    """The run, had the messages of these cases used the second device in place of the first."""
+    asked, took = devices
+
+    def host(one: HostTraffic) -> HostTraffic:
+        counted = one.interfaces
+        return replace(one, interfaces={**counted, asked: counted[took], took: counted[asked]})
+
+    def case(one: CaseRecords) -> CaseRecords:
+        if one.traffic is None or not wanted(run.plan.case(one.header.case)):
+            return one
+        return replace(one, traffic=replace(one.traffic, hosts=tuple(map(host, one.traffic.hosts))))
+
+    launches = (replace(each, cases=tuple(map(case, each.cases))) for each in run.launches)
+    return replace(run, launches=tuple(launches))
 
 
 def of_flaw(flaw: Flaw, run: Run) -> Evidence:
@@ -115,6 +137,42 @@ def test_messages_on_another_network_mark_what_is_of_the_network_that_was_asked(
     for each in found.conclusions:
         if each.of and networks.keys() >= {*each.of}:
             assert bool(each.flaw) == bool(accused & {networks[of] for of in each.of})
+
+
+@pytest.mark.parametrize(
+    ("path", "devices", "programs", "nodes"),
+    [
+        (LEO, ("sci0", "eth0"), ("pt2pt", "hpl"), (2, 4, 6, 8, 12)),
+        (LEO, ("sci0", "eth0"), ("hpl",), (2, 4, 6, 8, 12)),
+        (LEO, ("sci0", "eth0"), ("hpl",), (6,)),
+        (LEO, ("sci0", "eth0"), ("pt2pt",), (2,)),
+        (PCCLUSTER, ("gbe0", "fe0"), ("pt2pt",), (2,)),
+        (PCCLUSTER, ("fe0", "gbe0"), ("tcp",), (2,)),
+    ],
+)
+def test_the_figures_of_messages_on_another_network_are_marked_and_no_others(
+    path: Path, devices: tuple[str, str], programs: tuple[str, ...], nodes: tuple[int, ...]
+) -> None:
+    run = store.load(path)
+    (network,) = (each for each in run.plan.factors if each.kind == "network")
+
+    def is_astray(case: Case) -> bool:
+        asked = network.devices.get(case.factors.get("network", ""))
+        return asked == devices[0] and case.benchmark in programs and len(case.placement.hosts) in nodes
+
+    evidence = examine(detoured(run, devices, is_astray))
+    measured = [each.estimate for each in evidence.measured if each.estimate.median is not None]
+    astray = {each.id for each in measured if is_astray(run.plan.case(each.case))}
+    assert len({each.case for each in measured if each.id in astray}) > 1
+    assert flaws(evidence, measured) == dict.fromkeys(astray, "misnamed")
+    analysis = conclude(evidence)
+    assert analysis.flaw == "misnamed"
+    (finding,) = (each for each in analysis.findings if each.severity == "problem" and each.rule == "transport")
+    assert (finding.id, {*finding.evidence}) == (f"transport:{devices[0]}", astray)
+    assert all((each in finding.claim) == (each in programs) for each in ("pt2pt", "tcp", "hpl"))
+    assert analysis.repetition
+    for each in analysis.repetition.conclusions:  # rates that follow from times have longer ids
+        assert each.flaw == ("misnamed" if any(of.startswith(tuple(astray)) for of in each.of) else "")
 
 
 def test_the_json_of_a_disturbed_run_has_its_flaw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

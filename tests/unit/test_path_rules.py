@@ -48,6 +48,12 @@ def chosen(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     return known_of("chosen", tmp_path_factory, *measures)
 
 
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    measures = (Measure(name, ("pair:other-node",), axes=AXES) for name in ("pt2pt", "tcp"))  # type: ignore[arg-type]
+    return known_of("both", tmp_path_factory, *measures, network="eth1")
+
+
 def carried(known: Evidence, of: Callable[[Estimate], Mapping[str, float] | None]) -> list[Finding]:
     """Findings where each estimate has these shares by interface; None leaves the estimate out."""
     measured = []
@@ -104,23 +110,46 @@ def test_bytes_that_are_counted_twice_are_of_no_other_interface(asked: Evidence)
     assert len(carried(asked, lambda _e: {"eth1": 1.0, "bond0": 0.5})) == 1
 
 
-def test_most_figures_have_to_show_it_and_small_messages_prove_nothing(asked: Evidence) -> None:
-    """Three sizes are of 4 KiB or more."""
+@pytest.mark.parametrize("took", ["eth0", ""])
+def test_bytes_of_another_interface_prove_it_alone_uncounted_ones_of_most_figures(
+    asked: Evidence, took: str
+) -> None:
+    """Three sizes are of 4 KiB or more; small messages prove nothing."""
 
     def astray(*sizes: int, among: tuple[int, ...] = SIZES) -> list[Finding]:
         def shares(e: Estimate) -> dict[str, float] | None:
             size = e.params["bytes"]
-            return {"eth0" if size in sizes else "eth1": 1.0} if size in among else None
+            if size not in among:
+                return None
+            return {"eth1": 1.0} if size not in sizes else {took: 1.0} if took else {}
 
         return carried(asked, shares)
 
-    assert astray(4096) == []
+    assert len(astray(4096)) == len(astray(65536, among=(65536, 131072))) == bool(took)  # one of two is not most
     (finding,) = astray(4096, 65536)
     assert "2 of 3 similar figures" in finding.statistic
-    assert astray(65536, among=(65536, 131072)) == []  # one of two is not most
     assert astray(8, 2048) == []
     (nothing,) = astray(8, 2048, among=(8, 2048))
     assert not nothing.assessed
+
+
+@pytest.mark.parametrize("astray", ["pt2pt", "tcp"])
+def test_uncounted_bytes_of_one_program_are_not_outvoted_by_another(both: Evidence, astray: str) -> None:
+    (finding,) = carried(both, lambda e: {} if e.benchmark == astray else {"eth1": 1.0})
+    assert finding.id == "transport:eth1"
+    benchmarks = {each.estimate.id: each.estimate.benchmark for each in both.measured}
+    assert {*finding.evidence} == {name for name, benchmark in benchmarks.items() if benchmark == astray}
+
+
+def test_small_messages_of_sockets_do_not_go_with_an_mpi(both: Evidence) -> None:
+    def shares(e: Estimate) -> dict[str, float] | None:
+        if e.benchmark == "tcp":
+            return {"eth1": 9.0} if int(e.params["bytes"]) < 4096 else None
+        return {"eth0": 1.0}
+
+    (finding,) = carried(both, shares)
+    benchmarks = {each.estimate.id: each.estimate.benchmark for each in both.measured}
+    assert {*finding.evidence} == {name for name, benchmark in benchmarks.items() if benchmark == "pt2pt"}
 
 
 @pytest.mark.parametrize(("second", "heard"), [(0.149, False), (0.15, True)])

@@ -192,10 +192,28 @@ def test_the_section_names_the_base_and_has_a_row_for_each_placement(run: Run, a
     rows = [row for row in table.rows if row[0].startswith("Himeno over MPI")]
     assert [row[1] for row in rows] == ["one-core", "pair", "pair, independent copies", "one-core@2"]
     assert rows[0][5] == "base"
-    curve, points = drawn.figures
+    (points,) = drawn.figures
     assert "one-core" in points.caption
     assert "independent copies" in points.result
-    assert "Memory bandwidth (STREAM), 4 cores 2 cores a node" in curve.result
+    assert "Memory bandwidth (STREAM), 4 cores independent copies" in points.result
+
+
+def test_copies_on_several_nodes_are_no_speed_up_of_a_problem() -> None:
+    """LINPACK in Fortran runs on one core: on 16 nodes there are 16 of it, and none is solved sooner."""
+    run = store.load(Path(__file__).parents[2] / "docs/gallery/like-sci.tar.xz")
+    analysis = analyse(run)
+    found = [each for each in analysis.models if isinstance(each, Scaling)]
+    copies = [each for each in found if "linpack_fortran" in each.id]
+    assert len(copies) == 3
+    for each in copies:
+        assert [(step.copies, step.cores, step.serial) for step in each.steps] == [(True, 16, None)]
+        assert each.advice is None
+        assert each.figures == ()
+    speed_ups, apart, *others = section(run, analysis).tables
+    assert {row[0] for row in speed_ups.rows} == {"HPL (LU, 64 bit), n largest"}
+    assert "Speed-up" not in apart.columns
+    assert [row[0][: len("LINPACK in Fortran")] for row in apart.rows] == ["LINPACK in Fortran"] * len(copies)
+    assert all("LINPACK" not in cell for table in others for row in table.rows for cell in row)
 
 
 def test_the_first_page_shows_a_speed_up_with_the_limit_without_loss(run: Run, analysis: Analysis) -> None:

@@ -10,9 +10,11 @@ from assay import references, store
 from assay.analyse import derived, source_levels, taken
 from assay.analyse.agreements import Published, agreement
 from assay.analyse.aspects import coordinate
+from assay.analyse.comparisons.lacking import by_runs
 from assay.analyse.derived import Value
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import CONFIDENT, budget_of_launches, sufficient_budget
+from assay.analyse.history import FEWEST_RUNS, BetweenRuns
 from assay.analyse.operands import Figures, MissingError, cut, of_reference, select
 from assay.analyse.taken import NETWORK
 from assay.catalogue import benchmarks
@@ -79,8 +81,13 @@ class _Own(NamedTuple):
         return self.systems[name] if name else self.figures
 
 
-def of_system(figures: Figures) -> Figures:
-    """Return figures as those of another system: their ids are its own, and their launches share no block."""
+def of_system(figures: Figures, between: BetweenRuns | None = None) -> Figures:
+    """Return figures as those of another system: their ids are its own, and their launches share no block.
+
+    Args:
+        figures: of the run on it.
+        between: how figures vary from run to run, those of this run as the base.
+    """
 
     def name(estimate: str) -> str:
         return f"{figures.run.info.id} {estimate}"
@@ -93,7 +100,9 @@ def of_system(figures: Figures) -> Figures:
     varied = NETWORK in {each.name for each in figures.run.plan.factors}
     networks = figures.networks if varied else dict.fromkeys(figures.networks, "")  # its only one has no name
     flaws = {name(each): why for each, why in figures.flaws.items()}
-    return figures._replace(measured=[apart(one) for one in figures.measured], networks=networks, flaws=flaws)
+    measured = [apart(one) for one in figures.measured]
+    between = between and between._replace(base=between.base.renamed(name))
+    return figures._replace(measured=measured, networks=networks, flaws=flaws, between=between)
 
 
 def systems_of(reference: Run) -> frozenset[str]:
@@ -154,15 +163,13 @@ def _by_run(conclusion: Conclusion, printed: Quantity | None, of: _Own, referenc
         flaw=of.together.flaw(found.of),
     )
     holds = conclusion.region.holds(found.quantity)
-    is_sure = derived.is_sure(found, of.together)
+    is_sure = derived.is_sure(found)
     if is_sure and holds is not None:
         return msgspec.structs.replace(judged, truth=_TRUTHS[holds])
     name = _least_certain(judged, of)
     study, least = _study(name or reference.info.id), of.of(name)
-    if not is_sure:
-        return _named(name, _few(judged, least, study), of)
-    launches = 2 * max(least.run.plan.launches, CONFIDENT)
-    return _named(name, _doubted(judged, "straddles", command=_longer(least.run, study, launches)), of)
+    doubted = _straddling(judged, found, least, study) if is_sure else _few(judged, least, study)
+    return _named(name, doubted, of)
 
 
 def _study(reference: str) -> str:
@@ -220,13 +227,30 @@ def _few(judged: Judged, own: Figures, study: str) -> Judged:
     if not long and any(each.case in cut and cut[each.case].cause == "budget" for each in used):
         return _doubted(judged, "launches", why, _rest(own.run))
     if all(each.value and each.value.has_interval for each in used):
-        return _doubted(judged, "launches", text("it is one number of all launches, without an interval"))
+        return _doubted(
+            judged,
+            "launches",
+            text("it is one number of all launches, without an interval")
+            if len(used) == 1
+            else text("its figures share fewer than {count} blocks, so no interval", count=CONFIDENT),
+        )
     if long:
         command = _repeated(
             [cases[each.case] for each in used if each.benchmark == long and each.case in cases], own.run, study
         )
         return _doubted(judged, "launches", why, command)
     return _doubted(judged, "launches", why, _longer(own.run, study, CONFIDENT))
+
+
+def _straddling(judged: Judged, found: Value, own: Figures, study: str) -> Judged:
+    """Say what decides: more launches, or where runs vary more and how is assumed, other runs."""
+    if not found.comparison or not by_runs(found.comparison):
+        launches = 2 * max(own.run.plan.launches, CONFIDENT)
+        return _doubted(judged, "straddles", command=_longer(own.run, study, launches))
+    if not found.comparison.is_assumed:
+        return _doubted(judged, "straddles", text("further launches change little: its runs vary more"))
+    why = text("Assay assumes how runs vary: {count} other runs of this machine show it", count=FEWEST_RUNS)
+    return _doubted(judged, "straddles", why, cli("run", study))
 
 
 def _repeated(long: Sequence[Case], run: Run, study: str) -> str:

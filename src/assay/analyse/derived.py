@@ -2,7 +2,7 @@
 
 A derivation describes its operands as figures, not by name: `assay.analyse.operands` finds them in any run or
 reference. `evaluate` computes the figure with its interval: block by block where both operands were measured in
-the same blocks.
+the same blocks, and as the comparison of two runs where they are of two systems.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -12,9 +12,12 @@ from typing import NamedTuple
 import msgspec
 
 from assay.analyse import aspects, imported, matching, operands, slowest
+from assay.analyse.comparisons.judging import Pair, between_runs, difference_between_runs
 from assay.analyse.estimates import LaunchMedian, Measured
+from assay.analyse.history import BetweenRuns
 from assay.analyse.operands import Figures, MissingError, select
 from assay.analyse.statistics import median_interval
+from assay.model.comparison import Comparison
 from assay.model.conclusion import Choice, Region
 from assay.model.derivation import Derivation, Operand
 from assay.model.grouping import grouped
@@ -40,6 +43,9 @@ class Value(NamedTuple):
         is_exact: whether it is a fact of the machine, such as its nominal peak, which no launch changes. A single
             launch is not exact.
         choices: of each operand, which of several figures was taken.
+        system: name of the other reference that an operand is of; empty for the run itself.
+        measured: an operand that a run measured, its launches as in `launches`.
+        comparison: of the operands, if they are of runs of two systems.
     """
 
     quantity: Quantity
@@ -47,6 +53,9 @@ class Value(NamedTuple):
     of: tuple[str, ...] = ()
     is_exact: bool = False
     choices: tuple[Choice, ...] = ()
+    system: str = ""
+    measured: Measured | None = None
+    comparison: Comparison | None = None
 
 
 def evaluate(
@@ -81,7 +90,7 @@ def evaluate(
         return value(derivation.a, figures, others)
     both = _within_node(derivation.a, derivation.b, figures)
     a, b = both or (value(operand, figures, others) for operand in derivation.operands)
-    return _combined(derivation.operation, a, b, unit)._replace(choices=(*a.choices, *b.choices))
+    return _combined(derivation.operation, a, b, unit, _between(a, b, others))._replace(choices=_choices(a, b))
 
 
 def _within_node(a: Operand, b: Operand, figures: Figures) -> tuple[Value, Value] | None:
@@ -117,6 +126,18 @@ def value(operand: Operand, figures: Figures, others: Mapping[str, Figures] = {}
 def _chosen(taken: Measured, among: Sequence[Measured], operand: Operand, run: Run) -> Value:
     """The value of one of several figures, with what tells it from the others."""
     return _value(taken, operand, run)._replace(choices=(_choice(taken.estimate, among),))
+
+
+def _choices(a: Value, b: Value) -> tuple[Choice, ...]:
+    """What tells both from others; both name their memory if one was chosen by it and they differ in it."""
+    choices = (*a.choices, *b.choices)
+    if not (a.measured and b.measured and any(each.memory for each in choices)):
+        return choices
+    memories = [each.estimate.placement.memory for each in (a.measured, b.measured)]
+    if len(set(memories)) == 1:
+        return choices
+    named = zip(choices, memories, strict=True)
+    return tuple(msgspec.structs.replace(each, memory=memory) for each, memory in named)
 
 
 def _choice(taken: Estimate, among: Iterable[Measured]) -> Choice:
@@ -181,7 +202,9 @@ def _value(measured: Measured, operand: Operand, run: Run) -> Value:
         count = aspects.processors(operand, estimate, run)
         quantity = quantity.over(count, quantity.unit)
         launches = tuple(msgspec.structs.replace(one, value=one.value / count) for one in launches)
-    return Value(quantity, launches, (estimate.id,))
+    placed = Measured(msgspec.structs.replace(estimate, value=quantity), launches)
+    of_run = None if run.imported else placed
+    return Value(quantity, launches, (estimate.id,), system=operand.reference, measured=of_run)
 
 
 def _of_threads(aspect: str, measured: Measured) -> Value:
@@ -210,8 +233,17 @@ _OPERATIONS: Mapping[str, Callable[[float, float], float]] = {
 }
 
 
-def _combined(operation: str, a: Value, b: Value, unit: str | None = None) -> Value:
-    """Combine two operands block by block; without common blocks their ends, which says more than it must."""
+def _between(a: Value, b: Value, others: Mapping[str, Figures]) -> BetweenRuns | None:
+    """How the operands vary from run to run, `run` of the first one."""
+    name = a.system or b.system
+    known = others[name].between if name in others else None
+    return known._replace(run=known.base, base=known.run) if known and a.system else known
+
+
+def _combined(
+    operation: str, a: Value, b: Value, unit: str | None = None, between: BetweenRuns | None = None
+) -> Value:
+    """Combine two operands block by block, or of two systems as their runs are compared; else only their ends."""
     combine = _OPERATIONS[operation]
     unit = (a.quantity.unit if operation == "difference" else "") if unit is None else unit
     if operation != "difference" and not b.quantity.lo > 0:
@@ -225,6 +257,13 @@ def _combined(operation: str, a: Value, b: Value, unit: str | None = None) -> Va
     if both := _blocks(a, b):
         launches = tuple(LaunchMedian(block, None, combine(*values)) for block, values in both.items())
         return Value(median_interval([each.value for each in launches], unit), launches, of)
+    if a.system != b.system and a.measured and b.measured:
+        pair = Pair(a.measured, b.measured)
+        if compared := between_runs((pair,), between)[0]:
+            ratio = compared.value
+            found = difference_between_runs(pair, between, compared) if operation == "difference" else ratio
+            found = msgspec.structs.replace(found, unit=unit)
+            return Value(found, (LaunchMedian(0, None, found.value),), of, comparison=compared)
     if not all(each.quantity.has_ends or each.is_exact for each in (a, b)):  # a single launch has no ends
         return Value(exact(whole, unit), (LaunchMedian(0, None, whole),), of)
     ends = sorted(combine(x, y) for x in a.quantity.parts[1:] for y in b.quantity.parts[1:])
@@ -304,10 +343,11 @@ def _extreme(derivation: Derivation, figures: Figures, others: Mapping[str, Figu
             text("of {axis} {points} only one side was measured", axis=derivation.along, points=points)
         )
     ratios = [
-        _combined("ratio", _value(of_a[at], a, sides[0].run), _value(of_b[at], b, sides[1].run))._replace(
+        _combined("ratio", one, other, between=_between(one, other, others))._replace(
             choices=(Choice(a.benchmark, {derivation.along: int(at) if at.is_integer() else at}),)
         )
         for at in of_a.keys() & of_b.keys()
+        for one, other in ((_value(of_a[at], a, sides[0].run), _value(of_b[at], b, sides[1].run)),)
     ]
     if not ratios:
         raise MissingError(text("the two have no value of {axis} in common", axis=derivation.along))
@@ -342,14 +382,9 @@ def _as_printed(printed: Estimate) -> Region:
     return Region(printed.value.lo, None if printed.params.get(RANGE_END) == LOWER else printed.value.hi)
 
 
-def is_sure(found: Value, own: Figures) -> bool:
-    """Whether its ends are an interval, or follow from intervals. Only facts of the machine need none."""
-    if found.is_exact:
-        return True
-    used = [each.estimate for each in own.measured if each.estimate.id in found.of]
-    return found.quantity.basis in {"interval", "derived"} and all(
-        each.value and each.value.has_interval for each in used
-    )
+def is_sure(found: Value) -> bool:
+    """Whether its ends are an interval. Only facts of the machine need none."""
+    return found.is_exact or found.quantity.has_interval
 
 
 def _own(printed: Estimate, derivation: Derivation, own: Figures) -> Value | str:

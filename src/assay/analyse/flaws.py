@@ -1,12 +1,11 @@
 """Whether the figures of a run are to be used, from its records."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import concerned
 from assay.model.flaw import Flaw
 from assay.model.result import Estimate
-from assay.model.run import Run
 
 
 def flaw(evidence: Evidence) -> Flaw:
@@ -33,13 +32,13 @@ def flaws(evidence: Evidence, figures: Iterable[Estimate]) -> dict[str, Flaw]:
     if evidence.run.imported:
         return {}
     runs = tuple(evidence.blocks.values()) or (evidence,)
-    astray = {way for each in runs for way in _astray(each)}
+    astray = {case for each in runs for case in _astray(each)}
     noise: Flaw = "disturbed" if any(each.noise.spoils for each in runs) else ""
 
     def why(estimate: Estimate) -> Flaw:
         if is_misplaced(estimate):
             return "misplaced"
-        return "misnamed" if _way(estimate, evidence.run) in astray else noise
+        return "misnamed" if estimate.case in astray else noise
 
     return {each.id: found for each in figures if (found := why(each))}
 
@@ -50,19 +49,9 @@ def is_misplaced(estimate: Estimate) -> bool:
     return proven is not None and not proven.as_asked
 
 
-def _astray(evidence: Evidence) -> Iterable[Hashable]:
-    """The ways of the messages that are not what they are called."""
+def _astray(evidence: Evidence) -> Iterable[str]:
+    """The cases whose figures are not what they are called."""
     found = [each for each in concerned(evidence, "figures") if each.severity == "problem"]
-    named = (evidence.estimates[name] for each in found for name in each.evidence if name in evidence.estimates)
-    return (_way(each, evidence.run) for each in named)
-
-
-def _way(estimate: Estimate, run: Run) -> Hashable:
-    """What the path of messages depends on: nodes and levels; the small ones, whose bytes prove none, share it.
-
-    Where no messages were passed, the figure itself.
-    """
-    proven = estimate.placement.proven
-    if proven is None or not proven.machines:
-        return estimate.id
-    return estimate.placement.hosts, frozenset({**run.plan.levels, **estimate.factors}.items())
+    return (
+        evidence.estimates[name].case for each in found for name in each.evidence if name in evidence.estimates
+    )

@@ -7,7 +7,7 @@ vary as `ASSUMED` says.
 """
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -194,6 +194,16 @@ class History:
             return 1.0
         of_mean = float(np.sum(np.nanmean(apart, axis=1) ** 2)) / free
         return float(min(1.0, max(0.0, (of_mean * count - 1) / (count - 1))))
+
+    def renamed(self, name: Callable[[str], str]) -> "History":
+        """Return the same with other ids of the figures."""
+        return History(
+            run._replace(
+                values={name(figure): of for figure, of in run.values.items()},
+                groups={name(figure): of for figure, of in run.groups.items()},
+            )
+            for run in self.runs
+        )
 
     def components(self, figure: str) -> Components | None:
         """Return the variances of a figure; None if too few runs measured it."""

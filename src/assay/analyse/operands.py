@@ -8,6 +8,7 @@ import msgspec
 from assay.analyse import aspects, imported, matching, taken
 from assay.analyse.curves import headline
 from assay.analyse.estimates import Measured
+from assay.analyse.history import BetweenRuns
 from assay.catalogue import benchmarks
 from assay.model.derivation import Derivation, Operand
 from assay.model.flaw import Flaw
@@ -55,6 +56,8 @@ class Figures(NamedTuple):
         exact: whether operands are found by the words that the source has, not by what these mean.
         levels: (factor, level) as a reference names them -> those of this run that are the same.
         flaws: id of a figure -> why it is not to be used.
+        between: of another system: how figures of the judged run, and of this one as the base, vary from run to
+            run; None if it is unknown.
     """
 
     run: Run
@@ -63,6 +66,7 @@ class Figures(NamedTuple):
     exact: bool = False
     levels: Mapping[tuple[str, str], tuple[str, str]] = {}
     flaws: Mapping[str, Flaw] = {}
+    between: BetweenRuns | None = None
 
     def flaw(self, of: Iterable[str]) -> Flaw:
         """Why the first of these figures that is not to be used is not; empty if all can be."""

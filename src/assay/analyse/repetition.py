@@ -13,6 +13,7 @@ from assay.analyse.derived import Value
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.flaws import flaws
+from assay.analyse.history import BetweenRuns
 from assay.analyse.limits import without_refused
 from assay.analyse.refusals import needs
 from assay.model.agreement import scale
@@ -44,7 +45,11 @@ def _itself(reference: Run) -> Repetition:
 
 
 def repeated(
-    evidence: Evidence, name: str, given: Mapping[str, str] = {}, others: Mapping[str, Evidence] = {}
+    evidence: Evidence,
+    name: str,
+    given: Mapping[str, str] = {},
+    others: Mapping[str, Evidence] = {},
+    between: Mapping[str, BetweenRuns] = {},
 ) -> Repetition:
     """Return what a run repeats of a publication.
 
@@ -53,11 +58,16 @@ def repeated(
         name: of the reference.
         given: network of one system -> network of the other, in lower case, as the user says.
         others: name of another reference -> the evidence of a run that repeats it on another system.
+        between: name of another reference -> how the figures of this run, and of that one as the base, vary from
+            run to run.
     """
     reference = store.load(references.path(name))
     own, networks = _own(evidence, reference, given)
     sources = {other: store.load(references.path(other)) for other in others}
-    systems = {other: of_system(_own(others[other], source, given)[0]) for other, source in sources.items()}
+    systems = {
+        other: of_system(_own(others[other], source, given)[0], between.get(other))
+        for other, source in sources.items()
+    }
     judged = conclusions(reference, own, systems)
     return Repetition(name, _label(reference), tuple(_rows(reference, own, judged)), judged, networks=networks)
 
@@ -117,7 +127,7 @@ class _Own(NamedTuple):
 
     Attributes:
         value: with its ends.
-        is_sure: whether these are an interval, or follow from intervals, or the figure is exact.
+        is_sure: whether these are an interval, or the figure is exact.
         id: of its estimate, if it follows from no others.
         launches: the fewest of the estimates that it follows from.
         about: positions of the conclusions about it.
@@ -146,7 +156,7 @@ def _own_figure(
         return _Own(peer.value, is_sure, peer.id, peer.launches, about, flaw=flaw)
     used = [each.estimate.launches for each in own.measured if each.estimate.id in found.of]
     about = _about(printed.derivation, found, judged) if printed.derivation else ()
-    is_sure = derived.is_sure(found, own)
+    is_sure = derived.is_sure(found)
     return _Own(found.quantity, is_sure, "", min(used, default=0), about, flaw=own.flaw(found.of))
 
 

@@ -8,6 +8,7 @@ from assay import references, store
 from assay.analyse import examine, repetition
 from assay.analyse.conclusions import systems_of
 from assay.analyse.evidence import CONFIDENT
+from assay.compare.runs import varying
 from assay.compare.sides import Side, Sides, is_reference
 from assay.model.conclusion import Judged
 from assay.model.grouping import grouped
@@ -34,7 +35,7 @@ def repetitions(sides: Sides, given: Mapping[str, str] = {}) -> tuple[Repetition
         for own in measured
         for found in _of_run(own, published, given)
     )
-    return (*by_runs, *_of_systems(measured, systems, given))
+    return (*by_runs, *_of_systems(sides, systems, given))
 
 
 def _systems(measured: Sequence[Side]) -> dict[str, Collection[str]]:
@@ -59,13 +60,14 @@ def _selected(found: Repetition, systems: Collection[str], *, of_both: bool) -> 
 
 
 def _of_systems(
-    measured: Sequence[Side], systems: Mapping[str, Collection[str]], given: Mapping[str, str]
+    sides: Sides, systems: Mapping[str, Collection[str]], given: Mapping[str, str]
 ) -> Iterator[Repetition]:
     """What a publication says of its system beside another one, judged by a run of each."""
-    runs = {each.run.plan.reference: each.run for each in reversed(measured)}
+    runs = {each.run.plan.reference: each.run for each in reversed(sides.sides) if each.run.imported is None}
     for name, named in systems.items():
         others = {each: examine(runs[each]) for each in sorted(named)}
-        found = repetition.repeated(examine(runs[name]), name, given, others)
+        between = {each: varying(runs[name], runs[each], sides.earlier) for each in others}
+        found = repetition.repeated(examine(runs[name]), name, given, others, between)
         yield _selected(found, named, of_both=True)
 
 

@@ -127,13 +127,7 @@ def together(
 def _judged(meeting: Meeting, pairs: Sequence[Pair], earlier: Collection[Run]) -> list[Comparison | None]:
     """The comparisons of pairs of two runs, or of two levels of whole runs; an id is unique among all runs."""
     run, base = meeting.run.run, meeting.base.run
-    if meeting.run.blocks:
-        found = in_blocks(pairs)
-    else:
-        around = _around((run, base), earlier)
-        of_base = history_of(base, around)
-        of_run = of_base if is_like(run, base) else history_of(run, around)
-        found = between_runs(pairs, BetweenRuns(of_run, of_base, day_of(run) == day_of(base)))
+    found = in_blocks(pairs) if meeting.run.blocks else between_runs(pairs, varying(run, base, earlier))
     return [
         each and msgspec.structs.replace(each, id=f"{run.info.id} {each.a} : {base.info.id} {each.b}")
         for each in found
@@ -212,6 +206,14 @@ def _around(compared: tuple[Run, Run], others: Iterable[Run]) -> list[_Around]:
     apart = (each for each in others if each.info.id not in ids)
     outside = (each for each in apart if not min(begun) <= each.info.started <= max(begun))
     return [(each, each.info.started > max(begun)) for each in outside]
+
+
+def varying(run: Run, base: Run, earlier: Collection[Run]) -> BetweenRuns:
+    """Return how the figures of two runs vary from run to run, as other runs of their machines show it."""
+    around = _around((run, base), earlier)
+    of_base = history_of(base, around)
+    of_run = of_base if is_like(run, base) else history_of(run, around)
+    return BetweenRuns(of_run, of_base, day_of(run) == day_of(base))
 
 
 def history_of(run: Run, around: Iterable[_Around]) -> History:

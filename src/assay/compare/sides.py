@@ -68,6 +68,7 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
         taken: which networks were taken for which, as sentences.
         factor: whose levels the sides are; empty if they are runs.
         left_out: runs that are in no block of the levels.
+        earlier: other runs, which show the variance from run to run.
         repeated: what all levels together repeat of the publications whose study their runs repeat.
     """
 
@@ -77,6 +78,7 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
     taken: tuple[str, ...] = ()
     factor: str = ""
     left_out: tuple[Run, ...] = ()
+    earlier: tuple[Run, ...] = ()
     repeated: tuple[Repetition, ...] = ()
 
     @property
@@ -302,6 +304,7 @@ def sides(
         taken.sentences((labels[base], labels[own], pair) for base, own, pair in found.networks),
         declared.factor,
         tuple(found.left_out),
+        tuple(earlier),
         tuple(_repeated(found.evidence, declared.factor)) if declared.factor else (),
     )
 

@@ -53,7 +53,7 @@ FLAWS: dict[Flaw, Text] = {
 #: Doubts that no command on this machine removes.
 _ELSEWHERE = frozenset(("machine", "program", "unprinted"))
 _ENDS = {"low": text("lower end"), "high": text("upper end")}
-_NODES = "nodes"
+_NODES, _USUAL_MEMORY = "nodes", "first-touch"
 #: A publication names MPIs of its own, which no other site has by these names.
 _MPIS = text("(your site gives the names after --mpi: assay list mpis)")
 #: The commands of a publication name its usual level first, which need not be that of the site.
@@ -135,18 +135,24 @@ def figures(judged: Judged) -> str:
 
 def chosen(judged: Judged) -> str:
     """Where the figures of the run were the best, or the largest: `64 KiB`, `1 MiB against 64 KiB`; else empty."""
-    words = [_place(each) for each in judged.choices]
+    # First touch is a choice where the other side has another one.
+    has_memory = any(each.memory not in {"", _USUAL_MEMORY} for each in judged.choices)
+    words = [_place(each, has_memory=has_memory) for each in judged.choices]
     several = len({each.benchmark for each in judged.choices}) > 1
-    named = [f"{each.benchmark} {word}" for each, word in zip(judged.choices, words, strict=True) if word]
-    different = list(dict.fromkeys(named if several else filter(None, words)))
-    if not different:
-        return ""
-    if len(different) == 1:
-        return different[0]
-    return text("{a} against {b}", a=different[0], b=different[1])
+    both = [] if several else words[1:]
+    shared = [word for word in words[0] if all(word in each for each in both)] if both else []
+    apart = []
+    for each, own in zip(judged.choices, words, strict=True):
+        alone = joined(", ", (word for word in own if word not in shared))
+        apart.append(f"{each.benchmark} {alone}" if several and alone else alone)
+    different = list(dict.fromkeys(filter(None, apart)))
+    if len(different) > 1:
+        different = [text("{a} against {b}", a=different[0], b=different[1])]
+    return joined(", ", (*different, *shared))
 
 
-def _place(choice: Choice) -> str:
+def _place(choice: Choice, *, has_memory: bool) -> list[str]:
+    """What tells a figure from others, word by word."""
     units = benchmarks.of(choice.benchmark).units
     axes = (
         text("{count} node|{count} nodes", count=int(value))
@@ -156,8 +162,8 @@ def _place(choice: Choice) -> str:
     )
     levels = (f"{name} {level}" for name, level in choice.factors.items())
     place = places.cores(choice.placement) if choice.placement else ""
-    memory = "" if choice.memory == "first-touch" else choice.memory
-    return joined(", ", (place, memory, *axes, *levels, *choice.hosts))
+    memory = choice.memory if has_memory else ""
+    return [each for each in (place, memory, *axes, *levels, *choice.hosts) if each]
 
 
 def why(judged: Judged) -> str:
@@ -165,7 +171,8 @@ def why(judged: Judged) -> str:
     if judged.fails:
         return text("It needs {region}.", region=region(judged))
     if judged.doubt == "straddles":
-        return text("It needs {region}; the interval is partly there.", region=region(judged))
+        partly = text("It needs {region}; the interval is partly there.", region=region(judged))
+        return joined(" ", (partly, formatting.sentence(judged.detail)))
     if judged.doubt == "unprinted":
         return text("The source prints no figure for it.")
     if judged.is_stated and judged.quantity is None and not judged.doubt:

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from assay.analyse.comparisons import families
-from assay.analyse.comparisons.effects import common_state, differences, exponentiated, of_launches
+from assay.analyse.comparisons.effects import common_state, difference, differences, exponentiated, of_launches
 from assay.analyse.comparisons.families import RunEffects, Tested
 from assay.analyse.comparisons.lacking import Seen, lack
 from assay.analyse.comparisons.ranks import shift
@@ -119,6 +119,16 @@ def between_runs(pairs: Sequence[Pair], known: BetweenRuns | None) -> list[Compa
         seen = _Effect(pairs[at], wide, (len(a), len(b)), _deviation(a, b), 0, p.get(at), of_runs)
         found[at] = _comparison(seen, len(testable))
     return [found.get(at) for at in range(len(pairs))]
+
+
+def difference_between_runs(pair: Pair, known: BetweenRuns | None, found: Comparison) -> Quantity:
+    """Return a - b in their unit, with what runs add to the comparison of the pair, relative to each figure."""
+    plain = difference(pair.a, pair.b, paired=False)
+    if found.between_runs is None or not (pair.a.estimate.value and pair.b.estimate.value):
+        return plain
+    freedom = _of_difference(pair, known).freedom
+    one = OfDifference(found.between_runs**2, freedom, found.history).half
+    return widened(plain, one * math.hypot(pair.a.estimate.value.value, pair.b.estimate.value.value))
 
 
 def _p(testable: Sequence[int], tested: Tested | None) -> dict[int, tuple[float, float]]:

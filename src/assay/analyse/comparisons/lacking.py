@@ -52,6 +52,12 @@ def lack(found: Comparison, seen: Seen) -> Lack:
     return Lack(tuple(why), more, FEWEST_RUNS if is_open else 0, seen.disturbed)
 
 
+def by_runs(found: Comparison) -> bool:
+    """Whether the variance between runs makes most of the interval: further launches help little."""
+    of_runs = NORMAL * math.sqrt(2) * (found.between_runs or 0.0)
+    return of_runs > math.log(found.hi / found.lo) / 2 / math.sqrt(2)
+
+
 def is_beyond(found: Comparison) -> bool:
     """Whether the interval lies wholly beyond the margin."""
     return found.lo > 1 + found.margin or found.hi < 1 / (1 + found.margin)

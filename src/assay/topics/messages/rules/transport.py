@@ -1,12 +1,13 @@
 """The interface that carried the messages, by its counters, compared with the requested one."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.model import roles
+from assay.model.grouping import grouped
 from assay.model.machine import card_of, is_port
 from assay.model.result import Estimate, Finding, Severity
 from assay.model.run import Run
@@ -23,6 +24,7 @@ _ALSO = 0.1
 _ONCE = 1.5
 #: Headers exceed the bytes of tiny messages: messages of at least this size prove a path.
 _TELLING_BYTES = 4096
+_LOOPBACK = "lo"
 #: Figures that are listed as evidence of one machine.
 _SHOWN = 3
 #: Another cause of moving counters.
@@ -30,15 +32,17 @@ _OTHERS = text("another program used the interfaces at the same time")
 
 
 class _Check(msgspec.Struct, frozen=True, kw_only=True):
-    """A check of the path of most figures, and its finding.
+    """A check of the path of figures, and its finding.
 
     Attributes:
         subject: end of the id of its finding, after the requested network.
         statistic: of a figure and the requested network.
         shows: whether this statistic of a figure proves the claim.
         border: of the statistic.
-        claim: template; it may name the `_words` of a figure.
+        claim: template; it may name the `_words` of a figure, and the `programs` of all.
         measure: template of the statistic.
+        alone: whether a figure proves it alone. Of others it needs most of the same program and levels: another
+            program may have used an interface for a moment, and some drivers count seconds later.
         rival: another possible cause.
         next: remedy, by the first figure that proves the claim.
         severity: of the finding.
@@ -51,58 +55,103 @@ class _Check(msgspec.Struct, frozen=True, kw_only=True):
     claim: Text
     measure: Text
     next: Callable[[Estimate, Evidence], str]
+    alone: Callable[[Estimate], bool] = lambda _estimate: False
     rival: str = _OTHERS
     severity: Severity = "problem"
 
     def findings(self, figures: Sequence[Estimate], asked: str, evidence: Evidence) -> Iterable[Finding]:
-        """Yield a finding if most figures prove it: another program may have used an interface for a moment."""
-        shown = [each for each in figures if self.shows(self.statistic(each, asked))]
-        if len(shown) <= _MOST * len(figures):
+        """Yield a finding if figures prove it; its evidence are all on the path, also those that prove none."""
+        telling = [each for each in figures if _tells(each)]
+        alike = grouped(telling, lambda each: (each.benchmark, *each.factors.items()))
+        shown = [each for group in alike.values() for each in self._shown(group, asked)]
+        if not shown:
             return
         statistic = self.statistic(shown[0], asked)
-        words = {**_words(shown[0], asked), "statistic": f"{statistic:.2g}"}
+        programs = listed(dict.fromkeys(each.benchmark for each in shown))
+        words = {**_words(shown[0], asked), "programs": programs, "statistic": f"{statistic:.2g}"}
         counted = text(
             "{some} of {count} similar figure|{some} of {count} similar figures",
             some=len(shown),
-            count=len(figures),
+            count=len(telling),
         )
         yield rule.finding(
             ":".join(filter(None, (asked, self.subject))),
             claim=filled(self.claim, words),
             severity=self.severity,
-            evidence=tuple(each.id for each in shown),
+            evidence=tuple(each.id for each in (*shown, *_along(shown, figures))),
             numbers=numbers(statistic, self.border),
             statistic=joined(", ", (filled(self.measure, words), counted)),
             rivals=(self.rival,),
             next=self.next(shown[0], evidence),
         )
 
+    def _shown(self, alike: Sequence[Estimate], asked: str) -> list[Estimate]:
+        shown = [each for each in alike if self.shows(self.statistic(each, asked))]
+        return shown if len(shown) > _MOST * len(alike) else list(filter(self.alone, shown))
+
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     run = evidence.run
-    proven = [each.estimate for each in evidence.measured if _passes_messages(each.estimate)]
-    yield from _one_machine([each for each in proven if len(each.placement.hosts) > 1], run)
-    telling = [each for each in proven if int(each.params.get("bytes", 0)) >= _TELLING_BYTES]
-    if not telling:
+    passed = [each.estimate for each in evidence.measured if _passes_messages(each.estimate)]
+    sized = [each for each in passed if _is_sized(each)]
+    asked_of = {each.id: link.asked(each, run.plan) for each in passed if len(each.placement.hosts) > 1}
+    yield from _one_machine([each for each in sized if each.id in asked_of], run)
+    if not any(_tells(each) for each in passed if _is_sized(each) or asked_of[each.id]):
         yield rule.not_assessed(text("No messages of 4 KiB or more were passed"), cli("run", "network"))
-    asked_of = {each.id: link.asked(each, run.plan) for each in telling if len(each.placement.hosts) > 1}
     for asked in dict.fromkeys(filter(None, asked_of.values())):
-        requested = [each for each in telling if asked_of.get(each.id) == asked]
+        requested = [each for each in passed if asked_of.get(each.id) == asked]
         yield from _ASTRAY.findings(requested, asked, evidence)
-        yield from _OTHERS_TOO.findings(requested, asked, evidence)
+        yield from _OTHERS_TOO.findings(list(filter(_is_sized, requested)), asked, evidence)
     # Addresses determine the path of sockets; MPIs choose theirs.
-    chosen = [each for each in telling if not roles.by_sockets(each)]
+    chosen = [each for each in sized if not roles.by_sockets(each)]
     yield from _STRIPED.findings([each for each in chosen if asked_of.get(each.id) == ""], "", evidence)
     yield from _THROUGH.findings([each for each in chosen if each.id not in asked_of], "", evidence)
 
 
 def _passes_messages(estimate: Estimate) -> bool:
+    """Whether it is a figure of messages, or of a program that passes some between nodes."""
     proven = estimate.placement.proven
     return (
         estimate.median is not None
         and proven is not None
         and proven.machines > 0
-        and estimate.declared.message_size is not None
+        and (_is_sized(estimate) or (estimate.declared.launcher == "mpi" and len(estimate.placement.hosts) > 1))
+    )
+
+
+def _is_sized(estimate: Estimate) -> bool:
+    """Whether its messages have one size; programs pass messages of all sizes, also inside nodes."""
+    return estimate.declared.message_size is not None
+
+
+def _tells(estimate: Estimate) -> bool:
+    """Whether its bytes prove a path: those inside nodes need no interface, and few may be another program's."""
+    if _is_sized(estimate):
+        return int(estimate.params.get("bytes", 0)) >= _TELLING_BYTES
+    return _MOST <= _most(estimate) <= _ONCE
+
+
+def _along(shown: Iterable[Estimate], figures: Sequence[Estimate]) -> Iterator[Estimate]:
+    """Yield the figures that prove no path and share one of these: of the same program if it proves any.
+
+    Else of MPI, or of sockets. Levels agree, and one has all nodes of the other.
+    """
+    astray = {each.case for each in shown}
+    telling = {each.case: each for each in figures if _tells(each)}.values()
+    silent = {each.case: each for each in figures if not _tells(each)}
+    for case, figure in silent.items():
+        near = [each for each in telling if _is_near(each, figure)]
+        own = [each for each in near if each.benchmark == figure.benchmark] or near
+        if any(each.case in astray for each in own):
+            yield from (each for each in figures if each.case == case)
+
+
+def _is_near(one: Estimate, other: Estimate) -> bool:
+    nodes, others = set(one.placement.hosts), set(other.placement.hosts)
+    return (
+        roles.by_sockets(one) == roles.by_sockets(other)
+        and all(other.factors.get(name, level) == level for name, level in one.factors.items())
+        and (nodes <= others or others <= nodes)
     )
 
 
@@ -141,8 +190,12 @@ def _kernels(run: Run, cases: set[str]) -> list[frozenset[str]]:
 
 
 def _carried(estimate: Estimate) -> dict[str, float]:
-    """Interface -> share of the bytes that it sent, largest first; empty where no counter moved."""
+    """Interface -> share of the bytes that it sent, largest first; empty where no counter moved.
+
+    Of programs without the loopback, which carries their messages inside nodes.
+    """
     carried = estimate.placement.proven.carried if estimate.placement.proven else {}
+    carried = {name: part for name, part in carried.items() if _is_sized(estimate) or name != _LOOPBACK}
     return dict(sorted(carried.items(), key=lambda each: -each[1]))
 
 
@@ -218,8 +271,13 @@ _ASTRAY = _Check(
     statistic=_share,
     shows=lambda share: share < _MOST,
     border=_MOST,
-    claim=text("Messages should use {asked} but did not: it sent {share} % of their bytes; {counted}."),
+    claim=text(
+        "Messages should use {asked} but did not: it sent {share} % of their bytes; {counted}. These are messages "
+        "of {programs}."
+    ),
     measure=text("bytes sent by {asked} over bytes of all messages {statistic}"),
+    # Another interface counted them: a program beside adds bytes to its own, and takes none away.
+    alone=lambda estimate: _most(estimate) >= _MOST,
     rival=text("the readable counters do not include offloaded traffic of the card"),
     next=_doctor,
 )
@@ -267,8 +325,9 @@ rule = Rule(
     "transport",
     text("Did messages use the requested network?"),
     text(
-        "in most figures the requested interface sent at least {most} of the bytes and the others together less "
-        "than {others}; without a request, no two interfaces sent {spread} or more; each host has its own boot id",
+        "no other interface sent {most} of the bytes in place of the requested one; in most figures of a program "
+        "it sent at least {most} and the others together less than {others}; without a request, no two interfaces "
+        "sent {spread} or more; each host has its own boot id",
         most=f"{_MOST}",
         others=f"{_ALSO}",
         spread=f"{_SPREAD}",

@@ -73,12 +73,13 @@ class Scaling(Model, frozen=True, kw_only=True, tag=LAW):
 
     @property
     def figures(self) -> tuple[LawFigure, ...]:
-        """Speed-ups of one problem over one core; others are not published."""
+        """Speed-ups over one core, of one program on all its nodes; others are not published."""
         if self.base_cores > 1 or self.grows or self.weak:
             return ()
         return tuple(
             LawFigure(SPEED_UP, each.estimates[0], {"cores": each.cores, "nodes": each.nodes}, each.speed_up)
             for each in self.steps
+            if len(each.estimates) == 1
         )
 
 
@@ -302,13 +303,16 @@ def _problem(estimate: Estimate, chosen: set[str]) -> _Problem:
 
 
 def _members(rates: Sequence[Measured], copies: str) -> Iterator[_Member]:
-    """Yield each placement; for programs that run separately on each host the first host, and all together."""
+    """Yield each placement; for programs that run separately on each host the first host, and all together.
+
+    Of such a program each host has a copy: together they solve no larger problem, and no problem sooner.
+    """
     for by_host in grouped(rates, lambda each: each.estimate.case).values():
         first = by_host[0]
         apart = first.estimate.params.get(copies) in APART
         yield _member((first,), copies=apart)
         if len(by_host) > 1:
-            yield _member(by_host, copies=apart)
+            yield _member(by_host, copies=True)
 
 
 def _member(measured: Sequence[Measured], *, copies: bool) -> _Member:

@@ -57,15 +57,19 @@ def _shown(figure: Quantity, step: Step) -> formatting.Shown:
     return formatting.interval(figure, stands_on(figure, step.blocks))
 
 
+def _sharing(scene: Scene, *, copies: bool = False) -> list[_Curve]:
+    """Return the curves with a step that shares one problem; or those of copies only, which solve none sooner."""
+    return [each for each in scene.found if all(step.copies for step in each.model.steps) is copies]
+
+
 def _charts(scene: Scene) -> Iterator[Figure]:
+    found = _sharing(scene)
     wide = [
-        each
-        for each in scene.found
-        if 1 + len({step.cores for step in each.model.steps if not step.copies}) >= _FEWEST
+        each for each in found if 1 + len({step.cores for step in each.model.steps if not step.copies}) >= _FEWEST
     ]
     if wide:
         yield _curves(wide)
-    few = [each for each in scene.found if each not in wide]
+    few = [each for each in found if each not in wide]
     if few:
         yield _points(few)
 
@@ -155,7 +159,7 @@ def _shown_steps(each: _Curve) -> Iterator[Step]:
 
 
 def _rows(scene: Scene) -> Iterator[tuple[str, ...]]:
-    for each in scene.found:
+    for each in _sharing(scene):
         base, by_id = _base(each), {e.id: e for e in each.estimates}
         cores = str(each.model.base_cores)
         first = str(base.placement.nodes), cores, _rate(base), _seconds(each.model.base_seconds)
@@ -168,6 +172,14 @@ def _rows(scene: Scene) -> Iterator[tuple[str, ...]]:
             serial = _shown(step.serial, step).plain if step.serial else ""
             figures = speed_up.plain, speed_up.ends, efficiency, serial, _node_time(each, step)
             yield _name(each), _where(step), *counted, *figures
+
+
+def _copy_rows(scene: Scene) -> Iterator[tuple[str, ...]]:
+    for each in _sharing(scene, copies=True):
+        for step in _shown_steps(each):
+            rate, one = _shown(step.speed_up, step), _rate(_base(each))
+            counted = _where(step), str(step.nodes), str(step.cores), one
+            yield _name(each), *counted, rate.plain, rate.ends, _shown(step.efficiency, step).plain
 
 
 def _rate(estimate: Estimate | None) -> str:
@@ -244,7 +256,8 @@ def _reasons(scene: Scene) -> Iterator[tuple[str, ...]]:
 def _sentences(scene: Scene) -> str:
     steps = [(each, step) for each in scene.found for step in each.model.steps if not step.copies]
     if not steps:
-        return text("Nothing was measured on several numbers of cores.")
+        copies = text("On several numbers of cores only copies were measured: they solve no problem sooner.")
+        return copies if scene.found else text("Nothing was measured on several numbers of cores.")
     each, worst = min(steps, key=lambda pair: pair[1].efficiency.value)
     sentences = [
         text(
@@ -329,6 +342,15 @@ declared = Declared(
             _rows,
             {2, 3, 4, 5, 6, 7, 8, 9, 10},
             optional={4, 5, 9, 10},
+        ),
+        Listing(
+            text("Programs without messages between them: rate of all / rate of one; no problem is solved sooner"),
+            headings(
+                "Problem", "Placement", "Nodes", "Cores", "Rate of one", "All / one", "Interval", "Efficiency"
+            ),
+            _copy_rows,
+            {2, 3, 4, 5, 6, 7},
+            optional={4},
         ),
         Listing(
             text("Best placements, and what the serial fraction shows"),
