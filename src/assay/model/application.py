@@ -120,6 +120,7 @@ class Needs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         mpi: family of the MPI it was built with, whose launcher starts it.
         instead: applications that solve the same problem with another program.
         install: how a site gets it, if no package has it: `make cg CLASS=A in NPB3.4-MPI`.
+        folder: name of the folder for its packages, which several applications may share; default: the own name.
     """
 
     program: str
@@ -129,6 +130,7 @@ class Needs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mpi: Literal["", "openmpi", "mpich", "intel"] = ""
     instead: tuple[str, ...] = ()
     install: str = ""
+    folder: str = ""
 
 
 class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -18,7 +18,7 @@ from assay.model.folders import cache_folder
 
 def prefix(application: Application) -> Path:
     """The folder in which Assay installs an application on request."""
-    return cache_folder() / "applications" / application.name
+    return cache_folder() / "applications" / (application.needs.folder or application.name)
 
 
 def folder(application: Application, peers: Sequence[str] = ()) -> str:
