@@ -3,12 +3,13 @@
     python bench/hpl_ratio.py [--blocks 6] [--n 4000] [--product N] [--nb 128,192] [--blas NAME] [--mpi NAME]
                               [--peers-only]
 
-Each block launches all competitors in random order; our program is launched with each block size, and in each block
-the best of them counts. Our program runs with a rank on each cpu, with one rank that has a thread on each cpu, and with
-one rank on one cpu. Prints the ratio of rates: Hodges-Lehmann over the blocks with its exact 95 % interval, from six
-blocks on. The last lines compare our program with itself: without look-ahead, and with panels that are passed on.
-HPL itself, and that of hpcc, are laid beside ours by `assay run beside:hpl` and `beside:hpcc`. `--peers-only`: our program with a rank on each cpu
-against dgetrf and the product; otherwise large orders take minutes per block.
+Each block launches all competitors in random order; our program is launched with each block size, and in each
+block the best of them counts. Our program runs with a rank on each cpu, with one rank that has a thread on each
+cpu, and with one rank on one cpu. Prints the ratio of rates: Hodges-Lehmann over the blocks with its exact 95 %
+interval, from six blocks on. The last lines compare our program with itself: without look-ahead, and with panels
+that are passed on. `--peers-only`: our program with a rank on each cpu against dgetrf and the product; otherwise
+large orders take minutes per block. HPL itself, and that of hpcc, are laid beside ours by `assay run beside:hpl`
+and `beside:hpcc`.
 """
 
 from __future__ import annotations

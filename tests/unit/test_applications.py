@@ -294,9 +294,8 @@ def test_published_outputs_of_originals_have_every_figure_and_every_check_is_rig
     assert found.taken[0].values == (pytest.approx(first),)
     assert {each.status for each in found.checks} == {"right"}, found.checks
     if other := {key: "3" for key in values if key in {"ranks", "threads"} and not name.startswith("osu")}:
-        assert [each.about for each in read(application_files.named(name), output, values | other).wrong][0].startswith(
-            "number of"
-        )
+        wrong = read(application_files.named(name), output, values | other).wrong
+        assert wrong[0].about.startswith("number of")
 
 
 @pytest.mark.parametrize("name", ["nwchem-coronene", "nwchem-c60h60"])

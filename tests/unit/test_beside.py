@@ -83,7 +83,7 @@ def test_without_the_program_of_others_nothing_of_assay_is_measured_alone() -> N
         made("beside:netpipe", absent={"netpipe-openmpi": "it is not here"})
     assert caught.value.remedy == "assay build --application netpipe-openmpi"
     with pytest.raises(UnfitEnvironmentError) as caught:
-        made("beside:stream", absent={"stream-c": "it is not here"})
+        made("beside:stream", mpis=(), absent={"stream-c": "it is not here"})
     assert caught.value.remedy.startswith("assay run beside:stream --peer DIR")
     plan = made("beside:osu", absent={"osu-bw": "it is not here", "osu-bibw": "nor it"})
     assert {case.params.get("pattern") for case in plan.studied if case.benchmark == "pt2pt"} == {"latency"}
@@ -114,7 +114,9 @@ def test_a_folder_is_searched_before_the_path(tmp_path: Path, capsys: pytest.Cap
 SCATTER = (0.996, 0.998, 1.0, 1.001, 1.003, 1.005)
 
 
-def measured(name: str, kernel: str, value: float, scatter: tuple[float, ...] = SCATTER, **fields: object) -> Measured:
+def measured(
+    name: str, kernel: str, value: float, scatter: tuple[float, ...] = SCATTER, **fields: object
+) -> Measured:
     launches = tuple(
         LaunchMedian(block, None, value * each, mean=0.9 * value * each, best=1.5 * value * each)
         for block, each in enumerate(scatter)
@@ -165,7 +167,9 @@ def compared(*figures: Measured, statistic: str = "median") -> list[ComparedPair
 
 
 def test_a_pair_has_the_same_values_of_the_axes_that_both_have() -> None:
-    found = compared(ours(1.1e9), ours(2.2e9, 2000), ours(9e9, stores="non-temporal"), theirs(1e9), theirs(1e9, 2000))
+    found = compared(
+        ours(1.1e9), ours(2.2e9, 2000), ours(9e9, stores="non-temporal"), theirs(1e9), theirs(1e9, 2000)
+    )
     ratios = {each.a.params["elements"]: each.comparison.ratio for each in found}
     assert ratios == {1000: pytest.approx(1.1, rel=1e-3), 2000: pytest.approx(2.2, rel=1e-3)}
     assert {each.comparison.base for each in found} == {"peer"}

@@ -1,7 +1,7 @@
 """An application: a third-party program, declared as data in the table `[application]` of a TOML file."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec

@@ -40,7 +40,9 @@ def _installing(name: str, absent: Collection[str]) -> str:
     for each, need in needs:
         if need.debian or need.pypi:
             return f"assay build --application {each}"
-    return f"assay run {name} --peer DIR   # a folder with {needs[0][1].program}" if needs else "assay list studies"
+    return (
+        f"assay run {name} --peer DIR   # a folder with {needs[0][1].program}" if needs else "assay list studies"
+    )
 
 
 def check_sizes(name: str, chosen: Collection[str], selection: Selection) -> None:

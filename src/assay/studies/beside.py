@@ -1,4 +1,4 @@
-"""The study `beside:NAME`: programs of others and Assay's benchmarks of the same, side by side in the same blocks."""
+"""The study `beside:NAME`: original programs and Assay's benchmarks of the same, in the same blocks."""
 
 from collections.abc import Iterator, Sequence
 

@@ -22,7 +22,7 @@ def prefix(application: Application) -> Path:
 
 
 def folder(application: Application, peers: Sequence[str] = ()) -> str:
-    """The folder that is searched before PATH: the first of `peers` with a program of it, else Assay's own, if any.
+    """The folder that is searched first: the first of `peers` with a program of it, else Assay's own, if any.
 
     Args:
         application: the declaration.

@@ -128,7 +128,7 @@ _LIBRARIES: Mapping[str, tuple[MpiKind, ...]] = {
 
 
 def mpi_of(libraries: Sequence[str], declared: Mapping[str, Any] | None = None) -> str:
-    """The name of the MPI here to which one of these libraries belongs: that with the nearest folder; empty if none.
+    """The name of the MPI to which one of these libraries belongs, by the nearest folder; empty for none here.
 
     Args:
         libraries: paths, as those with which a program is linked.
@@ -172,6 +172,7 @@ def _places() -> Iterator[Path]:
     yield own
     for pattern in ("*/bin", "*/local/bin"):  # Debian's pip uses `local` below a prefix
         yield from sorted(mpis_folder().glob(pattern))
+    yield from sorted((cache_folder() / "applications").glob("*/bin"))  # an application may bring its MPI
 
 
 def _wrappers(place: Path) -> Iterator[Path]:

@@ -69,4 +69,3 @@ def _of(header: Header, version: str) -> Conditions:
         blas=header.facts.get("blas", "") or loaded,
         huge_pages=sum(shares) / len(shares) if shares else None,
     )
-

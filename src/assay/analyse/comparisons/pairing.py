@@ -108,7 +108,7 @@ def _named(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor])
 
 
 def _beside(name: str, beside: Beside, measured: Sequence[Measured]) -> Iterator[Pair]:
-    """Each figure of a program, as the base, with Assay's own of the same: same places, levels and values of axes."""
+    """Each figure of a program, as the base, with Assay's own of the same: same places, levels and axes."""
 
     def place(estimate: Estimate) -> Hashable:
         placement = estimate.placement

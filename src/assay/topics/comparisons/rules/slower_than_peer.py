@@ -53,8 +53,8 @@ def _finding(evidence: Evidence, rows: Sequence[_Row]) -> Finding:
     row = min(rows, key=lambda each: each.speed.hi)
     titles = {each.name: each.title for each in evidence.run.plan.applications}
     claim = text(
-        "{program} is faster: {theirs} against {ours} of Assay at {label} (ratio of speeds {ratio}, {low} to {high}, "
-        "{basis}).",
+        "{program} is faster: {theirs} against {ours} of Assay at {label} (ratio of speeds {ratio}, {low} to "
+        "{high}, {basis}).",
         program=titles.get(row.theirs.benchmark, row.theirs.benchmark),
         theirs=format_quantity(row.theirs.median or 0.0, row.theirs.unit),
         ours=format_quantity(row.ours.median or 0.0, row.ours.unit),

@@ -117,10 +117,11 @@ def _differing(scene: Scene) -> str:
     """Return what differs by necessity, as the declarations state it."""
     found = dict.fromkeys(each.application.name for each in scene.cached(_pairs))
     applications = {each.name: each for each in scene.run.plan.applications}
+    peers = ((applications[name].title, applications[name].beside) for name in found)
     differs = [
-        text("{program}: {sentence}.", program=applications[name].title, sentence=sentence)
-        for name in found
-        for sentence in (beside.differs if (beside := applications[name].beside) else ())
+        text("{program}: {sentence}.", program=title, sentence=sentence)
+        for title, beside in peers
+        for sentence in (beside.differs if beside else ())
     ]
     return joined(" ", (text("What differs by necessity:"), *differs)) if differs else ""
 
@@ -173,9 +174,9 @@ declared = Declared(
     id="programs",
     title=text("Assay beside other programs"),
     introduction=text(
-        "Both programs ran in the same blocks, in random order, on the same cores. The ratio is of speeds: above 1 "
-        "Assay's program is faster, also where times were measured. Both have the same statistic of the samples of "
-        "a launch, which is the one that the other program prints."
+        "Both programs ran in the same blocks, in random order, on the same cores. The ratio is of speeds: above "
+        "1 Assay's program is faster, also where times were measured. Both have the same statistic of the samples "
+        "of a launch, which is the one that the other program prints."
     ),
     applies=lambda scene: scene.cached(_pairs),
     sentences=lambda scene: tuple(
@@ -192,7 +193,10 @@ declared = Declared(
     ),
     page_tables=(
         Listing(
-            text("Conditions of both programs, read back from their processes; two values are Assay's and the other's"),
+            text(
+                "Conditions of both programs, read back from their processes; two values are Assay's and the "
+                "other's"
+            ),
             headings("What", "Placement", "Program", "Version", "Cpus", "MPI", "BLAS", "Memory in huge pages"),
             _conditions,
             figures=(),
