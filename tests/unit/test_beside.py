@@ -18,7 +18,7 @@ from assay.catalogue import application_files, benchmarks
 from assay.model.application import Application
 from assay.model.compared import ComparedPair
 from assay.model.errors import UnfitEnvironmentError, UsageError
-from assay.model.plan import Measure
+from assay.model.plan import Measure, Plan
 from assay.model.rank import Rank
 from assay.model.record import Clock, Header
 from assay.plan import Options
@@ -73,7 +73,7 @@ def test_an_unknown_name_is_refused_with_those_that_have_a_counterpart() -> None
         studies.get("beside:pyscf-benzene")
 
 
-def made(name: str, **options: object) -> planning.Options | Any:  # noqa: ANN401 (a plan)
+def made(name: str, **options: object) -> Plan:
     chosen = Options(**({"mpis": ("openmpi",), "libraries": {"blas": "blas"}, "seed": 1} | options))  # type: ignore[arg-type]
     return planning.make(name, studies.get(name), described(TWO_CORES), chosen)
 
@@ -266,7 +266,7 @@ def scene(*figures: Measured, launches: tuple[Any, ...] = ()) -> Scene:
 def test_a_row_shows_both_figures_the_ratio_and_its_interval() -> None:
     of = scene(ours(0.9e9), theirs(1e9))
     assert declared.applies(of)
-    (row,) = declared.shared_tables[0](of)[0].rows
+    ((row,),) = (table.rows for table in declared.shared_tables[0](of))
     assert row[2:6] == ("900 MB/s", "1.00 GB/s", "median", "0.900")
     assert row[7] == "slower"
     assert not declared.applies(scene(ours(0.9e9)))

@@ -154,7 +154,7 @@ class Counterpart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         kernel: of the benchmark.
         metric: of that kernel.
         axes: axis -> its value; the axes of the whole table hold as well.
-        statistic: of the samples of a launch, which the program prints: both are compared by it.
+        statistic: of the samples of a launch, the nearest to what the program prints: both are compared by it.
     """
 
     kernel: str
@@ -238,7 +238,7 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def executables(self) -> tuple[str, ...]:
         """Every executable that it may start: one, or one for each combination of values of parameters."""
-        names = (self.needs.program,)
+        names: tuple[str, ...] = (self.needs.program,)
         for place in placeholders(self.needs.program):
             values = self.parameters[place].values
             names = tuple(filled(name, {place: str(value)}) for name in names for value in values)

@@ -39,7 +39,7 @@ def study(name: str, _sweeps: Sequence[str] = ()) -> Study:
 
 def _measures(each: Application, beside: Beside) -> Iterator[Measure]:
     """The program, then the benchmark at the same placements, with the axes of each figure."""
-    usual = {
+    usual: _Axes = {
         name: parameter.values[0] if parameter.default is None else parameter.default
         for name, parameter in each.parameters.items()
     }
@@ -49,10 +49,11 @@ def _measures(each: Application, beside: Beside) -> Iterator[Measure]:
     axes = {axis.name for axis in benchmarks.get(beside.benchmark).axes}
     ours = {name: value for name, value in values.items() if name in axes}
     for figure in beside.figures.values():
+        figure_axes: _Axes = {**ours, **figure.axes}
         yield Measure(
             beside.benchmark,
             each.usual_placements,
-            axes=ours | figure.axes,
+            axes=figure_axes,
             why="the same by Assay's benchmark, in the same blocks",
             beside=each.name,
         )

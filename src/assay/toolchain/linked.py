@@ -21,5 +21,6 @@ def libraries(program: str, prefix: str = "") -> tuple[str, ...]:
     """
     folders = [str(folder) for each in _BELOW for folder in sorted(Path(prefix).glob(each))] if prefix else []
     path = os.pathsep.join((*folders, *filter(None, (os.environ.get(_PATH),))))
-    listed = other_programs.output(("ldd", program), **({_PATH: path} if path else {}))
+    command = ("env", f"{_PATH}={path}", "ldd", program) if path else ("ldd", program)
+    listed = other_programs.output(command)
     return tuple(dict.fromkeys(str(Path(each).resolve()) for each in _FOUND.findall(listed)))

@@ -17,7 +17,7 @@ class Conditions(msgspec.Struct, frozen=True):
 
     Attributes:
         program: path of its executable; empty if unknown.
-        version: version that it prints, or that its compiler prints.
+        version: version that it prints; empty if it prints none.
         cpus: cpus of all of its ranks, ascending.
         mpi: file of the MPI that it loaded; empty if it has none.
         blas: file of the BLAS.
@@ -59,11 +59,10 @@ def between(known: Mapping[str, Conditions], a: Estimate, b: Estimate) -> tuple[
 
 def _of(header: Header, version: str) -> Conditions:
     shares = [each.huge_page_share for each in header.ranks if each.huge_page_share is not None]
-    build = " ".join(filter(None, (header.build.get("compiler"), header.build.get("compiler_version"))))
     loaded = header.libraries.get("blas", {}).get("file", "")
     return Conditions(
         program=header.facts.get("program", ""),
-        version=version or build,
+        version=version,
         cpus=tuple(sorted({cpu for rank in header.ranks for cpu in rank.cpus})),
         mpi=header.facts.get("mpi", ""),
         blas=header.facts.get("blas", "") or loaded,

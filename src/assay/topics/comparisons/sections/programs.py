@@ -175,8 +175,8 @@ declared = Declared(
     title=text("Assay beside other programs"),
     introduction=text(
         "Both programs ran in the same blocks, in random order, on the same cores. The ratio is of speeds: above "
-        "1 Assay's program is faster, also where times were measured. Both have the same statistic of the samples "
-        "of a launch, which is the one that the other program prints."
+        "1 Assay's program is faster, also where times were measured. Assay's figure is the statistic "
+        "of the samples of a launch that comes nearest to what the other program prints."
     ),
     applies=lambda scene: scene.cached(_pairs),
     sentences=lambda scene: tuple(
