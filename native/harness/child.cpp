@@ -127,8 +127,8 @@ void execute(const Command& command, const std::vector<std::string>& arguments, 
     setenv("OMP_PLACES", places(command.cpus).c_str(), 1);
     setenv("OMP_PROC_BIND", "true", 1);
     if (!command.prefix.empty()) {
-        prepend("PATH", command.prefix + ":" + command.prefix + "/bin:" + command.prefix + "/usr/bin:" +
-                            command.prefix + "/usr/sbin");
+        prepend("PATH", command.prefix + ":" + command.prefix + "/bin:" + command.prefix +
+                            "/usr/bin:" + command.prefix + "/usr/sbin");
         prepend("LD_LIBRARY_PATH", library_folders(command.prefix));
     }
     if (!command.interposed.empty()) {

@@ -33,12 +33,12 @@ struct Outcome {
     std::string reason;  ///< why it failed; empty after exit code 0
     double seconds = 0;  ///< from start to end
     bool threads_pinned = false;
-    std::vector<int> cpus;   ///< of each thread if they are pinned, else all cpus on which its threads were found
-    PageNodes page_nodes;    ///< when it held the most pages
+    std::vector<int> cpus;  ///< of each thread if they are pinned, else all cpus on which its threads were found
+    PageNodes page_nodes;   ///< when it held the most pages
     std::optional<double> huge_page_share;      ///< of its memory then
     std::map<std::string, std::string> loaded;  ///< `program`, `mpi`, `blas` -> its file
-    std::string interposed;  ///< what that library wrote; empty if nothing
-    ProcessUsage usage;      ///< from the kernel's accounts of it and of all processes that it waited for
+    std::string interposed;                     ///< what that library wrote; empty if nothing
+    ProcessUsage usage;  ///< from the kernel's accounts of it and of all processes that it waited for
 };
 
 /// Handles SIGTERM, which launchers send to all ranks when one is dead: the command ends, and its output is

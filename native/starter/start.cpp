@@ -209,14 +209,8 @@ Exit measure(const Request& request) {
     for (const std::string& word : request.command.words) {
         words += (words.empty() ? "" : " ") + word;
     }
-    records.header({declaration,
-                    {request.id, request.params, {}},
-                    request.figures,
-                    clock,
-                    {},
-                    {},
-                    facts,
-                    {entry}});
+    records.header(
+        {declaration, {request.id, request.params, {}}, request.figures, clock, {}, {}, facts, {entry}});
     records.traffic(seconds, 0, {host});
     records.output(outcome.output);
     records.figure("elapsed", "s", outcome.seconds);
