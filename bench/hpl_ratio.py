@@ -1,28 +1,23 @@
-"""Our HPL compared with that of hpcc, LAPACK's LU and the product: same BLAS file, same cpus, in blocks.
+"""Our HPL compared with LAPACK's LU and the product: same BLAS file, same cpus, in blocks.
 
     python bench/hpl_ratio.py [--blocks 6] [--n 4000] [--product N] [--nb 128,192] [--blas NAME] [--mpi NAME]
                               [--peers-only]
 
-Each block launches all competitors in random order. hpcc solves with each block size in one launch, our program
-in one launch each; in each block the best of them counts. Our program runs with a rank on each cpu, with one
-rank that has a thread on each cpu, and with one rank on one cpu. Prints the ratio of rates: Hodges-Lehmann over
-the blocks with its exact 95 % interval, from six blocks on. The last lines compare our program with itself:
-without look-ahead, and with panels that are passed on. `--peers-only`: our program with a rank on each cpu
-against hpcc, dgetrf and the product; otherwise large orders take minutes per block.
-
-hpcc is linked with a BLAS of the system. Another one (`--blas mkl`, or a path) replaces it before hpcc starts
-(LD_PRELOAD) if it has functions of the same names. One without them (the OpenBLAS of the wheel) makes the first
-ratio one of two libraries, and the line says so.
+Each block launches all competitors in random order; our program is launched with each block size, and in each
+block the best of them counts. Our program runs with a rank on each cpu, with one rank that has a thread on each
+cpu, and with one rank on one cpu. Prints the ratio of rates: Hodges-Lehmann over the blocks with its exact 95 %
+interval, from six blocks on. The last lines compare our program with itself: without look-ahead, and with panels
+that are passed on. `--peers-only`: our program with a rank on each cpu against dgetrf and the product; otherwise
+large orders take minutes per block. HPL itself, and that of hpcc, are laid beside ours by `assay run beside:hpl`
+and `beside:hpcc`.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import os
 import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -33,7 +28,6 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench.mpi import peers
 
 from assay import toolchain
-from assay.topics.linear_algebra.benchmarks import hpcc
 from assay.topics.linear_algebra.benchmarks.hpl import operations
 
 if TYPE_CHECKING:
@@ -42,29 +36,6 @@ if TYPE_CHECKING:
     from assay.model.toolchain import Mpi
 
 _HERE = Path(__file__).parent
-#: One line of HPL's table: name of the variant, N, NB, P, Q, time, Gflops.
-_RESULT = re.compile(r"^W\w+\s+\d+\s+\d+\s+\d+\s+\d+\s+\S+\s+(\S+)$", re.MULTILINE)
-
-
-def _hpcc(mpi: Mpi, blas: str, cpus: Sequence[int], order: int, blocks: Sequence[int]) -> float:
-    """The best rate over the block sizes, flop/s; with the given library instead of its own, if possible."""
-    content = hpcc.INPUT.format(n=order, nb=" ".join(map(str, blocks)))
-    content = content.replace("1            # of NBs", f"{len(blocks)}            # of NBs")
-    content = content.replace("1            Qs", f"{len(cpus)}            Qs")
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "hpccinf.txt").write_text(content)
-        listed = ",".join(map(str, cpus))
-        command = [mpi.launcher, "-n", str(len(cpus)), "--cpu-set", listed, "--bind-to", "core"]
-        if _can_replace(blas):
-            command += ["env", f"LD_PRELOAD={blas}"]
-        command.append("hpcc")
-        threads = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-        environment = peers.ENVIRONMENT | dict.fromkeys(threads, "1")
-        subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
-        found = _RESULT.findall((Path(folder) / "hpccoutf.txt").read_text())
-    if len(found) != len(blocks):
-        raise SystemExit(f"hpcc gave {len(found)} results of {len(blocks)}")
-    return 1e9 * max(map(float, found))
 
 
 def _ours(mpi: Mpi, blas: str, ranks: Sequence[Sequence[int]], order: int, *axes: str) -> float:
@@ -106,24 +77,12 @@ def _compiled(folder: Path) -> Path:
     return program
 
 
-def _same_file(blas: str) -> bool:
-    """Whether hpcc is linked with this file."""
-    which = subprocess.run(["which", "hpcc"], capture_output=True, text=True, check=False).stdout.strip()
-    linked = peers.output(["ldd", which]) if which else ""
-    return any(Path(word).resolve() == Path(blas).resolve() for word in linked.split() if word.startswith("/"))
-
-
-def _can_replace(blas: str) -> bool:
-    """Whether this library, different from that of hpcc, has functions of the same names."""
-    return not _same_file(blas) and hasattr(ctypes.CDLL(blas), "cblas_dgemm")
-
-
 def _default_blas() -> str:
-    """The OpenBLAS with which hpcc is linked, else the first one here."""
+    """The first OpenBLAS here."""
     found = [each.file for each in toolchain.find_libraries("blas") if "openblas" in each.name]
     if not found:
         raise SystemExit("no OpenBLAS is found: see assay list blas")
-    return next(filter(_same_file, found), found[0])
+    return found[0]
 
 
 def main() -> None:
@@ -142,7 +101,6 @@ def main() -> None:
     cpus, order = sorted(os.sched_getaffinity(0)), options.n
     mpis = [each for each in toolchain.find_mpis() if each.kind == "openmpi"]
     mpi = next(each for each in mpis if not options.mpi or each.name == options.mpi)
-    has_hpcc = subprocess.run(["which", "hpcc"], capture_output=True, check=False).returncode == 0
     draw = random.Random(peers.SEED)  # noqa: S311 - the order of launches, no secret
     with tempfile.TemporaryDirectory() as folder:
         reference = _compiled(Path(folder))
@@ -155,7 +113,6 @@ def main() -> None:
             **{f"ours {size}": ours(each, size) for size in sizes},
             "dgemm": lambda: _dgemm(blas, cpus, options.product or order),
             "dgetrf": lambda: _dgetrf(reference, blas, cpus, order),
-            **({"hpcc": lambda: _hpcc(mpi, blas, cpus, order, sizes)} if has_hpcc else {}),
         }
         variants: Mapping[str, Callable[[], float]] = {
             **{f"ours threads {size}": ours([cpus], size) for size in sizes},
@@ -179,9 +136,6 @@ def main() -> None:
 
     best, one = best_of("ours"), of(f"ours {middle}")
     print(f"n = {order}, NB {options.nb}, {len(cpus)} core(s), {mpi.name}, {blas}, {options.blocks} blocks")
-    if has_hpcc:
-        same = "" if _same_file(blas) or _can_replace(blas) else ", another BLAS file"
-        peers.print_rates(f"hpcc's HPL{same}", best, of("hpcc"))
     peers.print_rates("dgetrf, as many threads", best, of("dgetrf"))
     peers.print_rates("the product", best, of("dgemm"))
     if options.peers_only:

@@ -1,6 +1,7 @@
 #include "harness/child.hpp"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -126,7 +127,8 @@ void execute(const Command& command, const std::vector<std::string>& arguments, 
     setenv("OMP_PLACES", places(command.cpus).c_str(), 1);
     setenv("OMP_PROC_BIND", "true", 1);
     if (!command.prefix.empty()) {
-        prepend("PATH", command.prefix + "/bin:" + command.prefix + "/usr/bin");
+        prepend("PATH", command.prefix + ":" + command.prefix + "/bin:" + command.prefix +
+                            "/usr/bin:" + command.prefix + "/usr/sbin");
         prepend("LD_LIBRARY_PATH", library_folders(command.prefix));
     }
     if (!command.interposed.empty()) {
@@ -257,6 +259,8 @@ Outcome run_words(const Command& command, const std::vector<std::string>& words,
     outcome.threads_pinned = observed.pinned(command.cpus);
     outcome.cpus = outcome.threads_pinned ? command.cpus : observed.cpus();
     outcome.page_nodes = observed.page_nodes();
+    outcome.huge_page_share = observed.huge_page_share();
+    outcome.loaded = observed.loaded();
     outcome.usage = {1024 * used.ru_maxrss, used.ru_nvcsw, used.ru_nivcsw, observed.strayed_s()};
     return outcome;
 }
@@ -285,6 +289,20 @@ std::string content(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// The content of the files whose names match, in the order of their names: a program may put the time
+/// into the name of its file. `*` stands for any part of a name.
+std::string contents(const fs::path& pattern) {
+    glob_t found{};
+    std::string text;
+    if (glob(pattern.c_str(), GLOB_NOCHECK, nullptr, &found) == 0) {
+        for (std::size_t at = 0; at < found.gl_pathc; ++at) {
+            text += content(found.gl_pathv[at]);
+        }
+    }
+    globfree(&found);
+    return text;
+}
+
 }  // namespace
 
 void end_command_on_sigterm() {
@@ -308,7 +326,7 @@ Outcome run_child(const Command& command) {
     }
     Outcome outcome = run_words(command, command.words, scratch.path());
     if (!command.output.empty()) {
-        outcome.output = content(scratch.path() / command.output);
+        outcome.output = contents(scratch.path() / command.output);
     }
     outcome.interposed = content(scratch.path() / interposed_record);
     outcome.output = readable(outcome.output);

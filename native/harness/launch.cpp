@@ -8,6 +8,7 @@
 #include "harness/counted.hpp"
 #include "harness/cpus.hpp"
 #include "harness/failure.hpp"
+#include "harness/loaded.hpp"
 #include "harness/sampler.hpp"
 #include "harness/statistics.hpp"
 #include "harness/traffic.hpp"
@@ -250,6 +251,7 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
     const auto add_header = [&](const std::string& calls) {
         readback.mpi = calls;
         header.facts = benchmark->facts();
+        header.facts.merge(loaded_libraries("self"));
         benchmark.reset();  // its files are closed: its folder can be removed
         if (folder) {
             folder->remove();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <numeric>
@@ -10,6 +11,7 @@
 
 #include "harness/cpus.hpp"
 #include "harness/failure.hpp"
+#include "harness/loaded.hpp"
 
 namespace assay {
 namespace {
@@ -24,6 +26,19 @@ constexpr double passed_s = 0.2;
 std::int64_t page_count(const PageNodes& pages) {
     return std::accumulate(pages.begin(), pages.end(), std::int64_t{0},
                            [](std::int64_t all, const auto& node) { return all + node.second; });
+}
+
+/// Adds the process's own memory, and the part of it in huge pages, in KiB.
+void add_anonymous(int process, double& all, double& huge) {
+    std::ifstream rolled("/proc/" + std::to_string(process) + "/smaps_rollup");
+    for (std::string line; std::getline(rolled, line);) {
+        unsigned long kibibytes = 0;
+        if (std::sscanf(line.c_str(), "Anonymous: %lu kB", &kibibytes) == 1) {
+            all += static_cast<double>(kibibytes);
+        } else if (std::sscanf(line.c_str(), "AnonHugePages: %lu kB", &kibibytes) == 1) {
+            huge += static_cast<double>(kibibytes);
+        }
+    }
 }
 
 /// Adds the process's own pages by node: `N0=12` in each line of numa_maps without a file.
@@ -64,14 +79,32 @@ void Observed::observe(int process) {
     for (const int each : family(process)) {
         add_masks(each, masks);
         add_pages(each, pages);
+        loaded_.merge(loaded_libraries(std::to_string(each)));
     }
     const bool in_place = std::all_of(masks.begin(), masks.end(),
                                       [this](const std::vector<int>& mask) { return strays_of(mask).empty(); });
     if (in_place && masks.size() >= masks_.size() && !masks.empty()) {
         masks_ = masks;
     }
+    if (page_count(pages) > page_count(page_nodes_)) {
+        observe_huge_pages(process);
+    }
     if (page_count(pages) >= page_count(page_nodes_)) {
         page_nodes_ = pages;
+    }
+    if (const std::string program = program_file(process); !program.empty()) {
+        loaded_["program"] = program;
+    }
+}
+
+void Observed::observe_huge_pages(int process) {
+    double all = 0;
+    double huge = 0;
+    for (const int each : family(process)) {
+        add_anonymous(each, all, huge);
+    }
+    if (all > 0) {
+        huge_page_share_ = std::min(1.0, huge / all);
     }
 }
 

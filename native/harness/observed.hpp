@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "harness/clock.hpp"
@@ -40,6 +42,12 @@ class Observed {
     [[nodiscard]] double strayed_s() const { return strayed_s_; }
     [[nodiscard]] const PageNodes& page_nodes() const { return page_nodes_; }
 
+    /// Share of its memory in huge pages when it held the most pages; none if the kernel does not say.
+    [[nodiscard]] std::optional<double> huge_page_share() const { return huge_page_share_; }
+
+    /// `program`, and the libraries `mpi` and `blas` -> its file, as far as it has them.
+    [[nodiscard]] const std::map<std::string, std::string>& loaded() const { return loaded_; }
+
   private:
     struct Task {
         std::vector<int> mask;
@@ -50,6 +58,7 @@ class Observed {
     [[nodiscard]] std::set<int> strays_of(const std::vector<int>& mask) const;
     [[nodiscard]] std::set<int> strays() const;  ///< unrequested cpus that it used too long
     [[nodiscard]] double worked_s(const std::filesystem::path& task) const;
+    void observe_huge_pages(int process);
     void add_masks(int process, std::vector<std::vector<int>>& masks);
     bool observe_task(int id, const std::filesystem::path& task);
 
@@ -59,6 +68,8 @@ class Observed {
     std::map<int, Task> tasks_;
     double strayed_s_ = 0;
     PageNodes page_nodes_;
+    std::optional<double> huge_page_share_;
+    std::map<std::string, std::string> loaded_;
     double begin_s_ = now();
 };
 

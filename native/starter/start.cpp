@@ -22,7 +22,7 @@ using assay::Failure;
 constexpr const char* usage =
     "start --benchmark NAME --case ID --cpus LIST [--memory POLICY] [--param AXIS=VALUE]... [--figure NAME]...\n"
     "      [--input FILE=CONTENT]... [--file FILE=PATH]... [--prologue LINE] [--output FILE] [--limit SECONDS]\n"
-    "      [--prefix FOLDER] [--expect-ranks COUNT] -- COMMAND [ARGUMENT]...\n"
+    "      [--prefix FOLDER] [--mpi-calls uncounted] [--expect-ranks COUNT] -- COMMAND [ARGUMENT]...\n"
     "       start --help | --describe";
 
 constexpr const char* summary = "runs a command with a placement that is set and proven";
@@ -40,6 +40,7 @@ struct Request {
     std::string cpus;  ///< as requested; / separates ranks
     int ranks = 0;     ///< number of ranks that a launcher started; 0 for a single process
     int rank = 0;
+    bool counts_calls = true;  ///< whether calls of MPI are counted, which takes time in each of them
 };
 
 /// Variables in which launchers give each rank its number, and the number of ranks.
@@ -110,6 +111,8 @@ Request parse(const std::vector<std::string>& arguments) {
             request.cpus = text;
         } else if (option == "--expect-ranks") {
             request.ranks = static_cast<int>(assay::parse_size(text, option));
+        } else if (option == "--mpi-calls") {
+            request.counts_calls = text != "uncounted";
         } else if (option == "--network") {
             continue;  // the launcher handles it
         } else if (option == "--memory") {
@@ -141,7 +144,9 @@ Request parse(const std::vector<std::string>& arguments) {
     request.command.words.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1, arguments.end());
     if (request.ranks > 0) {
         request.rank = rank_of(request.ranks);
-        request.command.interposed = assay::mpi_times_library();
+        if (request.counts_calls) {
+            request.command.interposed = assay::mpi_times_library();
+        }
         assay::unpin();  // undo the binding of the launcher
     }
     if (!request.cpus.empty()) {
@@ -180,7 +185,7 @@ Exit measure(const Request& request) {
                                       .cpus = outcome.cpus,
                                       .requested_memory = request.command.memory.text,
                                       .page_nodes = outcome.page_nodes,
-                                      .huge_page_share = std::nullopt,
+                                      .huge_page_share = outcome.huge_page_share,
                                       .threads_pinned = outcome.threads_pinned,
                                       .usage = outcome.usage,
                                       .mpi = outcome.interposed};
@@ -199,18 +204,13 @@ Exit measure(const Request& request) {
                   << std::flush;
         return exit;
     }
-    std::string words;
+    std::map<std::string, std::string> facts = outcome.loaded;
+    std::string& words = facts["command"];
     for (const std::string& word : request.command.words) {
         words += (words.empty() ? "" : " ") + word;
     }
-    records.header({declaration,
-                    {request.id, request.params, {}},
-                    request.figures,
-                    clock,
-                    {},
-                    {},
-                    {{"command", words}},
-                    {entry}});
+    records.header(
+        {declaration, {request.id, request.params, {}}, request.figures, clock, {}, {}, facts, {entry}});
     records.traffic(seconds, 0, {host});
     records.output(outcome.output);
     records.figure("elapsed", "s", outcome.seconds);

@@ -64,6 +64,12 @@ def test_the_output_is_kept_whole_and_the_time_taken_from_outside(build: Build) 
     assert found[End].status == "complete"
 
 
+def test_the_results_are_in_a_file_whose_name_has_the_time(build: Build) -> None:
+    script = "echo aside; echo result > result-$$.txt"
+    found, _ = started(build, "--cpus", "0", "--output", "result-*.txt", "--", "sh", "-c", script)
+    assert found[Output].text == "result\n"
+
+
 def test_threads_that_stay_on_the_cpus_of_the_rank_prove_the_rank(build: Build) -> None:
     found, _ = started(build, "--cpus", "1", "--", "sh", "-c", "sleep 0.1; true")
     (rank,) = found[Header].ranks
@@ -172,6 +178,7 @@ def test_openmp_threads_of_a_program_are_pinned_one_to_a_cpu(build: Build, tmp_p
     found, _ = started(build, "--cpus", "0,1", "--", program)
     assert found[Output].text == "2\n"
     assert found[Header].ranks[0].cpus == (0, 1)
+    assert found[Header].facts["program"] == program
     assert found[Header].ranks[0].proof == "thread"
     (host,) = found[Traffic].hosts
     assert 0.1 < host.own_s <= host.cpus * found[Traffic].seconds
@@ -318,3 +325,31 @@ def test_an_installed_hpl_is_measured_with_interval_placement_and_limit(tmp_path
     outputs = [gzip.decompress(each.read_bytes()) for each in path.glob("logs/*.output.gz")]
     assert len(outputs) == 2
     assert all(b"PASSED" in each for each in outputs)
+
+
+_PAGES = """
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <string.h>
+int main(int argc, char** argv) {
+    size_t bytes = (size_t)64 << 20;
+    char* start = aligned_alloc((size_t)2 << 20, bytes);
+    madvise(start, bytes, argc > 1 ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    memset(start, 1, bytes);
+    usleep(300000);
+    return start[bytes / 2] - 1;
+}
+"""
+
+
+def test_the_share_of_huge_pages_of_a_program_is_read_back(build: Build, tmp_path: Path) -> None:
+    (tmp_path / "pages.c").write_text(_PAGES)
+    program = str(tmp_path / "pages")
+    subprocess.run(["gcc", "-o", program, tmp_path / "pages.c"], check=True)
+    (small,) = started(build, "--cpus", "0", "--", program)[0][Header].ranks
+    assert small.huge_page_share == pytest.approx(0, abs=0.02)
+    enabled = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    if enabled.is_file() and "[never]" not in enabled.read_text():
+        (huge,) = started(build, "--cpus", "0", "--", program, "huge")[0][Header].ranks
+        assert (huge.huge_page_share or 0) > 0.9

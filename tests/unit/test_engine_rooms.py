@@ -65,6 +65,7 @@ ALLOWED = {
     "topics/health/ranked.py": ({"size"}, "a property of Vega-Lite"),
     "topics/health/strips.py": ({"format", "line"}, "properties and marks of Vega-Lite"),
     "topics/health/timeline.py": ({"format", "round", "size"}, "properties and marks of Vega-Lite"),
+    "topics/comparisons/": ({"slower_than_peer"}, "its own rule"),
     "topics/scaling/": ({"losses", "scaling"}, "its own laws and rules"),
     "topics/scaling/commands/predict.py": ({"latency", "bandwidth"}, "what a user says of a network"),
     "topics/scaling/scores_table.py": ({"prediction"}, "the heading of a column"),

@@ -19,6 +19,7 @@ from assay.analyse.slowest import slowest_thread
 from assay.analyse.states import FAR, NEAR
 from assay.analyse.statistics import FEWEST_FOR_TAIL, Samples, median_interval, medians, percentile
 from assay.model import measurands
+from assay.model.application import Statistic
 from assay.model.declaration import Declaration, Metric, keep
 from assay.model.grouping import grouped
 from assay.model.measurand import Measurand
@@ -40,12 +41,16 @@ class LaunchMedian(msgspec.Struct, frozen=True):
         state: see CaseAttempt.
         value: in the unit of the metric.
         threads: share of an iteration in which each thread works without waiting for others; empty if not timed.
+        mean: mean of its samples, and
+        best: the best one, of a benchmark beside which programs of others are measured, which print these.
     """
 
     block: int
     state: str | None
     value: float
     threads: tuple[float, ...] = ()
+    mean: float | None = None
+    best: float | None = None
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -53,6 +58,16 @@ class Measured(msgspec.Struct, frozen=True):
 
     estimate: Estimate
     launches: tuple[LaunchMedian, ...]
+
+    def by(self, statistic: Statistic) -> "Measured":
+        """Return the launches with another statistic of their samples as value; the estimate stays."""
+        if statistic == "median":
+            return self
+        values = ((each, getattr(each, statistic)) for each in self.launches)
+        return Measured(
+            self.estimate,
+            tuple(each if value is None else msgspec.structs.replace(each, value=value) for each, value in values),
+        )
 
 
 def measure(
@@ -100,12 +115,13 @@ def _of_case(
     aside = sum(each.status == "complete" for each in attempts) - sum(map(len, groups.values()))
     present = {key for each in counted for key in each.sampled}
     hosts = sorted({host for _, host in present})
+    beside = any(each.beside and each.beside.benchmark == case.benchmark for each in run.plan.applications)
     ranks, libraries = _ranks(attempts), _libraries(attempts)
     for host in [None] if benchmark.launcher == "mpi" else hosts:
         alone = host if len(hosts) > 1 else None
         placed = as_placed(case, ranks.get(host, ()), alone, libraries) if host else _placed_ranks(case, attempts)
         for kernel in benchmark.kernels:
-            part = _Part(case, benchmark, kernel, alone, placed, common, outcome.reason, aside)
+            part = _Part(case, benchmark, kernel, alone, placed, common, outcome.reason, aside, beside)
             for over in (joint.SLOWEST, *([] if host else [joint.MEAN])):
                 key = kernel, host or over
                 for state, group in groups.items() if key in present else ():
@@ -120,7 +136,7 @@ def _by_state(attempts: Iterable[CaseAttempt]) -> Mapping[str | None, Sequence[C
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """One kernel of a case on one host."""
+    """One kernel of a case on one host; `beside`: whether programs of others are measured beside the benchmark."""
 
     case: Case
     benchmark: Declaration
@@ -130,6 +146,7 @@ class _Part(msgspec.Struct, frozen=True):
     measurand: Measurand
     reason: str
     set_aside: int = 0
+    beside: bool = False
 
 
 def _of_state(
@@ -149,6 +166,7 @@ def _of_state(
                 each.state,
                 value(metric, sampled.median, sampled.work),
                 _shares(part, each, sampled),
+                *(_others(metric, sampled) if part.beside else ()),
             )
             for each, sampled in group
             if estimate.value
@@ -181,6 +199,12 @@ def _shares(part: _Part, attempt: CaseAttempt, sampled: Sampled) -> tuple[float,
     """The same as shares of an iteration, of the threads of one host; empty if there are several."""
     timed = _timed(part, attempt)
     return tuple((np.array(timed[0]) / sampled.seconds.mean()).tolist()) if len(timed) == 1 else ()
+
+
+def _others(metric: Metric, sampled: Sampled) -> tuple[float, float]:
+    """The mean and the best of the samples of a launch, as values of the metric."""
+    mean, best = float(sampled.seconds.mean()), float(sampled.seconds.min())
+    return value(metric, mean, sampled.work), value(metric, best or mean, sampled.work)
 
 
 class _Summary(msgspec.Struct, frozen=True):

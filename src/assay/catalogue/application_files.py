@@ -10,6 +10,7 @@ import msgspec
 from assay.catalogue import topics
 from assay.model import strict
 from assay.model.application import Application
+from assay.model.application_faults import refuse_faults
 from assay.model.errors import UsageError
 
 #: The table that distinguishes an application from a study.
@@ -54,7 +55,7 @@ def of_table(table: dict[str, Any], path: Path) -> Application:
                 f"unknown key '{key}' in {path}", why=f"all of it stands in [{TABLE}]", remedy=f"$EDITOR {path}"
             )
     application = strict.converted(table, _File, "application", path, _REMEDY).application
-    application.refuse_contradictions(path)
+    refuse_faults(application, path)
     inputs = {
         name: msgspec.structs.replace(each, file=str(path.resolve().parent / each.file)) if each.file else each
         for name, each in application.inputs.items()

@@ -65,6 +65,7 @@ def _applications() -> list[dict[str, object]]:
             "title": one.title,
             "parallel": one.parallel,
             "here": "no" if toolchain.applications.absent(one) else "yes",
+            "beside": f"{one.beside.benchmark} (beside:{one.beside.suite or name})" if one.beside else "",
         }
         for name, one in benchmarks.applications().items()
     ]

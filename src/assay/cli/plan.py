@@ -21,7 +21,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
 ) -> None:
     """Show what STUDY measures, without measuring.
 
-    STUDY is the name of a stored study (see assay list studies), scale:BENCHMARK, or the path of your own (.toml).
+    STUDY is the name of a stored study (see assay list studies), scale:BENCHMARK, like:REFERENCE, beside:NAME (an
+    original program beside Assay), or the path of your own (.toml).
     """
     from rich.markup import escape
 

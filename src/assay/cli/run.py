@@ -29,7 +29,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
 ) -> None:
     """Measure STUDY on this machine or on nodes, and explain the result.
 
-    STUDY is the name of a stored study (see assay list studies), scale:BENCHMARK, or the path of your own (.toml).
+    STUDY is the name of a stored study (see assay list studies), scale:BENCHMARK, like:REFERENCE, beside:NAME (an
+    original program beside Assay), or the path of your own (.toml).
     Every launch is saved as soon as it ends. After Ctrl-C, SIGTERM, SIGHUP or a crash, continue with --resume
     last.
 

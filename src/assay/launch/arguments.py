@@ -66,6 +66,7 @@ def _start_command(
         "--output": foreign.output,
         "--prefix": prefix,
         "--limit": f"{foreign.limit_s:g}" if foreign.limit_s else "",
+        "--mpi-calls": "uncounted" if foreign.application and not foreign.application.counted else "",
     }
     options += [(option, value) for option, value in optional.items() if value]
     words = (word for option in options for word in option)

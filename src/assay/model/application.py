@@ -1,14 +1,13 @@
 """An application: a third-party program, declared as data in the table `[application]` of a TOML file."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
 from assay.model.benchmark import Benchmark, ForeignProgram
 from assay.model.declaration import Axis, Metric, Params, ParamValue
-from assay.model.errors import UsageError
 from assay.model.placement import Placement
 from assay.model.units import BASE_UNITS, Prefix, parse_duration, parse_size, printed_unit
 
@@ -17,21 +16,14 @@ if TYPE_CHECKING:
 
 #: The placeholder `{edge}` in commands and input files; `${edge}` is not ours.
 _PLACE = re.compile(r"(?<!\$)\{([a-z][a-z0-9-]*)\}", re.ASCII)
-_NAME = re.compile(r"[a-z][a-z0-9-]*", re.ASCII)
 #: Placeholders filled from the placement, and the folder where Assay installed the application (empty: unknown).
 _RANKS, _THREADS, _PREFIX = "ranks", "threads", "prefix"
 PLACED = (_RANKS, _THREADS)
-_PLACES = frozenset((*PLACED, _PREFIX))
+PLACES = frozenset((*PLACED, _PREFIX))
 #: The wall time that the starter measures from outside.
 ELAPSED = "elapsed"
-#: Options of every program.
-_OPTIONS = frozenset(("help", "describe", "cpus", "memory", "precision", "min-samples", "max-samples"))
-_OPTIONS |= {"seconds", "case", "expect-ranks", "network", "library"}
-#: Variables that only the starter sets, for each placement.
-_STARTERS = frozenset(("OMP_NUM_THREADS", "OMP_PLACES", "OMP_PROC_BIND"))
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
-#: Longer texts must be files: a command line cannot hold them.
-_MOST_TEXT = 64 * 1024
+#: Of the samples of a launch: what a program prints.
+Statistic = Literal["median", "mean", "best"]
 
 #: How the processes of an application share the cpus of a placement.
 Form = Literal["one", "threads", "ranks", "hybrid"]
@@ -121,12 +113,14 @@ class Needs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Required software.
 
     Attributes:
-        program: name of the executable.
+        program: name of the executable; with placeholders of parameters if there is one for each of their values.
         modules: Python modules, if the program is Python.
         debian: Debian packages that provide it.
         pypi: PyPI packages that provide it.
         mpi: family of the MPI it was built with, whose launcher starts it.
         instead: applications that solve the same problem with another program.
+        install: how a site gets it, if no package has it: `make cg CLASS=A in NPB3.4-MPI`.
+        folder: name of the folder for its packages, which several applications may share; default: the own name.
     """
 
     program: str
@@ -135,6 +129,8 @@ class Needs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pypi: tuple[str, ...] = ()
     mpi: Literal["", "openmpi", "mpich", "intel"] = ""
     instead: tuple[str, ...] = ()
+    install: str = ""
+    folder: str = ""
 
 
 class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -158,11 +154,13 @@ class Counterpart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         kernel: of the benchmark.
         metric: of that kernel.
         axes: axis -> its value; the axes of the whole table hold as well.
+        statistic: of the samples of a launch, the nearest to what the program prints: both are compared by it.
     """
 
     kernel: str
     metric: str
     axes: dict[str, ParamValue] = {}
+    statistic: Statistic = "median"
 
 
 class Beside(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -201,7 +199,9 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         inputs: name -> file.
         environment: variable -> value.
         prologue: shell line that prepares the folder; it is not timed.
-        output: file that holds the results; empty: stdout.
+        output: file that holds the results, `*` for any part of its name; empty: stdout.
+        counted: whether its MPI calls are counted. That takes some 10 ns for each, too much where single messages
+            are timed.
         version: pattern of the program's version in its output, with one group.
         limit: time limit of the command.
         seconds: estimated time of a run, for plans.
@@ -225,6 +225,7 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     environment: dict[str, str] = {}
     prologue: str = ""
     output: str = ""
+    counted: bool = True
     version: str = ""
     limit: str = "1h"
     seconds: Annotated[float, msgspec.Meta(gt=0)] = 10.0
@@ -233,6 +234,15 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     launches: Annotated[int, msgspec.Meta(ge=1)] = 6
     beside: Beside | None = None
     name: str = ""
+
+    @property
+    def executables(self) -> tuple[str, ...]:
+        """Every executable that it may start: one, or one for each combination of values of parameters."""
+        names: tuple[str, ...] = (self.needs.program,)
+        for place in placeholders(self.needs.program):
+            values = self.parameters[place].values
+            names = tuple(filled(name, {place: str(value)}) for name in names for value in values)
+        return names
 
     @property
     def usual_placements(self) -> tuple[str, ...]:
@@ -276,7 +286,8 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             max_rank_cpus=None if self.parallel in {"hybrid", "threads"} else 1,
             foreign=ForeignProgram(
                 name=self.needs.program,
-                install="",
+                names=self.executables if placeholders(self.needs.program) else (),
+                install=self.needs.install,
                 command=self._command,
                 inputs=self._inputs,
                 files={name: each.file for name, each in self.inputs.items() if each.file},
@@ -302,12 +313,6 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         exported = "".join(f"export {name}='{filled(v, values)}'\n" for name, v in self.environment.items())
         return exported + filled(self.prologue, values) if self.prologue else ""
 
-    def refuse_contradictions(self, path: object) -> None:
-        """UsageError for errors that types cannot express: a pattern without its group, an unknown placeholder."""
-        why = next(_contradictions(self), "")
-        if why:
-            raise UsageError(f"application '{path}' cannot be used", why=why, remedy="see docs/applications.md")
-
 
 def placeholders(template: str) -> list[str]:
     """The names of the placeholders of a template."""
@@ -323,88 +328,3 @@ def _axis(name: str, each: Parameter) -> Axis:
     default = each.values[0] if each.default is None else each.default
     named = any(isinstance(value, str) for value in each.values)
     return Axis(name, each.meaning, each.values, default, each.unit, swept=each.swept, named=named)
-
-
-def _contradictions(app: Application) -> Iterator[str]:
-    """Each contradiction as text."""
-    yield from _wrong_names(app)
-    yield from _wrong_patterns(app)
-    yield from _wrong_places(app)
-    for check in app.verify:
-        yield from _wrong_check(app, check)
-    for name, each in app.inputs.items():
-        yield from _wrong_input(name, each)
-    for name in app.beside.figures if app.beside else ():
-        if name not in app.figures:
-            yield f"'{name}' in beside is no figure of the program; known: {', '.join(app.figures)}"
-
-
-def _wrong_names(app: Application) -> Iterator[str]:
-    for kind, names in (("parameter", app.parameters), ("figure", app.figures)):
-        for name in names:
-            if not _NAME.fullmatch(name):
-                yield f"'{name}' is not a name of a {kind}: small letters, digits and - after a letter"
-            if name in _OPTIONS | _PLACES | {ELAPSED}:
-                yield f"a {kind} must not be called '{name}': that word has its meaning already"
-    for name in app.environment:
-        if not _VARIABLE.fullmatch(name):
-            yield f"'{name}' is not a name of an environment variable"
-        if name in _STARTERS or name.startswith("ASSAY_"):
-            yield f"Assay sets {name} itself, for each placement"
-
-
-def _wrong_patterns(app: Application) -> Iterator[str]:
-    grouped = {f"figures.{name}.pattern": each.pattern for name, each in app.figures.items()}
-    grouped |= {f"verify '{each.about}'": each.pattern for each in app.verify if each.pattern}
-    grouped |= {"version": app.version} if app.version else {}
-    for where, pattern in grouped.items():
-        yield from _wrong_pattern(where, pattern, groups=1)
-    for check in app.verify:
-        for pattern in (check.present, check.absent, check.versions):
-            yield from _wrong_pattern(f"verify '{check.about}'", _PLACE.sub("0", pattern), groups=None)
-
-
-def _wrong_pattern(where: str, pattern: str, groups: int | None) -> Iterator[str]:
-    try:
-        found = re.compile(pattern, re.MULTILINE).groups
-    except re.error as error:
-        yield f"{where} is not a regular expression: {error}"
-        return
-    if groups is not None and found != groups:
-        yield f"{where} has {found} groups, and needs one, around the number: {pattern}"
-
-
-def _wrong_places(app: Application) -> Iterator[str]:
-    known = app.parameters.keys() | _PLACES
-    for where, templates in {
-        "command": app.command,
-        "environment": tuple(app.environment.values()),
-        "prologue": (app.prologue,),
-    }.items():
-        for name in (name for each in templates for name in placeholders(each)):
-            if name not in known:
-                yield f"'{{{name}}}' in {where} is not a parameter; known: {', '.join(sorted(known))}"
-
-
-def _wrong_check(app: Application, check: Check) -> Iterator[str]:
-    kinds = [bool(check.pattern) or check.value is not None, bool(check.present), bool(check.absent)]
-    if sum(kinds) != 1:
-        yield f"verify '{check.about}' needs one of pattern with value, present, and absent"
-    if bool(check.pattern) != (check.value is not None):
-        yield f"verify '{check.about}' needs both pattern and value"
-    if check.versions and not app.version:
-        yield f"verify '{check.about}' is known for some versions, and no pattern finds the version"
-    for name in check.when:
-        if name not in app.parameters:
-            yield f"verify '{check.about}' holds when '{name}' has a value, which is not a parameter"
-
-
-def _wrong_input(name: str, each: Input) -> Iterator[str]:
-    if "/" in name or name in {"", ".", ".."}:
-        yield f"input '{name}' is not a name of a file"
-    if bool(each.text) == bool(each.file):
-        yield f"input '{name}' needs one of text and file"
-    if each.file and not re.fullmatch(r"[0-9a-f]{64}", each.sha256):
-        yield f"input '{name}' is a file and needs its sha256"
-    if len(each.text) > _MOST_TEXT:
-        yield f"input '{name}' has more than 64 KiB of text: make it a file"

@@ -40,6 +40,7 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         at_once: how many of the smallest numbers of cores are measured together; each larger number is a round of
             its own, as in `later`. 0: all are measured together.
         launches: of its cases, if fewer than those of the study: solutions that take an hour are measured once.
+        beside: application beside which it is measured: where that is absent, it is left out, too; empty for none.
     """
 
     benchmark: str
@@ -54,6 +55,7 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     grows: bool = False
     at_once: int = 0
     launches: int = 0
+    beside: str = ""
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -303,7 +305,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
         core: rate of one core of the machine, used to estimate the time of operations.
         applications: declarations of the applications that it measures.
         declarations: those of every benchmark that it measures: what its figures mean, wherever the run is read.
-        prefixes: application -> folder where Assay installed it; others are in the usual place.
+        prefixes: application -> folder that is searched before PATH, of Assay or of the user; others are on PATH.
         levels: factor -> level of the whole run, which the user states and no launch can set: `nps` -> `4`.
         reference: see Study.
     """

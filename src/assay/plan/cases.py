@@ -90,7 +90,8 @@ def _absent(measures: tuple[Measure, ...], setting: Setting) -> dict[LeftOut, No
 
 
 def _here(measures: tuple[Measure, ...], setting: Setting) -> tuple[Measure, ...]:
-    return tuple(each for each in measures if each.benchmark not in setting.options.absent)
+    absent = setting.options.absent
+    return tuple(each for each in measures if not {each.benchmark, each.beside} & absent.keys())
 
 
 def _on_hosts_like(part: Setting, left: LeftOut) -> LeftOut:
@@ -161,7 +162,7 @@ def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
 
 def _missing_executable(benchmark: Benchmark, point: ExpandedPoint, placement: Placement, setting: Setting) -> str:
     """A message that the third-party program of a point is missing; empty if it is installed."""
-    if benchmark.foreign is None or benchmark.foreign.application:
+    if benchmark.foreign is None or (benchmark.foreign.application and not benchmark.foreign.names):
         return ""
     name = benchmark.foreign.executable(point.params, placement)
     return (

@@ -15,9 +15,7 @@ def check(name: str, subject: str, selection: Selection, setting: Setting) -> No
         lacking = [f"{left.request}: {left.reason}" for left in selection.left_out]
         reasons = "; ".join(lacking[:1] if subject else lacking) or "it asks for nothing"
         more_nodes = any(left.nodes for left in selection.left_out)
-        stored = dict(application_files.everywhere())
-        absent = next((each for each in setting.options.absent if each in stored), "")
-        otherwise = f"assay build --application {absent}" if absent else "assay list studies"
+        otherwise = _installing(name, setting.options.absent)
         smaller = next((_smaller(name, left) for left in selection.left_out if left.instead), otherwise)
         option = next((left.option for left in selection.left_out if left.option), "")
         option = option or ("--hosts 'node[01-02]'" if more_nodes else "")
@@ -33,6 +31,18 @@ def check(name: str, subject: str, selection: Selection, setting: Setting) -> No
                     why=why or f"none of its benchmarks has {factor.name}",
                     remedy=f"leave the level out, or see assay plan {name}",
                 )
+
+
+def _installing(name: str, absent: Collection[str]) -> str:
+    """The command that installs the first of the absent applications, or names the place of its program."""
+    stored = dict(application_files.everywhere())
+    needs = [(each, application_files.read(stored[each]).needs) for each in absent if each in stored]
+    for each, need in needs:
+        if need.debian or need.pypi:
+            return f"assay build --application {each}"
+    return (
+        f"assay run {name} --peer DIR   # a folder with {needs[0][1].program}" if needs else "assay list studies"
+    )
 
 
 def check_sizes(name: str, chosen: Collection[str], selection: Selection) -> None:

@@ -6,9 +6,10 @@ from assay.model.plan import Study
 
 
 def foreign_programs(study: Study) -> tuple[str, ...]:
-    """Names of the third-party programs that a study starts, without those of applications."""
+    """Names of the third-party programs that a study starts, without those of applications with one program."""
     found = (benchmarks.get(measure.benchmark).foreign for measure in study.measure)
-    return tuple(dict.fromkeys(name for each in found if each and each.tool for name in each.executables))
+    named = (each for each in found if each and (each.tool or each.names))
+    return tuple(dict.fromkeys(name for each in named for name in each.executables))
 
 
 def applications(study: Study) -> tuple[Application, ...]:

@@ -36,7 +36,8 @@ class Options(msgspec.Struct, frozen=True):
         absent: application -> why it cannot be started here, and what installs it.
         folders: folders for programs that write into one; with several each rank gets the next one.
         no_folder: why one of them cannot be used, with the next command; empty if all can.
-        prefixes: application -> folder where Assay installed it.
+        prefixes: application -> folder that is searched before PATH for its programs.
+        peers: folders with programs of others, which the user named.
         levels: factor -> level of the whole run; see Plan.
     """
 
@@ -66,4 +67,5 @@ class Options(msgspec.Struct, frozen=True):
     folders: tuple[GivenFolder, ...] = ()
     no_folder: str = ""
     prefixes: dict[str, str] = {}
+    peers: tuple[str, ...] = ()
     levels: dict[str, str] = {}

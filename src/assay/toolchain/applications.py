@@ -6,7 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from assay.catalogue import application_files
@@ -18,23 +18,42 @@ from assay.model.folders import cache_folder
 
 def prefix(application: Application) -> Path:
     """The folder in which Assay installs an application on request."""
-    return cache_folder() / "applications" / application.name
+    return cache_folder() / "applications" / (application.needs.folder or application.name)
 
 
-def installed(application: Application) -> str:
-    """That folder if it exists, else empty."""
-    folder = prefix(application)
-    return str(folder) if folder.is_dir() else ""
+def folder(application: Application, peers: Sequence[str] = ()) -> str:
+    """The folder that is searched first: the first of `peers` with a program of it, else Assay's own, if any.
+
+    Args:
+        application: the declaration.
+        peers: folders that the user named, each with programs in it or in its `bin`.
+    """
+    for each in peers:
+        if any(shutil.which(name, path=_path(each)) for name in application.executables):
+            return each
+    own = prefix(application)
+    return str(own) if own.is_dir() else ""
 
 
-def absent(application: Application) -> str:
-    """Why it cannot be started here, and how to install it; empty if it can."""
+def found(application: Application, first: str = "") -> dict[str, str]:
+    """Executable -> its path, of those that are here; `first`: folder that is searched before PATH."""
+    path = os.pathsep.join(filter(None, (_path(first), os.environ.get("PATH", os.defpath))))
+    paths = {name: shutil.which(name, path=path) for name in application.executables}
+    return {name: each for name, each in paths.items() if each}
+
+
+def absent(application: Application, first: str | None = None) -> str:
+    """Why it cannot be started here, and how to install it; empty if it can.
+
+    Args:
+        application: the declaration.
+        first: folder that is searched before PATH; None: that of `folder`.
+    """
     needs = application.needs
-    folder = installed(application)
-    path = os.pathsep.join((f"{folder}/bin", f"{folder}/usr/bin", os.environ.get("PATH", os.defpath)))
-    program = shutil.which(needs.program, path=path)
-    if program is None:
-        return f"the program {needs.program} is not here; {remedy(application)}"
+    programs = found(application, folder(application) if first is None else first)
+    if not programs:
+        return f"the program {application.executables[0]} is not here; {remedy(application)}"
+    program = next(iter(programs.values()))
     if needs.modules and not _imports(program, needs.modules):
         return f"{needs.program} has no {' and no '.join(needs.modules)}; {remedy(application)}"
     for name, each in application.inputs.items():
@@ -43,16 +62,22 @@ def absent(application: Application) -> str:
     return ""
 
 
+def _path(place: str) -> str:
+    """The folders in which the starter looks first; empty without a place."""
+    return os.pathsep.join((place, f"{place}/bin", f"{place}/usr/bin")) if place else ""
+
+
 def remedy(application: Application) -> str:
     """The commands that install it, as text."""
     alone = _without_root(application)
     if alone and application.name in dict(application_files.everywhere()):
         alone = f"assay build --application {application.name}"
     commands = {"as root": _as_root(application), "without root": alone}
-    found = [f"{who}: {command}" for who, command in commands.items() if command]
-    found = found or ["nobody says which package brings it: install it, and put it on PATH"]
+    ways = [f"{who}: {command}" for who, command in commands.items() if command]
+    built = application.needs.install or "no package has it: install it"
+    ways = ways or [f"{built}, and name its folder by --peer DIR"]
     others = (f"the same problem by another program: assay run {name}" for name in application.needs.instead)
-    return "; ".join((*others, *found))
+    return "; ".join((*others, *ways))
 
 
 def install(application: Application, say: Callable[[str], None]) -> Path:
@@ -64,10 +89,11 @@ def install(application: Application, say: Callable[[str], None]) -> Path:
     """
     command = _without_root(application)
     if not command:
+        built = application.needs.install or f"install {application.needs.program}"
         raise UsageError(
             f"nothing says which package brings '{application.name}'",
             why="its declaration names neither debian nor pypi packages",
-            remedy=f"install {application.needs.program}, and put it on PATH",
+            remedy=f"{built}; then: assay run {application.name} --peer DIR",
         )
     say(command)
     done = subprocess.run(["/bin/sh", "-ec", command], capture_output=True, text=True, check=False)

@@ -21,6 +21,7 @@ _ERROR = re.compile(r"error:|CMake Error|undefined reference|No such file")
 _SHOWN_ERRORS = 3
 #: Variables that set the compiler of the wrappers of Open MPI, MPICH and Intel MPI.
 _COMPILER_OF_WRAPPERS = ("OMPI_CXX", "MPICH_CXX", "I_MPI_CXX")
+_INTEL_ROOT = "I_MPI_ROOT"
 
 
 def compile_programs(
@@ -60,7 +61,7 @@ def compile_programs(
     ]
     compile_ = [cmake, "--build", str(tree), "--parallel", str(len(os.sched_getaffinity(0)))]
     # CMake queries the wrapper for its flags, and the wrapper may start its compiler: make that the toolchain's.
-    wrapped = dict.fromkeys(_COMPILER_OF_WRAPPERS, toolchain.compiler)
+    wrapped = dict.fromkeys(_COMPILER_OF_WRAPPERS, toolchain.compiler) | _root_of(toolchain.mpi)
     with log.open("w") as output:
         for command, more in ((configure, wrapped), (compile_, {})):
             environment = {**os.environ, **more}
@@ -83,6 +84,13 @@ def _of_mpi(mpi: Mpi | None) -> tuple[str, ...]:
         return ()
     # Otherwise CMake would search for a launcher and for other languages, and use what it finds first.
     return ("-DASSAY_MPI=ON", f"-DMPI_CXX_COMPILER={mpi.compiler}", f"-DMPIEXEC_EXECUTABLE={mpi.launcher}")
+
+
+def _root_of(mpi: Mpi | None) -> dict[str, str]:
+    """The folder of an Intel MPI from PyPI: its wrapper does not know it."""
+    if mpi is None or mpi.kind != "intel" or _INTEL_ROOT in os.environ:
+        return {}
+    return {_INTEL_ROOT: str(Path(mpi.compiler).parent.parent)}
 
 
 def tools() -> tuple[str, str]:

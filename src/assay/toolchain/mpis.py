@@ -118,6 +118,30 @@ def mpi_names(requested: Sequence[str], declared: Mapping[str, Any] | None = Non
     return tuple(meant.values())
 
 
+#: Beginning of the name of an MPI's library -> the families that call theirs so.
+_LIBRARIES: Mapping[str, tuple[MpiKind, ...]] = {
+    "libmpi.so.40": ("openmpi",),
+    "libmpi.so.12": ("intel", "mpich"),
+    "libmpich.so": ("mpich",),
+    "libmpi_cray.so": ("cray",),
+}
+
+
+def mpi_of(libraries: Sequence[str], declared: Mapping[str, Any] | None = None) -> str:
+    """The name of the MPI to which one of these libraries belongs, by the nearest folder; empty for none here.
+
+    Args:
+        libraries: paths, as those with which a program is linked.
+        declared: the tables `[mpi.NAME]` of the configuration.
+    """
+    for file in libraries:
+        kinds = next((kinds for name, kinds in _LIBRARIES.items() if Path(file).name.startswith(name)), ())
+        same = [each for each in find_mpis(declared) if each.kind in kinds] if kinds else []
+        if same:
+            return max(same, key=lambda each: len(os.path.commonpath((file, each.compiler)))).name
+    return ""
+
+
 def mpis_folder() -> Path:
     """The folder of the user's own MPIs: `mpi` in the cache, with a prefix for each."""
     return cache_folder() / "mpi"
@@ -148,6 +172,7 @@ def _places() -> Iterator[Path]:
     yield own
     for pattern in ("*/bin", "*/local/bin"):  # Debian's pip uses `local` below a prefix
         yield from sorted(mpis_folder().glob(pattern))
+    yield from sorted((cache_folder() / "applications").glob("*/bin"))  # an application may bring its MPI
 
 
 def _wrappers(place: Path) -> Iterator[Path]:

@@ -108,12 +108,13 @@ def _named(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor])
 
 
 def _beside(name: str, beside: Beside, measured: Sequence[Measured]) -> Iterator[Pair]:
-    """Each figure of a program, as the base, with Assay's own of the same: same places, levels and values of axes."""
+    """Each figure of a program, as the base, with Assay's own of the same: same places, levels and axes."""
 
     def place(estimate: Estimate) -> Hashable:
         placement = estimate.placement
         return placement.label, placement.memory, placement.hosts, frozenset(estimate.factors.items())
 
+    always = {key: value for key, value in beside.axes.items() if not isinstance(value, tuple)}
     theirs = [each for each in measured if each.launches and each.estimate.benchmark == name]
     ours = grouped(
         (each for each in measured if each.launches and each.estimate.benchmark == beside.benchmark),
@@ -125,9 +126,10 @@ def _beside(name: str, beside: Beside, measured: Sequence[Measured]) -> Iterator
             continue
         for a in ours.get((figure.kernel, figure.metric, place(b.estimate)), ()):
             axes = a.estimate.params
-            wanted = {key: value for key, value in (b.estimate.params | figure.axes).items() if key in axes}
+            same = always | b.estimate.params | figure.axes
+            wanted = {key: value for key, value in same.items() if key in axes}
             if axes.items() >= wanted.items() and a.estimate.unit == b.estimate.unit:
-                yield Pair(a, b, PROGRAM, beside.benchmark, name, varied=True)
+                yield Pair(a.by(figure.statistic), b, PROGRAM, beside.benchmark, name, varied=True)
 
 
 def _levels(estimate: Estimate, halves: Mapping[str, Word]) -> dict[str, str]:

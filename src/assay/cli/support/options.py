@@ -190,6 +190,13 @@ class RunOptions:
         multiple=True,
         callback=each_once,
     )
+    peers: tuple[str, ...] = option(
+        "--peer",
+        "DIR",
+        "Folder with programs of others, in it or in its bin, searched before PATH. Can be given several times.",
+        multiple=True,
+        callback=each_once,
+    )
     full: bool = option(
         "--full", None, "After the study, solve the largest system that fits the memory, once, beyond the budget."
     )

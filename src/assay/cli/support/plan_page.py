@@ -1,5 +1,6 @@
 """The page of `assay plan`: cases, placements, what is left out, order and cost."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -91,7 +92,7 @@ def show(plan: Plan, console: Console, *, every: bool) -> None:
         cases = _once(plan, [case for case in measured if case.benchmark == name])
         console.print(f"\n[bold]{name}[/bold]")
         output.paragraph(benchmarks.get(name).measures, console, "  ")
-        for line in _axes(benchmarks.get(name), cases):
+        for line in (*_programs(benchmarks.get(name), plan), *_axes(benchmarks.get(name), cases)):
             output.paragraph(line, console, "  ")
         if every:
             console.print()
@@ -105,6 +106,15 @@ def show(plan: Plan, console: Console, *, every: bool) -> None:
     _list("Merged, because it is equivalent here", _brief(folded), console)
     _list("Left out", _brief([(left.family, f"{left.request}: {left.reason}") for left in plan.left_out]), console)
     _list("Order and cost", order_and_cost(plan), console)
+
+
+def _programs(benchmark: Benchmark, plan: Plan) -> list[str]:
+    """A line with the file of an application's program, if the plan is for this machine."""
+    application = benchmark.foreign.application if benchmark.foreign else None
+    if application is None or os.uname().nodename not in plan.hosts:
+        return []
+    found = toolchain.applications.found(application, plan.prefixes.get(application.name, ""))
+    return [f"program: {', '.join(found.values())}"] if found else []
 
 
 def _axes(benchmark: Benchmark, cases: list[Case]) -> list[str]:

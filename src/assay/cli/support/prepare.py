@@ -10,7 +10,7 @@ import msgspec
 
 from assay import plan as planning
 from assay import studies, toolchain
-from assay.cli.support import output, settings
+from assay.cli.support import output, peers, settings
 from assay.cli.support import site as where
 from assay.cli.support.options import RunOptions
 from assay.cli.support.site import Machines
@@ -72,6 +72,7 @@ def options_of(given: RunOptions, hosts: tuple[str, ...]) -> Options:
         hosts=hosts,
         levels=planning.parse_levels(given.levels),
         folders=tuple(GivenFolder(str(Path(path).absolute())) for path in given.folders),
+        peers=tuple(str(Path(path).expanduser().absolute()) for path in given.peers),
     )
 
 
@@ -170,27 +171,27 @@ def plan(name: str, study: Study, machines: Machines, options: Options, varied: 
             why="--blas has no effect on it",
             remedy="assay list studies",
         )
+    others = peers.find(name, study, options.peers)
     files = tuple(planning.library_files("blas", options.blas, libraries).values())
+    files = files or (others.blas(libraries) if "blas" in needed else ())
     varied = (*varied, f"blas={','.join(options.blas)}") if len(files) > 1 else varied
     factors = planning.parse(varied, study, settings.table("factor"), libraries)
     kinds = {factor.kind for factor in factors}
     declared = settings.table("toolchain")
     named = tuple(toolchain.full_name(name, declared) for name in options.toolchains)
     toolchains = named or (() if "toolchain" in kinds else (toolchain.get().name,))
-    mpis, measured = options.mpis, planning.applications(study)
-    family = next((each.needs.mpi for each in measured if each.needs.mpi), "")
-    absent = {each.name: why for each in measured if (why := toolchain.applications.absent(each))}
+    mpis = options.mpis
     if planning.passes_messages(study) and "mpi" not in kinds:
-        mpis = toolchain.mpi_names(options.mpis or (family,) * bool(family), settings.table("mpi"))
+        mpis = toolchain.mpi_names(options.mpis or others.mpi, settings.table("mpi"))
     facts = {host: machine.fact("system", "boot id").value for host, (machine, _) in machines.items()}
     chosen = msgspec.structs.replace(
         options,
         toolchains=toolchains,
         mpis=mpis,
         libraries={each.role: each.file for each in reversed(libraries)} | ({"blas": files[0]} if files else {}),
-        programs=frozenset(filter(shutil.which, planning.foreign_programs(study))),
-        absent=absent,
-        prefixes={each.name: folder for each in measured if (folder := toolchain.applications.installed(each))},
+        programs=frozenset(filter(shutil.which, planning.foreign_programs(study))) | others.executables,
+        absent=others.absent,
+        prefixes={name: place for name, place in others.places.items() if place},
         factors=factors,
         kernels={host: str(boot_id) for host, boot_id in facts.items() if boot_id},
     )
