@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from tests.simulation import TWO_CORES, begin, builds_for, carry_on, described, plan_for, starter_for
 from tests.simulation import Recorder as Watcher
+from tests.time_of_runs import closed
 
 from assay import plan as planning
 from assay import store
@@ -90,14 +91,11 @@ def measured(folder: Path, machine: Clocked, options: Options | None = None) -> 
 
 
 def parts(run: Run) -> TimeSpent:
-    """The parts; they are the time of the run within one per cent."""
+    """The parts, which the analysis has, too."""
     effort = analyse(run).effort
     assert effort is not None
-    assert effort.time is not None
-    assert effort.elapsed_s is not None
-    assert effort.time.whole_s == pytest.approx(effort.elapsed_s, rel=0.01)
-    assert min(msgspec.structs.astuple(effort.time)) >= 0
-    return effort.time
+    assert effort.time == closed(run)
+    return closed(run)
 
 
 def sampled_s(run: Run) -> float:
