@@ -48,7 +48,7 @@ _SECONDS = 0.2
 
 
 class Clocked:
-    """A watcher that records the duration of each launch, from before its first probe to its commit, and its parts."""
+    """A watcher that records the duration of each launch, from its first probe to its commit, and its parts."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -68,7 +68,9 @@ class Clocked:
         del progress
         self.seconds.append(time.perf_counter() - self._began)
         self.parts["its probes"].append(launch.launch.probes_s)
-        self.parts["Assay itself"].append(self.seconds[-1] - launch.launch.bracket.elapsed_s - launch.launch.probes_s)
+        self.parts["Assay itself"].append(
+            self.seconds[-1] - launch.launch.bracket.elapsed_s - launch.launch.probes_s
+        )
 
 
 def main() -> None:

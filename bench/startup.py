@@ -58,14 +58,14 @@ def measure(commands: dict[str, list[str]]) -> dict[Kind, Times]:
     kept = {name: value for name, value in os.environ.items() if name != _FORBIDS}
     times: dict[Kind, Times] = {(name, writes): [] for name in commands for writes in (True, False)}
     for turn in range(ROUNDS + 1):
-        for name, writes in times:
+        for (name, writes), taken in times.items():
             environment = kept if writes else kept | {_FORBIDS: "1"}
             start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
             subprocess.run(commands[name], check=name != "assay doctor", capture_output=True, env=environment)
             wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
             if turn:
                 cpus = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-                times[name, writes].append((wall, cpus))
+                taken.append((wall, cpus))
     return times
 
 

@@ -1,5 +1,6 @@
 """What cases are allotted of a budget, what launches teach, and how long a slow one is waited for."""
 
+import dataclasses
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -337,10 +338,10 @@ def test_a_budget_cuts_a_comparison_evenly_over_the_levels(
 def test_a_launch_on_a_loaded_machine_is_ended_when_the_budget_is_used_up_and_goes_on_with_a_larger_one(
     tmp_path: Path, budget_s: float
 ) -> None:
-    """Each message waits for its receiver's turn: launches take a hundred times as long as planned."""
-    study = Study("Slow", "?", (Measure("pt2pt", ("pair",), axes={"pattern": "latency", "bytes": "1:4M"}),))
+    """Each message waits for its receiver's turn: launches take far longer than planned."""
+    study = Study("Slow", "?", (Measure("pt2pt", ("pair",), axes={"pattern": "bandwidth", "bytes": "1K:4M"}),))
     plan = plan_for(study=study, options=Options(budget_s=budget_s))
-    links = {name: msgspec.structs.replace(link, latency_s=0.05) for name, link in Law().links.items()}
+    links = {name: dataclasses.replace(link, gap_s=0.05) for name, link in Law().links.items()}
     loaded = SimulatedMachine(described().topology, Law(links=links))
     directory = begin(tmp_path, plan)
     ending = carry_on(directory, plan, loaded)

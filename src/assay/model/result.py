@@ -312,7 +312,7 @@ class TimeSpent(msgspec.Struct, frozen=True):
             measured the capacity of caches before the first launch.
         probes_s: probes of the machine around launches.
         waited_s: waiting until other processes used little cpu time.
-        engine_s: all else that Assay did: choosing launches, commands that set levels, checking and storing records.
+        engine_s: all else that Assay did: choosing launches, setting levels, checking and storing records.
     """
 
     sampled_s: float

@@ -94,7 +94,7 @@ def plain(spec: Spec) -> str:
 
 
 def engine_drawn(spec: Spec) -> str:
-    """Return the chart as the engine draws it now; the first of a process takes half a second, whatever is in it."""
+    """Return the chart as the engine draws it; the first of a process takes half a second, whatever is in it."""
     if not can_draw():
         return ""
     text: str = vl_convert.vegalite_to_svg(spec, vl_version=_version())

@@ -279,9 +279,7 @@ class _Session:
         budget_s = self.ledger.most_s(launch, self.executor.now())
         return min(patience_s, budget_s), budget_s < patience_s
 
-    def _patience_s(
-        self, launch: PlannedLaunch, cases: tuple[Case, ...], seconds: Mapping[str, float]
-    ) -> float:
+    def _patience_s(self, launch: PlannedLaunch, cases: tuple[Case, ...], seconds: Mapping[str, float]) -> float:
         """Seconds after which a launch is assumed to hang."""
         foreseen = sum(case.setup_s for case in cases)
         spans = self.ledger.costs.span_s

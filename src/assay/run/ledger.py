@@ -114,6 +114,8 @@ class Ledger:
         self._repeated_s = 0.0
         self._budget_cut: set[str] = set()
         self._failed_s = 0.0
+        #: Case in which the budget ended a launch, and the seconds of that launch.
+        self._ended = "", 0.0
         self._made = self._reconsidered = 0
         self._sentinels = {case.id for case in plan.cases if case.role == "sentinel"}
         self._levels = {case.id: frozenset(case.factors.items()) for case in plan.cases}
@@ -150,6 +152,7 @@ class Ledger:
         self.strike(launch.id, launch.cases)
         if launch.over_budget:
             self._cut_others_of(launch, made)
+            self._ended = next((case_id for case_id in launch.cases if case_id not in made), ""), wall_s
         self.waited_s += launch.waited_s
         if launch.attempt > self.lost[launch.id]:
             self._repeats += 1
@@ -256,7 +259,7 @@ class Ledger:
     def most_s(self, launch: PlannedLaunch, now_s: float) -> float:
         """Seconds after which a launch that begins now is ended, because it has used up the budget of the user.
 
-        If there are several levels of factors, one that takes twice as long as expected gets the share of its level.
+        If there are several levels, one that takes twice as long as expected gets the share of its level.
         """
         if self.plan.budget_s is None or math.isinf(self._overrun_s):
             return math.inf
@@ -304,6 +307,8 @@ class Ledger:
     def _used_up(self, budget_s: float) -> str:
         """Why a budget was used up; failed launches are named if they took a large part of it."""
         used = f"the budget of {budget_s:g} s was used up"
+        if self._ended[0] and self._ended[1] >= _FAILED_SHARE * budget_s:
+            return f"{used}, {self._ended[1]:.0f} s of it by the launch that it ended in {self._ended[0]}"
         if self._failed_s < _FAILED_SHARE * budget_s:
             return used
         case, why = next(iter(self._why.items()))

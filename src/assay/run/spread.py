@@ -29,6 +29,7 @@ def overrun_s(plan: Plan) -> float:
         return math.inf
     return max(_OVERRUN * plan.budget_s, _LEAST_OVERRUN_S)
 
+
 class Spread:
     """A budget spread over the remaining launches, with the costs known at one moment.
 
