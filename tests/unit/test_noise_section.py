@@ -44,7 +44,7 @@ def told(**changed: object) -> Scene:
 
 
 def table(**changed: object) -> list[tuple[str, ...]]:
-    listing, _ = section.declared.page_tables
+    listing = section.declared.page_tables[0]
     return [tuple(map(str, row)) for row in listing.rows(told(**changed))]  # type: ignore[attr-defined]
 
 

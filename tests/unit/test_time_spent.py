@@ -201,14 +201,14 @@ def test_a_run_of_an_earlier_version_has_no_parts_and_no_table(tmp_path: Path) -
     analysis = analyse(mixed)
     assert analysis.effort is not None
     assert analysis.effort.time is None
-    _, times = section.declared.page_tables
+    times = section.declared.page_tables[-1]
     assert times(Scene(mixed, analysis, (), (), ())) == ()
 
 
 def test_the_page_has_each_part_with_its_share(tmp_path: Path) -> None:
     run = measured(tmp_path, Clocked())
     spent = parts(run)
-    _, times = section.declared.page_tables
+    times = section.declared.page_tables[-1]
     (table,) = times(Scene(run, analyse(run), (), (), ()))
     shares = [float(row[2].removesuffix(" %").removeprefix("<")) for row in table.rows]
     assert len(table.rows) == len(msgspec.structs.fields(TimeSpent))
