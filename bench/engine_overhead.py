@@ -48,10 +48,11 @@ _SECONDS = 0.2
 
 
 class Clocked:
-    """A watcher that records the duration of each launch, from before its first probe to its commit."""
+    """A watcher that records the duration of each launch, from its first probe to its commit, and its parts."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
+        self.parts: dict[str, list[float]] = {"its probes": [], "Assay itself": []}
         self._began = 0.0
 
     def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
@@ -64,8 +65,12 @@ class Clocked:
 
     def ended(self, launch: LaunchRecords, progress: Progress) -> None:
         """Stop the clock."""
-        del launch, progress
+        del progress
         self.seconds.append(time.perf_counter() - self._began)
+        self.parts["its probes"].append(launch.launch.probes_s)
+        self.parts["Assay itself"].append(
+            self.seconds[-1] - launch.launch.bracket.elapsed_s - launch.launch.probes_s
+        )
 
 
 def main() -> None:
@@ -107,7 +112,7 @@ def main() -> None:
             directory = store.create(single, machines, {chosen.name: build}, ("bench",), Path(folder))
             with directory:
                 execute(single, directory, starter, Processes(), {chosen.name: build}, clocked)
-    _print(clocked.seconds, started, waited, alone)
+    _print(clocked, started, waited, alone)
 
 
 def _command(plan: Plan, launch: PlannedLaunch, build: Build) -> Command:
@@ -124,14 +129,16 @@ def _iteration(stdout: bytes) -> float:
     return float(statistics.median(series["seconds"]) / series["iterations"])
 
 
-def _print(engine: list[float], started: dict[str, list[float]], waited: list[float], alone: list[float]) -> None:
-    bare = next(iter(started.values()))
+def _print(clocked: Clocked, started: dict[str, list[float]], waited: list[float], alone: list[float]) -> None:
+    bare, engine = next(iter(started.values())), clocked.seconds
     print(f"a launch by the engine      {statistics.median(engine):.3f} s  (median of {len(engine)})")
     for name, seconds in started.items():
         shares = [one / whole for one, whole in zip(seconds, bare, strict=True)]
         print(f"{name:27} {statistics.median(seconds):.3f} s  {statistics.median(shares):.2f} of the command")
     added = [by_engine - alone_s for by_engine, alone_s in zip(engine, bare, strict=True)]
     print(f"added by the engine         {statistics.median(added):.3f} s  ({min(added):.3f} to {max(added):.3f})")
+    for name, seconds in clocked.parts.items():
+        print(f"  {name:25} {statistics.median(seconds):.3f} s")
     ratios = [with_engine / without for with_engine, without in zip(waited, alone, strict=True)]
     print(
         f"an iteration, engine waiting / nobody waiting: {statistics.median(ratios):.3f}"

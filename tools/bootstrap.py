@@ -63,6 +63,7 @@ def make_environment(choice: str) -> int:
         "sync",
         "--quiet",
         "--locked",
+        "--compile-bytecode",
         "--all-extras",
         "--no-extra",
         "mkl",  # installing it means accepting a licence
@@ -72,7 +73,16 @@ def make_environment(choice: str) -> int:
     ]
     say(f"making {ROOT / '.venv'} with Python {platform.python_version()} and {uv}")
     code = subprocess.run(command, cwd=ROOT, env=environment(), check=False).returncode
+    if not code:
+        compile_sources()
     return code or (add_mpich(uv) if choice == "test" else 0)
+
+
+def compile_sources() -> None:
+    """Compile the sources of Assay: where Python may not write, as in images, each command would do it again."""
+    python = ROOT / ".venv" / "bin" / "python"
+    command = (str(python), "-m", "compileall", "-q", "-j", "0", str(ROOT / "src" / "assay"))
+    subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def add_mpich(uv: str) -> int:

@@ -8,6 +8,7 @@ import pytest
 from tests.cluster.lab_cluster import Lab
 from tests.cluster.lab_runs import Desk, between, desk_in, first_page, leave, mpi_of, went_by
 from tests.impatient import ASSAY
+from tests.time_of_runs import closed
 
 from assay import analyse, store
 from assay.model.run import Run
@@ -78,6 +79,7 @@ def test_network_inside_an_allocation_needs_no_option_of_where(desk: Desk) -> No
     assert run.plan.hosts == desk.lab.nodes
     launched = [records.launch for records in run.launches if records.launch.program == "pt2pt"]
     assert {launch.argv[0] for launch in launched} == {"srun"}
+    assert closed(run).sampled_s > 0
     proven(run)
     desk.is_clean()
 

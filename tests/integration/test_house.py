@@ -155,6 +155,23 @@ def test_the_environment_of_the_caller_cannot_redirect_the_set_up(
     assert environment["UV_PYTHON_DOWNLOADS"] == "never"
 
 
+def test_the_set_up_compiles_bytecode_even_where_python_may_not_write_it(
+    bootstrap: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setattr(bootstrap, "ROOT", tmp_path)
+    said = tmp_path / "said"
+    monkeypatch.setattr(bootstrap, "find_uv", lambda: str(program(tmp_path / "bin", "uv", f'echo "$@" > {said}')))
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    program(tmp_path / ".venv" / "bin", "python", f'exec {sys.executable} "$@"')
+    source = tmp_path / "src" / "assay" / "module.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("value = 1\n")
+    assert bootstrap.make_environment("run") == 0
+    assert "--compile-bytecode" in said.read_text().split()
+    assert Path(importlib.util.cache_from_source(str(source))).is_file()
+
+
 def test_the_pinned_uv_is_one_that_the_set_up_accepts(bootstrap: ModuleType) -> None:
     assert tuple(map(int, bootstrap.VERSION.split(".")))[:2] >= bootstrap.OLDEST
     assert all(name.startswith(f"uv-{bootstrap.VERSION}-") for name, _digest in bootstrap.WHEELS.values())

@@ -4,12 +4,16 @@ import json
 import re
 import shlex
 import subprocess
+import time
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 from tests.simulation import simulated_run
+from tests.time_of_runs import closed
 
+from assay import store
 from assay.cli import _run, assay
 from assay.model.errors import PartialRunError, UsageError
 from assay.model.record import Header, decode_program_record
@@ -83,6 +87,26 @@ def test_the_last_line_is_the_path_of_the_report(
     monkeypatch.setenv("ASSAY_CACHE", str(home / "empty"))
     read_again = invoke("show", f"elsewhere/{report.parent.name}").stdout
     assert result.stdout == f"{read_again}{report}\n"
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("build", "home")
+@pytest.mark.parametrize(
+    "words", [("tiny.toml", "--launches", "3"), pytest.param(("quick", "--budget", "40s"), marks=pytest.mark.long)]
+)
+def test_the_time_of_a_run_is_the_sum_of_its_parts_and_is_that_of_the_command(words: tuple[str, ...]) -> None:
+    began_s = time.monotonic()
+    result = invoke("run", *words)
+    wall_s = time.monotonic() - began_s
+    assert result.exit_code in {0, 1, 5}, result.output
+    spent = closed(store.load(Path(result.stdout.splitlines()[-1]).parent))
+    shown = json.loads(invoke("show", "--json").stdout)
+    assert shown["effort"]["time"] == msgspec.to_builtins(spent)
+    assert shown["noise"]["waited_s"] == spent.waited_s
+    assert spent.whole_s < wall_s
+    assert spent.sampled_s > 0
+    assert spent.probes_s > 0
+    assert spent.engine_s > 0
 
 
 @pytest.mark.native

@@ -132,6 +132,19 @@ def test_help_of_every_command_imports_nothing_heavy() -> None:
     assert not HEAVY & loaded
 
 
+@pytest.mark.parametrize("study", ["quick", "node", "network"])
+def test_a_plan_needs_no_numpy_and_nothing_that_measures_or_draws(study: str) -> None:
+    script = (
+        "import json, sys\nfrom assay import cli\n"
+        f"cli._run(['plan', '{study}', '--synthetic', 'pack:1 numa:1 core:2 pu:1'])\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(json.loads(done.stderr.splitlines()[-1]))
+    assert not {"numpy", "jinja2", "vl_convert", "scipy"} & loaded
+    assert not {name for name in loaded if name.startswith(("assay.run", "assay.analyse"))}
+
+
 def test_every_command_says_what_it_does_in_one_line_that_fits() -> None:
     context = click.Context(cli.assay)
     for name in cli.assay.list_commands(context):

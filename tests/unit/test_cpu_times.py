@@ -67,7 +67,7 @@ def waited(share: float, until_s: float, most_s: float) -> tuple[bool, float]:
     executor: Any = Busy(share, until_s)
     found = wait_until_quiet(executor, most_s)
     assert set(executor.slept) == {0.5}
-    return found
+    return found, sum(executor.slept)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The ledger of launches by hand: what is repeated, waited for, left, and said of what is missing."""
 
+import math
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import cast
@@ -48,6 +49,7 @@ def made(
         "began_s": 0.0,
         "ended_s": 1.0,
         "lost": (),
+        "over_budget": False,
         "message": "",
         "bracket": SimpleNamespace(disturbance=disturbed, elapsed_s=1.0),
     }
@@ -123,7 +125,7 @@ def test_what_is_left_is_the_budget_without_what_was_used_and_what_is_kept() -> 
     assert late.left_s(5.0) == pytest.approx(-10)
 
 
-def test_what_a_launch_of_one_network_takes_beyond_its_share_is_given_to_the_others() -> None:
+def two_networks() -> Plan:
     plan = plan_of(budget_s=100.0, grows=False)
     cases = tuple(
         msgspec.structs.replace(each, factors={"network": "slow" if at == 0 else "fast"})
@@ -134,16 +136,50 @@ def test_what_a_launch_of_one_network_takes_beyond_its_share_is_given_to_the_oth
         for block in range(3)
         for at, case in enumerate(cases)
     )
-    plan = msgspec.structs.replace(plan, cases=cases, order=order)
+    return msgspec.structs.replace(plan, cases=cases, order=order)
+
+
+def test_a_launch_ends_a_tenth_after_the_budget_of_the_user_or_when_it_has_used_the_share_of_its_network() -> None:
+    plan = two_networks()
     ledger = Ledger(plan, (), 0.0)
-    ledger.book(made(plan, 0), {}, 50.0)  # just its share: two networks have half of the budget each
-    assert ledger.left_s(50.0) == pytest.approx(50.0)
-    ledger.book(made(plan, 3), {}, 70.0)
-    assert ledger.left_s(120.0) == pytest.approx(100 - 120 + 20)
-    assert ledger.allot(plan.order[1], 79.9)
-    assert len(ledger.left.launches()) == 9 - 2
-    ledger.allot(plan.order[1], 100.1)  # less than 20 s are left: the slow network had them
-    assert [each.cases for each in ledger.left.launches()] == [each.cases for each in order if each.id[1] != "0"]
+    assert ledger.most_s(plan.order[0], 0.0) == pytest.approx(50.0)
+    assert ledger.most_s(plan.order[0], 80.0) == pytest.approx(20 + 7.5)
+    assert ledger.most_s(plan.order[0], 1000.0) == pytest.approx(0.5)
+    alone = plan_of(budget_s=100.0, grows=False)
+    assert Ledger(alone, (), 0.0).most_s(alone.order[0], 40.0) == pytest.approx(60 + 7.5)
+    short = plan_of(budget_s=4.0, grows=False)
+    assert Ledger(short, (), 0.0).most_s(short.order[0], 3.0) == pytest.approx(1 + 0.75)
+    for unlimited in (plan_of(), plan_of(budget_s=100.0, grows=True)):
+        assert Ledger(unlimited, (), 0.0).most_s(unlimited.order[0], 99.0) == math.inf
+
+
+def test_what_a_launch_that_the_budget_ended_did_not_finish_is_cut_and_all_else_over_its_network() -> None:
+    plan = two_networks()
+    ledger = Ledger(plan, (), 0.0)
+    ledger.allot(plan.order[0], 0.0)
+    ended = made(plan, 0, over_budget=True, exit_code=None)
+    ended.cases[0].end = None  # type: ignore[misc] # a stand-in
+    ledger.book(ended, {}, 50.0)
+    assert [each.cases for each in ledger.left.launches()] == [
+        each.cases for each in plan.order if each.id[1] != "0"
+    ]
+    name = plan.order[0].cases[0]
+    shown = ledger.shortfalls(interrupted=False)[name]
+    assert (shown.cause, shown.made, shown.planned) == ("budget", 0, 3)
+
+
+def test_a_resumed_run_makes_again_what_the_budget_ended() -> None:
+    plan = plan_of(3, budget_s=100.0)
+    done, *others = plan.order[0].cases
+    ended = made(plan, 0, over_budget=True, exit_code=None)
+    for case in ended.cases[1:]:
+        case.end = None  # type: ignore[misc] # the same
+    ledger = Ledger(plan, (ended,), 0.0)
+    first = ledger.following(0.0)
+    assert first
+    assert (first.id, first.cases) == (plan.order[0].id, tuple(others))
+    assert ledger.lost[first.id] == 1
+    assert done not in first.cases
 
 
 def test_a_case_that_failed_twice_is_given_up_and_says_why() -> None:

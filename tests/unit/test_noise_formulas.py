@@ -61,7 +61,7 @@ def found(
     measured: Sequence[Measured] = (),
 ) -> Noise:
     cases = [SimpleNamespace(id="sentinel", role="sentinel"), SimpleNamespace(id="other", role="measure")]
-    run = SimpleNamespace(launches=launches, plan=SimpleNamespace(cases=cases))
+    run = SimpleNamespace(launches=launches, made=launches, ending=None, plan=SimpleNamespace(cases=cases))
     return noise(cast("Any", run), {"sentinel": cast("Any", attempts)}, None, measured)
 
 

@@ -25,7 +25,8 @@ def run_of(**changed: object) -> Any:  # noqa: ANN401 (in the place of a run)
     order = tuple(PlannedLaunch(f"l{at}", at, "memcpy", "gcc", ("case",)) for at in range(3))
     plan = SimpleNamespace(cases=[SimpleNamespace(id="case", role="measure")], order=order)
     ending = SimpleNamespace(cut={}, status="complete", elapsed_s=70.0)
-    return SimpleNamespace(**({"plan": plan, "ending": ending, "damage": ()} | changed))
+    older = SimpleNamespace(launch=SimpleNamespace(engine_s=None))  # by a version that recorded no parts
+    return SimpleNamespace(**({"plan": plan, "ending": ending, "damage": (), "made": (older,)} | changed))
 
 
 def outcome(*attempts: Any, **changed: object) -> Outcome:  # noqa: ANN401 (see attempt)

@@ -134,8 +134,8 @@ def test_two_machines_at_once_are_refused(ask: Ask) -> None:
     assert error.what == "--from and --synthetic describe two machines"
 
 
-def test_a_launch_that_may_end_after_the_budget_of_a_user_is_said(ask: Ask) -> None:
-    said = "a launch that has begun is not cut: the last one may end after the budget"
+def test_that_a_launch_longer_than_the_budget_of_a_user_is_ended_is_said(ask: Ask) -> None:
+    said = "a launch is ended a tenth after the budget at the latest"
     assert said in " ".join(ask(EPYC, "quick", "--seed", "1", "--budget", "5s").output.split())
     assert said not in " ".join(ask(EPYC, "quick", "--seed", "1", "--budget", "10m").output.split())
     assert said not in " ".join(ask(EPYC, "quick", "--seed", "1").output.split())

@@ -263,6 +263,8 @@ def _end(launch: LaunchRecords, case: str, records: CaseRecords | None) -> End |
 def _broken_off(launch: Launch, *, begun: bool) -> tuple[CaseStatus, str]:
     if launch.lost:
         return "failed", text("node failure: {hosts}", hosts=", ".join(launch.lost))
+    if launch.over_budget:
+        return "skipped", text("ended in its launch, because the budget was used up")
     words = pick_cause(launch.message, launch.program)
     if launch.exit_code is None:
         return "timed-out", joined(": ", (text("ended at its time limit"), words))

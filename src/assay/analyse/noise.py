@@ -71,7 +71,7 @@ def noise(
         made=len(attempts_of),
         spoilt=sum(all(each.bracket.disturbance for each in made) for made in attempts_of.values()),
         crowded=sum(all(each.bracket.is_crowded for each in made) for made in attempts_of.values()),
-        waited_s=sum(each.launch.waited_s for each in run.launches),
+        waited_s=sum(each.launch.waited_s for each in run.made) + (run.ending.waited_s if run.ending else 0.0),
     )
 
 

@@ -38,7 +38,7 @@ def _outcome(case: str, attempts: Sequence[CaseAttempt], launches: Sequence[str]
         reason = text("{made} of {planned} launches: {why}", made=len(complete), planned=len(launches), why=why)
     elif status == "complete" and all(each.disturbance for each in attempts if each.status == "complete"):
         reason = text("every launch was disturbed: {why}", why=attempts[-1].disturbance)
-    failed = len({each.launch for each in broken})
+    failed = len({each.launch for each in broken if each.status != "skipped"})
     return Outcome(case, status, reason, len(complete), len(launches), cause, failed)
 
 

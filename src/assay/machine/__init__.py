@@ -9,15 +9,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from assay.machine import hwloc_xml
+    from assay.machine.opencl import OpenClDevice
     from assay.machine.topology import Parts
+    from assay.model.facts import Fact
     from assay.model.machine import Machine
 
 __all__ = ["discover", "load_xml", "synthetic"]
 
 
 def discover() -> tuple[Machine, str]:
-    """This machine and its hwloc XML, which is empty if libhwloc is missing."""
+    """This machine and its hwloc XML, which is empty if libhwloc is missing.
+
+    Programs of others are asked meanwhile: a driver for OpenCL takes as long as all else.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from assay.machine import devices, opencl
+
+    with ThreadPoolExecutor(2) as pool:
+        return _discovered(pool.submit(opencl.found), pool.submit(devices.shapers))
+
+
+def _discovered(
+    opencl_devices: Future[tuple[OpenClDevice, ...]], shapers: Future[dict[str, dict[str, Fact]]]
+) -> tuple[Machine, str]:
     from assay.machine import (
         accelerators,
         devices,
@@ -25,7 +43,6 @@ def discover() -> tuple[Machine, str]:
         hwloc_xml,
         kernel,
         memory,
-        opencl,
         processor,
         system,
     )
@@ -55,12 +72,12 @@ def discover() -> tuple[Machine, str]:
             "mitigations": system.mitigations(root),
         },
         devices=(
-            *devices.read(root, devices.shapers(), devices.firmware_versions(root)),
+            *devices.read(root, shapers.result(), devices.firmware_versions(root)),
             *accelerators.read(
                 root,
                 exported.devices if exported else (),
                 os.environ,
-                opencl.found(),
+                opencl_devices.result(),
                 accelerators.list_partitions(root),
             ),
         ),

@@ -31,7 +31,7 @@ class Noise(msgspec.Struct, frozen=True):
         made: launches of the plan that were made, repeats not counted.
         spoilt: launches that were disturbed at every attempt; their figures count nevertheless.
         crowded: launches that other processes disturbed at every attempt.
-        waited_s: seconds of waiting for other processes.
+        waited_s: seconds of all waiting for other processes, in experiments too.
     """
 
     sentinel_p99: float | None

@@ -232,8 +232,13 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
         bracket: what the machine did around it.
         message: stderr of the program, at most 2,000 characters.
         prepared: factor -> command that was run just before it to set the factor's level.
-        waited_s: seconds that Assay waited before it until other processes used little cpu time.
+        sampled_s: seconds of sampling in its program.
+        probes_s: seconds of the probes around it.
+        waited_s: seconds since the launch before it in which Assay waited for other processes to end.
+        engine_s: seconds since the launch before it of all else that Assay did; None in runs of earlier versions,
+            which record neither these nor the other parts of the time.
         lost: its hosts that did not answer when it ended, or that their scheduler gave up.
+        over_budget: whether it was ended because the budget was used up: its unfinished cases did not fail.
         began_s: seconds that the study, or its experiments, had used over all parts of the run when it began.
         ended_s: the same when it had ended; 0 in runs of earlier versions, which do not record it.
         chain: see `assay.store.chain`; empty in runs of earlier versions.
@@ -253,8 +258,12 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
     bracket: Bracket
     message: str = ""
     prepared: dict[str, tuple[str, ...]] = {}
+    sampled_s: float = 0.0
+    probes_s: float = 0.0
     waited_s: float = 0.0
+    engine_s: float | None = None
     lost: tuple[Host, ...] = ()
+    over_budget: bool = False
     began_s: float = 0.0
     ended_s: float = 0.0
     chain: str = ""

@@ -303,6 +303,30 @@ class Outcome(msgspec.Struct, frozen=True):
     failed: int = 0
 
 
+class TimeSpent(msgspec.Struct, frozen=True):
+    """What the time of a run was spent on, seconds; the sum is the time of the run.
+
+    Attributes:
+        sampled_s: sampling, from the first sample of each case to its last.
+        setup_s: the rest of the programs: starts, launchers, first touch, checks of results; and the passes that
+            measured the capacity of caches before the first launch.
+        probes_s: probes of the machine around launches.
+        waited_s: waiting until other processes used little cpu time.
+        engine_s: all else that Assay did: choosing launches, setting levels, checking and storing records.
+    """
+
+    sampled_s: float
+    setup_s: float
+    probes_s: float
+    waited_s: float
+    engine_s: float
+
+    @property
+    def whole_s(self) -> float:
+        """The sum of the parts."""
+        return self.sampled_s + self.setup_s + self.probes_s + self.waited_s + self.engine_s
+
+
 class Effort(msgspec.Struct, frozen=True):
     """Samples and seconds of a run, from its records.
 
@@ -313,6 +337,7 @@ class Effort(msgspec.Struct, frozen=True):
         promised: samples of a series that the plan promises.
         budget_s: seconds; None without a budget.
         elapsed_s: seconds that the run took; None if it has not ended.
+        time: parts of these seconds; None if it has not ended, or if an earlier version measured a part of it.
         grown_s: seconds beyond the budget: for launches that make intervals, if it is the study's own budget,
             which `grows`; else for the launch that was still running.
         grows: see Plan.
@@ -323,6 +348,7 @@ class Effort(msgspec.Struct, frozen=True):
     promised: int
     budget_s: float | None = None
     elapsed_s: float | None = None
+    time: TimeSpent | None = None
     grown_s: float = 0.0
     grows: bool = False
 

@@ -126,6 +126,9 @@ class Ending(msgspec.Struct, frozen=True):
         cut: case or launch -> why it was not (fully) measured.
         needed_s: estimated seconds of the whole plan, from the part that was made; None if all was made (or it was
             not asked for).
+        unfinished_s: seconds of launches that were interrupted, and are not in the records.
+        waited_s: see Launch: the seconds after the last launch, of the study and of its experiments.
+        engine_s: the same.
         chain: hash of the last record; empty in runs of earlier versions.
     """
 
@@ -135,6 +138,9 @@ class Ending(msgspec.Struct, frozen=True):
     cut: dict[str, Shortfall]
     needed_s: float | None = None
     chain: str = ""
+    unfinished_s: float = 0.0
+    waited_s: float = 0.0
+    engine_s: float = 0.0
 
 
 class Chain(msgspec.Struct, frozen=True):

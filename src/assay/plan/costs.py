@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
-from typing import NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.catalogue import benchmarks
 from assay.model.grouping import grouped
 from assay.model.plan import Case, Plan
 from assay.model.run import LaunchRecords
-from assay.model.samples import PHASES, SampleTable, table_of
+
+if TYPE_CHECKING:
+    from assay.model.samples import SampleTable
 
 #: Minimum samples of a kernel, warm-up and measured.
 FEWEST_SAMPLES = 12
@@ -50,6 +50,8 @@ def costs(plan: Plan, launches: Iterable[LaunchRecords]) -> dict[str, Cost]:
 
 
 def _of_launch(cases: Mapping[str, Case], records: LaunchRecords) -> Sequence[tuple[str, Cost]]:
+    from assay.model.samples import table_of  # noqa: PLC0415 (numpy, which a plan without launches does not need)
+
     names = records.launch.cases
     tables = {each.header.case: table_of(each.series) for each in records.cases if each.series and each.end}
     if tables.keys() != set(names) or not tables.keys() <= cases.keys():
@@ -61,17 +63,19 @@ def _of_launch(cases: Mapping[str, Case], records: LaunchRecords) -> Sequence[tu
     return [(name, Cost(overhead, sampled[name], _fewest_s(table))) for name, table in tables.items()]
 
 
-def _sampled_s(table: SampleTable) -> float:
+def _sampled_s(table: "SampleTable") -> float:
     """Seconds in the samples of one rank, over all kernels."""
-    rows = np.flatnonzero(table.rank == table.rank.min())
+    rows = (table.rank == table.rank.min()).nonzero()[0]
     return float(sum(table.seconds[table.ends[row] - table.counts[row] : table.ends[row]].sum() for row in rows))
 
 
-def _fewest_s(table: SampleTable) -> float:
+def _fewest_s(table: "SampleTable") -> float:
     """Seconds of the minimum samples of each kernel, from the mean measured sample."""
+    from assay.model.samples import PHASES  # noqa: PLC0415 (the same)
+
     measured = (table.rank == table.rank.min()) & (table.phase == PHASES.index("measured")) & (table.counts > 0)
     means = (
         table.seconds[table.ends[row] - table.counts[row] : table.ends[row]].mean()
-        for row in np.flatnonzero(measured)
+        for row in measured.nonzero()[0]
     )
     return float(FEWEST_SAMPLES * sum(means))

@@ -51,6 +51,7 @@ class Plotters:
         for process in self._started:
             with suppress(OSError), process:  # leaving it closes its input, which ends it
                 pass
+        vega.forget_drawings()
 
     def _svg(self, spec: Spec) -> str:
         """The chart drawn by an idle process; by this one if that has ended."""
@@ -78,7 +79,7 @@ def _asked(process: "subprocess.Popen[bytes]", spec: Spec) -> str:
 
 
 def _serve() -> None:
-    vega.plain(chart([], [{"mark": "point"}], height=1))  # the first chart takes half a second, whatever is in it
+    vega.engine_drawn(chart([], [{"mark": "point"}], height=1))  # starts the engine
     for line in sys.stdin.buffer:
         sys.stdout.buffer.write(msgspec.json.encode(vega.plain(msgspec.json.decode(line))) + b"\n")
         sys.stdout.buffer.flush()

@@ -290,7 +290,7 @@ def spent(analysis: Analysis) -> str:
             text(
                 "Launches that give intervals took {more} beyond the budget of the study, {budget}."
                 if effort.grows
-                else "The last launch ended {more} after the budget of {budget}: a launch is never cut.",
+                else "The last launch ended {more} after the budget of {budget}.",
                 more=formatting.seconds(effort.grown_s),
                 budget=formatting.seconds(effort.budget_s),
             )

@@ -4,8 +4,10 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib import metadata, resources
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -28,6 +30,8 @@ _MARK_WORDS = re.compile(r' (?:aria-[a-z]+|role|pointer-events)="[^"]*"')
 _POINTS, _PPI = 0.75, 300
 #: With less address space vl-convert's engine can end the whole process: it did with 64 GiB, not with 80 GiB.
 _ADDRESS_SPACE = 2**37
+#: With more drawings in the cache, the older half is removed. A page has about 20.
+_MOST_DRAWINGS = 2000
 _VARIABLE = re.compile(r"var\(--([a-z0-9-]+)\)")
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 _COLOUR = re.compile(r"--([a-z0-9-]+): (#[0-9a-f]{6})")
@@ -81,13 +85,34 @@ def svg(spec: Spec, prefix: str, draw: Callable[[Spec], str] | None = None) -> M
 def plain(spec: Spec) -> str:
     """Return the chart as Vega draws it, without a description of each mark, which takes a fifth of the time.
 
-    It is empty unless `can_draw`.
+    It is empty unless `can_draw`. Drawings are kept in the user's cache: the engine needs a second to start, and
+    the report of a run is written again and again.
     """
+    quiet = spec | {"config": spec.get("config", {}) | {"aria": False}}
+    name = hashlib.sha256(_maker().encode() + encoded(quiet)).hexdigest()
+    return kept(_drawings() / f"{name}.svg.gz", lambda: engine_drawn(quiet))
+
+
+def engine_drawn(spec: Spec) -> str:
+    """Return the chart as the engine draws it; the first of a process takes half a second, whatever is in it."""
     if not can_draw():
         return ""
-    quiet = spec | {"config": spec.get("config", {}) | {"aria": False}}
-    text: str = vl_convert.vegalite_to_svg(quiet, vl_version=_version())
+    text: str = vl_convert.vegalite_to_svg(spec, vl_version=_version())
     return text
+
+
+def _drawings() -> Path:
+    return cache_folder() / "report" / "drawings"
+
+
+def forget_drawings() -> None:
+    """Remove drawings from the cache if they are many: the oldest ones."""
+    with suppress(OSError):
+        there = list(_drawings().iterdir())
+        if len(there) > _MOST_DRAWINGS:
+            there.sort(key=lambda file: file.stat().st_mtime)
+            for file in there[: -_MOST_DRAWINGS // 2]:
+                file.unlink(missing_ok=True)
 
 
 def can_draw() -> bool:
@@ -138,8 +163,7 @@ def library() -> Library:
 
     Its source is kept in the user's cache: vl-convert takes a second and 100 MB to make it.
     """
-    name = f"vega-{_version()}-of-vl-convert-{metadata.version('vl-convert-python')}.js.gz"
-    source = kept(cache_folder() / "report" / name, _bundle)
+    source = kept(cache_folder() / "report" / f"{_maker()}.js.gz", _bundle)
     return Library(compressed(source.encode()), script_hash(source))
 
 
@@ -153,6 +177,12 @@ def _bundle() -> str:
 def script_hash(source: str) -> str:
     """Return the hash of an inline script for a Content-Security-Policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}"
+
+
+@cache
+def _maker() -> str:
+    """The versions of Vega-Lite and of vl-convert, on which drawings and the library depend."""
+    return f"vega-{_version()}-of-vl-convert-{metadata.version('vl-convert-python')}"
 
 
 @cache

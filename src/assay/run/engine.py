@@ -29,8 +29,10 @@ from assay.run.records import (
     program_message,
     read_answer,
     read_handover,
+    sampling_s,
     split_launcher_output,
 )
+from assay.run.timesheet import Timesheet
 from assay.run.watcher import Watcher
 from assay.store import RunDirectory, typed
 
@@ -80,7 +82,7 @@ def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of, and wha
     """
     _require_programs(plan, builds)
     session = _Session(plan, directory, starter, executor, builds)
-    interrupted, began_s = False, executor.now()
+    interrupted = False
     with levels_restored(session.levels):
         try:
             require_clear(plan, starter, executor)
@@ -90,13 +92,21 @@ def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of, and wha
             interrupted = True
         with signals_held():
             ending = session.ending(interrupted=interrupted)
-            took_s = executor.now() - began_s
-            directory.end(_grown_budget(before, ending.ended, took_s) if before else ending)
+            took_s = ending.elapsed_s - session.ledger.earlier_s
+            directory.end(_with_time_of(before, ending, took_s) if before else ending)
     return ending
 
 
-def _grown_budget(before: Ending, ended: str, took_s: float) -> Ending:
-    return msgspec.structs.replace(before, ended=ended, elapsed_s=before.elapsed_s + took_s)
+def _with_time_of(before: Ending, ended: Ending, took_s: float) -> Ending:
+    """The ending of the study, with the time of experiments after it."""
+    return msgspec.structs.replace(
+        before,
+        ended=ended.ended,
+        elapsed_s=before.elapsed_s + took_s,
+        unfinished_s=before.unfinished_s + ended.unfinished_s,
+        waited_s=before.waited_s + ended.waited_s,
+        engine_s=before.engine_s + ended.engine_s,
+    )
 
 
 class _Session:
@@ -117,11 +127,11 @@ class _Session:
         self.builds = builds
         self.levels = Levels(plan, directory, starter, executor)
         self.cases = {case.id: case for case in plan.cases}
+        self.timesheet = Timesheet(executor.now)
         self.ledger = Ledger(plan, directory.run.of(plan), executor.now())
 
     def make(self, launch: PlannedLaunch, watcher: Watcher) -> None:
         """Make a launch, and repeat it while it is disturbed; without cases for which the budget has no time."""
-        waited_s = 0.0
         first = self.ledger.lost[launch.id]
         for attempt in range(first, first + len(self.plan.order)):
             allotment = self.ledger.allot(launch, self.executor.now(), repeat=attempt > first)
@@ -131,7 +141,7 @@ class _Session:
             launch = msgspec.structs.replace(launch, cases=tuple(allotment))
             watcher.begins(launch, attempt, self.ledger.progress(self.executor.now()))
             began = self.executor.now()
-            records = self.attempt(launch, attempt, allotment, waited_s)
+            records = self.attempt(launch, attempt, allotment)
             now = self.executor.now()
             self.ledger.book(records, allotment, now - began)
             watcher.ended(records, self.ledger.progress(now))
@@ -140,14 +150,12 @@ class _Session:
             here = self.starter.is_local(tuple(self.cases[case_id] for case_id in launch.cases))
             if here and records.launch.bracket.is_crowded:
                 watcher.waits(records.launch)
-                quiet, waited_s = wait_until_quiet(self.executor, self.ledger.patience_s(now))
+                with self.timesheet.counting("waits"):
+                    quiet = wait_until_quiet(self.executor, self.ledger.patience_s(now))
                 if not quiet:
-                    self.ledger.waited_s += waited_s
                     return
 
-    def attempt(
-        self, launch: PlannedLaunch, attempt: int, seconds: dict[str, float], waited_s: float
-    ) -> LaunchRecords:
+    def attempt(self, launch: PlannedLaunch, attempt: int, seconds: dict[str, float]) -> LaunchRecords:
         """Set the levels; probe, launch, probe; check the output of the program; save it."""
         cases = tuple(self.cases[case_id] for case_id in launch.cases)
         began_s = self.ledger.elapsed_s(self.executor.now())
@@ -156,29 +164,23 @@ class _Session:
         amount = sampling(self.plan, cases, seconds)
         commands = self.starter.commands(self.plan, cases, build, launch.program, amount)
         started = self.executor.date().isoformat()
+        limit_s, by_budget = self._limit(launch, cases, seconds)
         stuck: list[str] = []
+
+        def look() -> None:
+            if not by_budget:
+                stuck.append(find_stuck(cases, self.starter, self.executor))
+
         try:
-            outcomes, bracket = self.bracketed(
-                commands,
-                self._limit_s(launch, cases, seconds),
-                cases,
-                lambda: stuck.append(find_stuck(cases, self.starter, self.executor)),
-            )
+            outcomes, bracket = self.bracketed(commands, limit_s, cases, look)
         except KeyboardInterrupt:
             end_leftovers(cases, self.starter, self.executor)
             raise
         if cases[0].placement.ranks:
             outcomes = tuple(map(split_launcher_output, outcomes))
-        outputs: dict[str, str] = {}
-        if benchmarks.get(cases[0].benchmark).foreign:
-            from assay.run.foreign import with_figures  # noqa: PLC0415 (it loads the readers of all tools)
-
-            names = (f"{_name(launch.id, attempt)}.output{f'.{at}' if at else ''}" for at in range(len(outcomes)))
-            files = [f"logs/{name}.gz" for name in names]
-            answered = {file: with_figures(each, cases, file) for file, each in zip(files, outcomes, strict=True)}
-            outcomes = tuple(each.outcome for each in answered.values())
-            outputs = {file: each.output for file, each in answered.items() if each.output}
+        outcomes, outputs = _with_figures(outcomes, cases, _name(launch.id, attempt))
         outcome = merge_hosts(outcomes, launch.cases)
+        over_budget = outcome.exit_code is None and by_budget
         swept = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else Cleanup()
         failed = program_message(outcome.stderr) if outcome.exit_code != 0 else ""
         ended_with_job = outcome.exit_code is not None and is_of_ending_job(failed)  # None: at its own time limit
@@ -191,6 +193,8 @@ class _Session:
             bracket = msgspec.structs.replace(bracket, steal=steal, foreign=foreign)
         lost = tuple(swept.unreached) or lost_nodes(failed)
         found = f"node failure: {', '.join(lost)}" if lost else "".join(stuck)
+        found = "the budget was used up" if over_budget and not lost else found
+        spent = self.timesheet.closed()
         record = Launch(
             id=launch.id,
             attempt=attempt,
@@ -206,8 +210,12 @@ class _Session:
             bracket=bracket,
             message=_message(answer, outcome, swept.sentences, found),
             prepared=prepared,
-            waited_s=waited_s,
+            sampled_s=sum(map(sampling_s, answer.cases)),
+            probes_s=spent.probes,
+            waited_s=spent.waits,
+            engine_s=spent.engine,
             lost=lost,
+            over_budget=over_budget,
             began_s=began_s,
             ended_s=self.ledger.elapsed_s(self.executor.now()),
         )
@@ -226,7 +234,8 @@ class _Session:
         """Run commands between two probes of the machine's state; `at_limit` runs before the limit ends them."""
         before = self._probe()
         times, began = self.executor.cpu_times(), self.executor.now()
-        outcomes = self.executor.execute_together(commands, limit_s, at_limit)
+        with self.timesheet.counting("programs"):
+            outcomes = self.executor.execute_together(commands, limit_s, at_limit)
         elapsed = self.executor.now() - began
         here = self.starter.is_local(cases)
         steal, foreign = shares(times, self.executor.cpu_times(), elapsed) if here else (None, None)
@@ -236,15 +245,20 @@ class _Session:
     def ending(self, *, interrupted: bool) -> Ending:
         """How the run ends now."""
         cut = self.ledger.shortfalls(interrupted=interrupted)
-        elapsed = self.ledger.elapsed_s(self.executor.now())
         status: Literal["complete", "cut", "interrupted"] = "cut" if cut else "complete"
-        missing = remaining_work(self.directory.run, used_s=elapsed) if cut else None
+        used_s = self.ledger.elapsed_s(self.executor.now())
+        missing = remaining_work(self.directory.run, used_s=used_s) if cut else None
+        ended = self.executor.date().isoformat()
+        elapsed_s, spent = self.ledger.elapsed_s(self.executor.now()), self.timesheet.closed()
         return Ending(
             "interrupted" if interrupted else status,
-            self.executor.date().isoformat(),
-            elapsed,
+            ended,
+            elapsed_s,
             cut,
             missing.needed_s if missing else None,
+            unfinished_s=spent.programs + spent.probes,
+            waited_s=spent.waits,
+            engine_s=spent.engine,
         )
 
     def _probe(self) -> Handover | None:
@@ -253,10 +267,20 @@ class _Session:
         if not self.plan.probe_cpus or probe.program not in build.programs:
             return None
         command = self.starter.probe(self.plan, build, probe.program, _PROBE_S)
-        outcome = self.executor.execute(command, _PROBE_LIMIT_S)
+        with self.timesheet.counting("probes"):
+            outcome = self.executor.execute(command, _PROBE_LIMIT_S)
         return read_handover(outcome.stdout, self.plan.probe_cpus, probe.metrics[0].work)
 
-    def _limit_s(self, launch: PlannedLaunch, cases: tuple[Case, ...], seconds: Mapping[str, float]) -> float:
+    def _limit(
+        self, launch: PlannedLaunch, cases: tuple[Case, ...], seconds: Mapping[str, float]
+    ) -> tuple[float, bool]:
+        """Seconds after which a launch is ended, and whether this is because the budget is used up then."""
+        patience_s = self._patience_s(launch, cases, seconds)
+        budget_s = self.ledger.most_s(launch, self.executor.now())
+        return min(patience_s, budget_s), budget_s < patience_s
+
+    def _patience_s(self, launch: PlannedLaunch, cases: tuple[Case, ...], seconds: Mapping[str, float]) -> float:
+        """Seconds after which a launch is assumed to hang."""
         foreseen = sum(case.setup_s for case in cases)
         spans = self.ledger.costs.span_s
         sampling = sum(max(seconds[case.id], spans.get(case.id, 0.0)) for case in cases)
@@ -283,6 +307,20 @@ class _Session:
             self.directory.log(f"{name}.err", outcome.stderr)
         if answer.refused:  # invalid lines are saved nowhere else
             self.directory.log(f"{name}.out", outcome.stdout)
+
+
+def _with_figures(
+    outcomes: tuple[Outcome, ...], cases: tuple[Case, ...], name: str
+) -> tuple[tuple[Outcome, ...], dict[str, str]]:
+    """The outcomes with the figures of a third-party command; file -> its output, if that is long."""
+    if not benchmarks.get(cases[0].benchmark).foreign:
+        return outcomes, {}
+    from assay.run.foreign import with_figures  # noqa: PLC0415 (it loads the readers of all tools)
+
+    files = [f"logs/{name}.output{f'.{at}' if at else ''}.gz" for at in range(len(outcomes))]
+    answered = {file: with_figures(each, cases, file) for file, each in zip(files, outcomes, strict=True)}
+    outputs = {file: each.output for file, each in answered.items() if each.output}
+    return tuple(each.outcome for each in answered.values()), outputs
 
 
 def _slowest_s(case: Case) -> float:

@@ -2,17 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from assay.model.plan import Plan, PlannedLaunch
+from assay.model.record import Launch
 from assay.model.run import LaunchRecords, Run, Shortfall, seconds_used, wall_s
 from assay.run.budget import CostHistory, Outstanding
 from assay.run.records import failures
 from assay.run.remaining import Remaining
-from assay.run.spread import Spread
+from assay.run.spread import Spread, overrun_s
 from assay.run.watcher import Progress
 
 #: A case that failed this often in a program is not tried again.
@@ -32,6 +33,11 @@ _REPEATED_TIME = 0.2
 _ROOM = 1.2 + _WAITED_SHARE + _REPEATED_TIME
 #: From this share of a budget on, failed launches are named as the reason why it was used up.
 _FAILED_SHARE = 0.25
+#: A launch is ended after this part of the time by which a budget may be exceeded; the rest is for its processes
+#: to end. No launch is ended earlier than this.
+_OF_OVERRUN, _LEAST_S = 0.75, 0.5
+#: A launch that takes longer than expected by this factor is slow.
+_SLOW = 2.0
 #: If the costs of a launch differ from the expected ones by this share, the budget is spread again.
 _DIFFERS = 0.25
 #: Each factor of a case with its level.
@@ -94,7 +100,7 @@ class Ledger:
         self._spread: Spread | None = None
         self._expected_s: float | None = None
         self._block, self._in_block, self._next_spread, self._differs = -1, 0, 1, False
-        #: Launch -> how often it lost a node in earlier parts of the run.
+        #: Launch -> how often it lost a node, or its budget, in earlier parts of the run.
         self.lost: Counter[str] = Counter()
         self._launches: Counter[str] = Counter()
         #: The same; but for a case that a later stage measures again, only the launches of that stage, which are
@@ -108,23 +114,23 @@ class Ledger:
         self._repeated_s = 0.0
         self._budget_cut: set[str] = set()
         self._failed_s = 0.0
+        #: Case in which the budget ended a launch, and the seconds of that launch.
+        self._ended = "", 0.0
         self._made = self._reconsidered = 0
         self._sentinels = {case.id for case in plan.cases if case.role == "sentinel"}
-        #: Levels of factors -> seconds by which single launches at them exceeded their share of a user's budget:
-        #: one slow network, or toolchain, takes no time from the others.
-        self._excess_s: dict[_Levels, float] = {}
         self._levels = {case.id: frozenset(case.factors.items()) for case in plan.cases}
-        shares = len({self._levels[case.id] for case in plan.studied})
-        self._share_s = math.inf if plan.grows else (plan.budget_s or math.inf) / max(1, shares)
+        #: Seconds of a budget for each combination of levels: one slow network takes no time from the others.
+        self._share_s = (plan.budget_s or math.inf) / max(1, len({self._levels[case.id] for case in plan.studied}))
+        self._overrun_s = overrun_s(plan)
         for records in history:
-            if records.launch.lost:
-                self._book_lost(records)
+            if records.launch.lost or records.launch.over_budget:
+                self._book_part(records)
             else:
                 self.book(records, {}, wall_s(records.launch))
         self._kept_s = plan.later_share * max(0.0, (plan.budget_s or 0.0) - self.earlier_s)
 
-    def _book_lost(self, records: LaunchRecords) -> None:
-        """Count the cases that a launch completed before it lost a node: the rest is made again."""
+    def _book_part(self, records: LaunchRecords) -> None:
+        """Count the cases that a launch completed before it lost a node, or its budget: the rest is made again."""
         whole = tuple(case.header.case for case in records.cases if case.end and case.end.status == "complete")
         self.lost[records.launch.id] += 1
         self._count(self.left.get(records.launch.id), whole)
@@ -135,17 +141,18 @@ class Ledger:
         launch = records.launch
         self._made += 1
         self._begun.add(launch.id)
-        if wall_s > self._share_s:
-            levels = self._levels[launch.cases[0]]
-            self._excess_s[levels] = self._excess_s.get(levels, 0.0) + wall_s - self._share_s
         planned = self.left.get(launch.id)
         before_s = self._foreseen_s(planned)
         self.costs.learn(records, allowed, wall_s)
         after_s = self._foreseen_s(planned)
         self._differs |= abs(after_s - before_s) > _DIFFERS * before_s
         self._in_block += 1
-        self._count(planned, (*(case.header.case for case in records.cases), *records.unstarted))
+        made = [case.header.case for case in records.cases if case.end or not launch.over_budget]
+        self._count(planned, (*made, *records.unstarted))
         self.strike(launch.id, launch.cases)
+        if launch.over_budget:
+            self._cut_others_of(launch, made)
+            self._ended = next((case_id for case_id in launch.cases if case_id not in made), ""), wall_s
         self.waited_s += launch.waited_s
         if launch.attempt > self.lost[launch.id]:
             self._repeats += 1
@@ -181,7 +188,6 @@ class Ledger:
         if left_s is None:
             return {case_id: self.costs.unlimited_s(case_id) for case_id in launch.cases}
         if not repeat:
-            self._cut_exhausted_levels(left_s)
             launch = self.left.get(launch.id) or msgspec.structs.replace(launch, cases=())
         if not launch.cases:
             return {}
@@ -193,12 +199,13 @@ class Ledger:
             return {}
         return self._spread.allot(launch, left_s, repeat=repeat)
 
-    def _cut_exhausted_levels(self, left_s: float) -> None:
-        """Cut the remaining cases at levels that have already used more than the remaining time."""
-        had = {levels for levels, excess_s in self._excess_s.items() if left_s <= excess_s}
-        if had:
-            self.cut(case_id for case_id in self.left.outstanding if self._levels[case_id] in had)
-            self._spread = None
+    def _cut_others_of(self, launch: Launch, made: Collection[str]) -> None:
+        """Cut what a launch that took its share of the budget did not finish, and all else at its levels."""
+        levels = self._levels[launch.cases[0]]
+        several = len({*self._levels.values()}) > 1
+        others = (case_id for case_id in self.left.outstanding if several and self._levels[case_id] == levels)
+        self.cut([*(case_id for case_id in launch.cases if case_id not in made), *others])
+        self._spread = None
 
     def cut(self, cases: Iterable[str]) -> None:
         """Give up these cases, because the budget has no time for them."""
@@ -241,13 +248,24 @@ class Ledger:
         return self.earlier_s + now_s - self.began_s
 
     def left_s(self, now_s: float) -> float | None:
-        """Remaining seconds of the budget, without the part kept for later rounds, plus the excess of slow levels.
+        """Remaining seconds of the budget, without the part kept for later rounds.
 
         None without a budget.
         """
         if self.plan.budget_s is None:
             return None
-        return self.plan.budget_s - self._kept_s - self.elapsed_s(now_s) + sum(self._excess_s.values())
+        return self.plan.budget_s - self._kept_s - self.elapsed_s(now_s)
+
+    def most_s(self, launch: PlannedLaunch, now_s: float) -> float:
+        """Seconds after which a launch that begins now is ended, because it has used up the budget of the user.
+
+        If there are several levels, one that takes twice as long as expected gets the share of its level.
+        """
+        if self.plan.budget_s is None or math.isinf(self._overrun_s):
+            return math.inf
+        needed_s = self.costs.launch(launch).rich_s
+        left_s = self.plan.budget_s - self.elapsed_s(now_s) + _OF_OVERRUN * self._overrun_s
+        return max(_LEAST_S, min(left_s, max(self._share_s, _SLOW * needed_s)))
 
     def progress(self, now_s: float) -> Progress:
         """Progress, for the user."""
@@ -289,6 +307,8 @@ class Ledger:
     def _used_up(self, budget_s: float) -> str:
         """Why a budget was used up; failed launches are named if they took a large part of it."""
         used = f"the budget of {budget_s:g} s was used up"
+        if self._ended[0] and self._ended[1] >= _FAILED_SHARE * budget_s:
+            return f"{used}, {self._ended[1]:.0f} s of it by the launch that it ended in {self._ended[0]}"
         if self._failed_s < _FAILED_SHARE * budget_s:
             return used
         case, why = next(iter(self._why.items()))

@@ -13,8 +13,8 @@ _TICK_S = 0.01
 _LOOK_S = 0.5
 
 
-def wait_until_quiet(executor: Executor, most_s: float) -> tuple[bool, float]:
-    """Wait until others use no more of the cpus than a launch tolerates: whether they do, and the seconds waited.
+def wait_until_quiet(executor: Executor, most_s: float) -> bool:
+    """Wait until others use no more of the cpus than a launch tolerates; return whether they do.
 
     The counters are read at least once, even if `most_s` is 0.
 
@@ -29,9 +29,9 @@ def wait_until_quiet(executor: Executor, most_s: float) -> tuple[bool, float]:
         now_s = executor.now()
         _, foreign = shares(before, executor.cpu_times(), now_s - looked_s)
         if foreign <= Bracket.FOREIGN:
-            return True, now_s - began_s
+            return True
         if now_s - began_s >= most_s:
-            return False, now_s - began_s
+            return False
 
 
 def shares_elsewhere(cases: Iterable[CaseRecords]) -> tuple[float | None, float | None]:

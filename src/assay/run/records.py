@@ -71,7 +71,7 @@ def failures(records: LaunchRecords) -> dict[str, str]:
     """Case -> why this launch has no good result of it.
 
     Of the cases without an end only the first one failed: the program never reached those after it. If a program
-    ends by itself without any record, all cases failed.
+    ends by itself without any record, all cases failed; if the budget ended it, none.
     """
     failed = {case_id: end.reason or end.status for case_id, end in records.unstarted.items()}
     ended = set(failed)
@@ -81,6 +81,8 @@ def failures(records: LaunchRecords) -> dict[str, str]:
             if case.end.status != "complete":
                 failed[case.header.case] = case.end.reason or case.end.status
     open_cases = [case_id for case_id in records.launch.cases if case_id not in ended]
+    if records.launch.over_budget:
+        return failed
     exit_code = records.launch.exit_code
     silent = not records.cases and not records.unstarted and exit_code is not None and exit_code > 0
     for case_id in open_cases if silent else open_cases[:1]:
@@ -134,3 +136,16 @@ def read_handover(stdout: bytes, cpus: tuple[int, ...], counted: str) -> Handove
     if measured is None:
         return None
     return Handover(cpus, round(measured.iterations * per_iteration), list(measured.seconds))
+
+
+def sampling_s(case: CaseRecords) -> float:
+    """Seconds from the first sample of a case to the end of its last; without samples those of its solutions."""
+    taken = [(each.start_s[0], each.start_s[-1] + each.seconds[-1]) for each in case.series if each.seconds]
+    if taken:
+        firsts, lasts = zip(*taken, strict=True)
+        return float(max(lasts) - min(firsts))
+    solved: dict[tuple[str, int], float] = {}
+    for figure in case.figures:
+        own = figure.name, figure.rank
+        solved[own] = solved.get(own, 0.0) + (figure.seconds or 0.0)
+    return max(solved.values(), default=0.0)

@@ -3,6 +3,7 @@
 The seconds in this module are for scheduling only and never a result.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 from assay.model.grouping import grouped
@@ -11,6 +12,8 @@ from assay.run.budget import MARGIN, CostHistory, Need, total
 
 #: Launches of a case that give an interval; fewer give only a range, whatever their samples.
 INTERVAL_LAUNCHES = 6
+#: Launches may end after a budget that a user gave by this share of it, or by so many seconds.
+_OVERRUN, _LEAST_OVERRUN_S = 0.1, 1.0
 #: Launches that make intervals may exceed the study's own budget by this share.
 GROWTH = 0.2
 #: If cases are cut, cut a little more than needed, so that the next launch does not cut another one.
@@ -18,6 +21,13 @@ _CUT_MARGIN = 1.05
 
 #: Largest share of the time that the sentinel may take from launches that make intervals.
 _SENTINEL_SHARE = 0.1
+
+
+def overrun_s(plan: Plan) -> float:
+    """Seconds by which launches may end after the budget; without limit if it is none that a user gave."""
+    if plan.budget_s is None or plan.grows:
+        return math.inf
+    return max(_OVERRUN * plan.budget_s, _LEAST_OVERRUN_S)
 
 
 class Spread:
@@ -55,6 +65,7 @@ class Spread:
         self._costs = costs
         self._is_again = again
         self._growth_s = GROWTH * plan.budget_s if plan.grows and plan.budget_s else 0.0
+        self._overrun_s = overrun_s(plan)
         self._launches = launches
         self._own: dict[str, list[int]] = {}
         for at, launch in enumerate(launches):
@@ -127,6 +138,7 @@ class Spread:
         if left_s > 0 and not self._is_again:
             after_s = 0.0 if self._is_sentinel(launch) else self._last_s
             beyond_s = _CUT_MARGIN * (self._costs.launch(launch).poor_s + after_s)
+            beyond_s = min(beyond_s, self._overrun_s)
         return left_s + self._growth_s + beyond_s
 
     def _keep(self, case: str, launches: int) -> None:

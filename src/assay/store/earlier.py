@@ -35,7 +35,7 @@ _CAUSES: tuple[tuple[str, Cause], ...] = (
 def ending(stored: StoredEnding) -> Ending:
     """The ending in the form of this version: sentences of older versions are parsed."""
     cut = {name: _shortfall(each) if isinstance(each, str) else each for name, each in stored.cut.items()}
-    return Ending(stored.status, stored.ended, stored.elapsed_s, cut, stored.needed_s, stored.chain)
+    return msgspec.convert({**msgspec.structs.asdict(stored), "cut": cut}, Ending)
 
 
 def _shortfall(sentence: str) -> Shortfall:

@@ -1,6 +1,5 @@
 """Find libraries that programs load at launch: of the user, of PyPI wheels, of modules and of the system."""
 
-import importlib.metadata
 import importlib.util
 import os
 import sys
@@ -78,6 +77,8 @@ def _of_wheels() -> Iterator[Library]:
 
 
 def _of_files() -> Iterator[Library]:
+    import importlib.metadata  # noqa: PLC0415 (10 ms; only a study that needs a BLAS looks for one)
+
     for wheel, (name, beginning, licence) in _FILES.items():
         try:
             files = importlib.metadata.files(wheel) or ()

@@ -353,8 +353,8 @@ def order_and_cost(plan: Plan) -> list[str]:
     longest_s = longest_seconds(plan.cases, plan.order)
     if plan.budget_s is not None and not plan.grows and longest_s > _NOTICED * plan.budget_s:
         lines.append(
-            f"a launch that has begun is not cut: the last one may end after the budget (the longest takes about "
-            f"{formatting.seconds(longest_s)})"
+            "a launch is ended a tenth after the budget at the latest, and its unfinished cases are cut (the "
+            f"longest takes about {formatting.seconds(longest_s)})"
         )
     return lines
 

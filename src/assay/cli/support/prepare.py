@@ -4,7 +4,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -25,8 +25,9 @@ from assay.model.run import Run
 from assay.model.toolchain import Build
 from assay.model.units import format_size, parse_duration, parse_share
 from assay.plan import Options
-from assay.run.caches import Held, find_held
-from assay.run.process import Processes
+
+if TYPE_CHECKING:
+    from assay.run.caches import Held
 
 
 class Prepared(NamedTuple):
@@ -88,6 +89,9 @@ def prepare(
         starter: reaches the nodes.
         measures: whether the capacity of the caches may be measured, if arrays beyond their stated size are large.
     """
+    from assay.run.caches import find_held
+    from assay.run.process import Processes
+
     study = studies.get(name, options.sweeps)
     machines = where.machines(options.hosts, starter)
     options = on_nodes(options, machines)
@@ -107,7 +111,7 @@ def prepare(
     return Prepared(made, machines, builds)
 
 
-def _sentence(held: Held) -> str:
+def _sentence(held: "Held") -> str:
     """The result of the passes before a run, and the reason."""
     claimed, size = format_size(held.claimed), format_size(held.bytes)
     made = f"{held.passes} pass{'es' * (held.passes != 1)} of {held.seconds:.0f} s"
@@ -120,7 +124,7 @@ def _sentence(held: Held) -> str:
     )
 
 
-def _with_held(machines: Machines, here: str, held: Held) -> Machines:
+def _with_held(machines: Machines, here: str, held: "Held") -> Machines:
     """The machines, with the measured capacity of caches for those that equal this one."""
     like = machines[here][0].topology.shape
     fact = Fact(held.bytes, "B", f"rates by working set, {held.passes} passes before the run")

@@ -69,11 +69,6 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
             text("{made} of {planned}", made=noise.disturbed, planned=noise.launches),
             text("repeated while the budget allows; all are kept"),
         ),
-        (
-            text("Waited for other processes"),
-            formatting.quantity(noise.waited_s, "s"),
-            text("before the repetition of launches that they had disturbed"),
-        ),
     ]
     for state, (launches, handover) in noise.states.items():
         label = (
@@ -84,6 +79,34 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
         meaning = text("median, one way, in {launches}", launches=formatting.count(launches, "launch", "launches"))
         rows.append((label, formatting.quantity(handover, "s"), meaning))
     return rows
+
+
+def _times(scene: Scene) -> list[tuple[str, ...]]:
+    """List the parts of the time of the run; none for a run of an earlier version."""
+    effort = scene.analysis.effort
+    if effort is None or effort.time is None or not effort.time.whole_s:
+        return []
+    spent = effort.time
+    each_s = spent.engine_s / max(1, len(scene.run.made))
+    parts = (
+        (text("Sampling"), spent.sampled_s, text("from the first sample of each case to its last")),
+        (
+            text("Set-up"),
+            spent.setup_s,
+            text("starts of programs and launchers, first touch of memory, checks of results"),
+        ),
+        (text("Probes"), spent.probes_s, text("cache-line transfer before and after each launch")),
+        (text("Waiting"), spent.waited_s, text("until other processes used little cpu time")),
+        (
+            text("Assay itself"),
+            spent.engine_s,
+            text("choice of launches, checks, storage: {time} a launch", time=formatting.quantity(each_s, "s")),
+        ),
+    )
+    return [
+        (name, formatting.quantity(seconds, "s"), formatting.percent(seconds / spent.whole_s), meaning)
+        for name, seconds, meaning in parts
+    ]
 
 
 def _drift(share: float | None, p: float | None = None) -> str:
@@ -243,6 +266,12 @@ declared = Declared(
     charts=_charts,
     page_tables=(
         Listing(text("Noise of the machine during the run"), headings("Measure", "Value", "Meaning"), _rows, {1}),
+        Listing(
+            text("Time of the run, experiments included"),
+            headings("Part", "Time", "Share", "Meaning"),
+            _times,
+            {1, 2},
+        ),
     ),
     rules=frozenset({"machine_noise"}),
 )
