@@ -77,7 +77,7 @@ def test_grids_of_all_sizes_add_an_eighth_of_the_next_finer(size: str) -> None:
     points = side**3
     eighths = sum(8.0**-level for level in range(40))  # 8 / 7: the finest grid and all coarser ones
     assert need.flops_per_operation == 1
-    assert need.traffic_bytes == pytest.approx(iterations * points * (112 + 88 / 7))
+    assert need.traffic_bytes == pytest.approx(iterations * points * (104 + 80 / 7))
     assert need.message_bytes == pytest.approx(iterations * 2 * 10 * 8 * side**2)
     assert need.memory_bytes(1) == pytest.approx(8 * 1.1 * points * (1 + 2 * eighths) + 65536, abs=1)
     assert need.memory_bytes(8) == pytest.approx(1.1 * points * (1 + 2 * eighths) + 65536, abs=1)

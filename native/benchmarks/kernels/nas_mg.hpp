@@ -18,20 +18,20 @@ class Mg final : public Problem {
           messages_(messages),
           n_(static_cast<Index>(sizes.at("side"))),
           log_n_(log_of(static_cast<std::size_t>(n_))),
-          grain_(Boxes::grain_for(messages.ranks(), n_)),
-          boxes_(messages, n_, grain_),
-          borders_(boxes_, messages) {
+          boxes_(messages, n_),
+          whole_levels_(log_n_ - boxes_.log_grain()),
+          borders_(boxes_, messages),
+          gathered_(boxes_, messages, boxes_.log_grain()) {
         const Box own = boxes_.own();
-        v_ = std::make_unique<Grid>(own, numbers(memory, own));
+        v_ = std::make_unique<Grid>(own, n_, numbers(memory, own));
         for (unsigned level = 1; level <= log_n_; ++level) {
-            const Box box = is_whole(level) ? whole(level) : halved(own, log_n_ - level);
-            u_.emplace_back(box, numbers(memory, box));
-            r_.emplace_back(box, numbers(memory, box));
+            const Box box = level <= whole_levels_ ? whole(level) : halved(own, log_n_ - level);
+            u_.emplace_back(box, Index{1} << level, numbers(memory, box));
+            r_.emplace_back(box, Index{1} << level, numbers(memory, box));
         }
-        find_gathered();
-        longest_ = static_cast<std::size_t>(own[2].count() + n_ / 2 + 4);
-        faces_.resize(longest_);
-        corners_.resize(longest_);
+        const auto longest = static_cast<std::size_t>(own[2].count() + n_ / 2 + 4);
+        faces_.resize(longest);
+        corners_.resize(longest);
     }
 
     void prepare() override {
@@ -95,34 +95,9 @@ class Mg final : public Problem {
         return found;
     }
 
-    /// Borders of boxes are even on all distributed grids, so that coarse points are in the boxes of their fine
-    /// points.
-    [[nodiscard]] bool is_whole(unsigned level) const { return (grain_ >> (log_n_ - level)) < 2; }
     static Box whole(unsigned level) {
         const Range all{0, Index{1} << level};
         return {all, all, all};
-    }
-    static Box halved(Box box, unsigned times) {
-        for (Range& range : box) {
-            range = {range.begin >> times, range.end >> times};
-        }
-        return box;
-    }
-
-    /// Points of each rank on the first grid that is whole on every rank.
-    void find_gathered() {
-        unsigned level = log_n_;
-        while (level > 1 && !is_whole(level)) {
-            --level;
-        }
-        int all = 0;
-        for (int rank = 0; rank < messages_.ranks() && is_whole(level); ++rank) {
-            const Box box = halved(boxes_.of(rank), log_n_ - level);
-            counts_.push_back(static_cast<int>(box[0].count() * box[1].count() * box[2].count()));
-            starts_.push_back(all);
-            all += counts_.back();
-        }
-        gathered_.resize(static_cast<std::size_t>(all));
     }
 
     [[nodiscard]] Grid& of_level(Grids& grids, unsigned level) const { return grids[level - 1]; }
@@ -202,8 +177,8 @@ class Mg final : public Problem {
     }
 
     void residual_of_all() {
-        residual<false>(top(u_), *v_, top(r_));
-        borders_.exchange(top(r_), false);
+        sweep(v_->box(), [&](Index z, Index y) { residual<false>(top(u_), *v_, top(r_), z, y); });
+        borders_.exchange(top(r_));
     }
 
     void v_cycle() {
@@ -213,57 +188,84 @@ class Mg final : public Problem {
         of_level(u_, 1).clear();
         smooth(1);
         for (unsigned level = 2; level < log_n_; ++level) {
-            interpolate<false>(of_level(u_, level - 1), of_level(u_, level));
-            residual<true>(of_level(u_, level), of_level(r_, level), of_level(r_, level));
-            borders_.exchange(of_level(r_, level), is_whole(level));
+            correct<false>(level);
             smooth(level);
         }
-        interpolate<true>(of_level(u_, log_n_ - 1), top(u_));
-        residual_of_all();
+        correct<true>(log_n_);
         smooth(log_n_);
+    }
+
+    /// Calls row(z, y) for all rows of a box.
+    template <class Row>
+    static void sweep(const Box& box, const Row& row) {
+        for (Index begin = box[1].begin; begin < box[1].end; begin += strip) {
+            const Index end = std::min(begin + strip, box[1].end);
+            for (Index z = box[0].begin; z < box[0].end; ++z) {
+                for (Index y = begin; y < end; ++y) {
+                    row(z, y);
+                }
+            }
+        }
+    }
+
+    /// The sum of four rows. One function for all sums: with more pointers GCC 12 makes no vectors of a loop.
+    static void add_rows(double* __restrict to, const std::array<const double*, 4>& rows, Index count) {
+        const auto [first, second, third, fourth] = rows;
+        for (Index x = 0; x < count; ++x) {
+            to[x] = (first[x] + second[x]) + (third[x] + fourth[x]);
+        }
     }
 
     /// Sums over the points around each point of a row, in y and z: faces and corners, from one point before the
     /// row to one behind it.
     void sum_around(const Grid& grid, Index z, Index y) {
-        const Index begin = grid.x().begin - 1;
+        const auto row = [&](Index by_z, Index by_y) { return grid.row(z + by_z, y + by_y) + grid.x().begin - 1; };
         const Index count = grid.x().count() + 2;
-        const double* above = grid.row(z - 1, y) + begin;
-        const double* below = grid.row(z + 1, y) + begin;
-        const double* before = grid.row(z, y - 1) + begin;
-        const double* behind = grid.row(z, y + 1) + begin;
-        const double* above_before = grid.row(z - 1, y - 1) + begin;
-        const double* above_behind = grid.row(z - 1, y + 1) + begin;
-        const double* below_before = grid.row(z + 1, y - 1) + begin;
-        const double* below_behind = grid.row(z + 1, y + 1) + begin;
-        double* __restrict faces = faces_.data();
-        double* __restrict corners = corners_.data();
-        for (Index x = 0; x < count; ++x) {
-            faces[x] = (above[x] + below[x]) + (before[x] + behind[x]);
-            corners[x] = (above_before[x] + above_behind[x]) + (below_before[x] + below_behind[x]);
-        }
+        add_rows(faces_.data(), {row(-1, 0), row(1, 0), row(0, -1), row(0, 1)}, count);
+        add_rows(corners_.data(), {row(-1, -1), row(-1, 1), row(1, -1), row(1, 1)}, count);
     }
 
-    /// r = v - A u; `in_place`: r -= A u. A has -8/3 in the centre, 0 at faces, 1/6 at edges, 1/12 at corners.
+    /// A row of r = v - A u; `in_place`: of r -= A u. A has -8/3 in the centre, 0 at faces, 1/6 at edges, 1/12 at
+    /// corners.
     template <bool in_place>
-    void residual(const Grid& u, const Grid& v, const Grid& r) {
+    void residual(const Grid& u, const Grid& v, const Grid& r, Index z, Index y) {
+        sum_around(u, z, y);
         const Index count = u.x().count();
-        for (Index z = u.z().begin; z < u.z().end; ++z) {
-            for (Index y = u.y().begin; y < u.y().end; ++y) {
-                sum_around(u, z, y);
-                const double* faces = faces_.data() + 1;
-                const double* corners = corners_.data() + 1;
-                const double* centre = u.row(z, y) + u.x().begin;
-                const double* right = v.row(z, y) + v.x().begin;
-                double* __restrict to = r.row(z, y) + r.x().begin;
-                for (Index x = 0; x < count; ++x) {
-                    const double edges = corners[x] + faces[x - 1] + faces[x + 1];
-                    const double tips = corners[x - 1] + corners[x + 1];
-                    const double from = in_place ? to[x] : right[x];
-                    to[x] = from + 8. / 3 * centre[x] - (1. / 6 * edges + 1. / 12 * tips);
+        const double* faces = faces_.data() + 1;
+        const double* corners = corners_.data() + 1;
+        const double* centre = u.row(z, y) + u.x().begin;
+        const double* right = v.row(z, y) + v.x().begin;
+        double* __restrict to = r.row(z, y) + r.x().begin;
+        for (Index x = 0; x < count; ++x) {
+            const double edges = corners[x] + faces[x - 1] + faces[x + 1];
+            const double tips = corners[x - 1] + corners[x + 1];
+            const double from = in_place ? to[x] : right[x];
+            to[x] = from + 8. / 3 * centre[x] - (1. / 6 * edges + 1. / 12 * tips);
+        }
+        r.close_row(z, y);
+    }
+
+    /// u from the coarser grid, and r from this u, a plane behind: the caches still hold it. `finest`: u is a sum,
+    /// and r begins with the right-hand side.
+    template <bool finest>
+    void correct(unsigned level) {
+        const Grid& coarse = of_level(u_, level - 1);
+        const Grid& u = of_level(u_, level);
+        const Grid& r = of_level(r_, level);
+        Index next = u.y().begin - 1;
+        for (Index begin = u.y().begin; begin < u.y().end; begin += strip) {
+            const Index end = std::min(begin + strip, u.y().end);
+            for (Index z = u.z().begin - 1; z <= u.z().end; ++z) {
+                for (Index y = next; y <= end; ++y) {
+                    interpolate<finest>(coarse, u, z, y);
+                }
+                for (Index y = begin; y < end && z > u.z().begin; ++y) {
+                    residual<!finest>(u, finest ? *v_ : r, r, z - 1, y);
                 }
             }
+            next = end + 1;
         }
+        borders_.exchange(r);
     }
 
     /// u += S r; the smoother S has weight 0 at corners.
@@ -274,21 +276,20 @@ class Mg final : public Problem {
         const double c1 = published_.smoother_face;
         const double c2 = published_.smoother_edge;
         const Index count = r.x().count();
-        for (Index z = r.z().begin; z < r.z().end; ++z) {
-            for (Index y = r.y().begin; y < r.y().end; ++y) {
-                sum_around(r, z, y);
-                const double* faces = faces_.data() + 1;
-                const double* corners = corners_.data() + 1;
-                const double* centre = r.row(z, y) + r.x().begin;
-                double* __restrict to = u.row(z, y) + u.x().begin;
-                for (Index x = 0; x < count; ++x) {
-                    const double face_sum = centre[x - 1] + centre[x + 1] + faces[x];
-                    const double edges = corners[x] + faces[x - 1] + faces[x + 1];
-                    to[x] += c0 * centre[x] + (c1 * face_sum + c2 * edges);
-                }
+        sweep(r.box(), [&](Index z, Index y) {
+            sum_around(r, z, y);
+            const double* faces = faces_.data() + 1;
+            const double* corners = corners_.data() + 1;
+            const double* centre = r.row(z, y) + r.x().begin;
+            double* __restrict to = u.row(z, y) + u.x().begin;
+            for (Index x = 0; x < count; ++x) {
+                const double face_sum = centre[x - 1] + centre[x + 1] + faces[x];
+                const double edges = corners[x] + faces[x - 1] + faces[x + 1];
+                to[x] += c0 * centre[x] + (c1 * face_sum + c2 * edges);
             }
-        }
-        borders_.exchange(u, is_whole(level));
+            u.close_row(z, y);
+        });
+        borders_.exchange(u);
     }
 
     /// r of a level from the finer one: coarse point c is at fine point 2 c + 1.
@@ -296,104 +297,70 @@ class Mg final : public Problem {
         const Grid& fine = of_level(r_, level + 1);
         const Grid& coarse = of_level(r_, level);
         const Box part = halved(fine.box(), 1);
-        for (Index z = part[0].begin; z < part[0].end; ++z) {
-            for (Index y = part[1].begin; y < part[1].end; ++y) {
-                sum_around(fine, 2 * z + 1, 2 * y + 1);
-                const double* faces = faces_.data() + 1 - fine.x().begin;
-                const double* corners = corners_.data() + 1 - fine.x().begin;
-                const double* centre = fine.row(2 * z + 1, 2 * y + 1);
-                double* __restrict to = coarse.row(z, y);
-                for (Index x = part[2].begin; x < part[2].end; ++x) {
-                    const Index at = 2 * x + 1;
-                    const double face_sum = centre[at - 1] + centre[at + 1] + faces[at];
-                    const double edges = corners[at] + faces[at - 1] + faces[at + 1];
-                    const double tips = corners[at - 1] + corners[at + 1];
-                    to[x] = .5 * centre[at] + .25 * face_sum + .125 * edges + .0625 * tips;
-                }
+        sweep(part, [&](Index z, Index y) {
+            sum_around(fine, 2 * z + 1, 2 * y + 1);
+            const double* faces = faces_.data() + 1 - fine.x().begin;
+            const double* corners = corners_.data() + 1 - fine.x().begin;
+            const double* centre = fine.row(2 * z + 1, 2 * y + 1);
+            double* __restrict to = coarse.row(z, y);
+            for (Index x = part[2].begin; x < part[2].end; ++x) {
+                const Index at = 2 * x + 1;
+                const double face_sum = centre[at - 1] + centre[at + 1] + faces[at];
+                const double edges = corners[at] + faces[at - 1] + faces[at + 1];
+                const double tips = corners[at - 1] + corners[at + 1];
+                to[x] = .5 * centre[at] + .25 * face_sum + .125 * edges + .0625 * tips;
             }
+            coarse.close_row(z, y);
+        });
+        if (level == whole_levels_) {
+            gathered_.gather(coarse);
         }
-        if (is_whole(level) && !is_whole(level + 1)) {
-            gather(coarse, level);
-        }
-        borders_.exchange(coarse, is_whole(level));
+        borders_.exchange(coarse);
     }
 
-    /// Every rank receives the points of all others.
-    void gather(const Grid& grid, unsigned level) {
-        const unsigned times = log_n_ - level;
-        const auto each = [&](int rank, const auto& use) {
-            const Box box = halved(boxes_.of(rank), times);
-            double* next = gathered_.data() + starts_[static_cast<std::size_t>(rank)];
-            for (Index z = box[0].begin; z < box[0].end; ++z) {
-                for (Index y = box[1].begin; y < box[1].end; ++y) {
-                    for (Index x = box[2].begin; x < box[2].end; ++x) {
-                        use(*next++, grid.row(z, y)[x]);
-                    }
-                }
-            }
-        };
-        each(messages_.rank(), [](double& packed, double point) { packed = point; });
-        messages_.gather(gathered_.data(), counts_, starts_);
-        for (int rank = 0; rank < messages_.ranks(); ++rank) {
-            each(rank, [](double packed, double& point) { point = packed; });
-        }
-    }
-
-    /// The fine grid, including the layer around it, by linear interpolation of the coarse one; `add`: added to
-    /// it.
+    /// A row of the fine grid, with the points of the layer before and behind it, by linear interpolation of the
+    /// coarse grid; `add`: added to it. An odd point is at a coarse one, an even point between two.
     template <bool add>
-    void interpolate(const Grid& coarse, const Grid& fine) {
-        for (Index z = fine.z().begin - 1; z <= fine.z().end; ++z) {
-            for (Index y = fine.y().begin - 1; y <= fine.y().end; ++y) {
-                interpolate_row<add>(coarse, fine.row(z, y), z, y, fine.x());
-            }
-        }
-    }
-
-    /// An odd point is at a coarse one, an even point between two.
-    template <bool add>
-    void interpolate_row(const Grid& coarse, double* to, Index z, Index y, const Range& x) {
+    void interpolate(const Grid& coarse, const Grid& fine, Index z, Index y) {
         const Index z_before = (z + 1) / 2 - 1;
         const Index y_before = (y + 1) / 2 - 1;
         const Index z_behind = z_before + (z % 2 == 0 ? 1 : 0);
         const Index y_behind = y_before + (y % 2 == 0 ? 1 : 0);
-        const Index begin = (x.begin - 2) / 2;
-        const Index count = x.count() / 2 + 2;
-        const double* first = coarse.row(z_before, y_before) + begin;
-        const double* second = coarse.row(z_before, y_behind) + begin;
-        const double* third = coarse.row(z_behind, y_before) + begin;
-        const double* fourth = coarse.row(z_behind, y_behind) + begin;
-        double* __restrict means = faces_.data();
-        for (Index each = 0; each < count; ++each) {
-            means[each] = .25 * ((first[each] + second[each]) + (third[each] + fourth[each]));
-        }
-        double* __restrict fine = to + x.begin - 1;
+        const Index begin = (fine.x().begin - 2) / 2;
+        const Index count = fine.x().count() / 2 + 2;
+        add_rows(faces_.data(),
+                 {coarse.row(z_before, y_before) + begin, coarse.row(z_before, y_behind) + begin,
+                  coarse.row(z_behind, y_before) + begin, coarse.row(z_behind, y_behind) + begin},
+                 count);
+        const double* sums = faces_.data();
+        double* __restrict to = fine.row(z, y) + fine.x().begin - 1;
         for (Index each = 0; each + 1 < count; ++each) {
-            const double on = means[each];
-            const double between = .5 * (means[each] + means[each + 1]);
-            fine[2 * each] = add ? fine[2 * each] + on : on;
-            fine[2 * each + 1] = add ? fine[2 * each + 1] + between : between;
+            const double on = .25 * sums[each];
+            const double between = .125 * (sums[each] + sums[each + 1]);
+            to[2 * each] = add ? to[2 * each] + on : on;
+            to[2 * each + 1] = add ? to[2 * each + 1] + between : between;
         }
     }
+
+    /// Rows of a plane that a sweep passes before it goes to the next plane: the planes around are then in the
+    /// second cache when they are needed again.
+    static constexpr Index strip = 32;
 
     const Published& published_;
     int iterations_;
     Messages& messages_;
     Index n_;
     unsigned log_n_;
-    Index grain_;
     Boxes boxes_;
+    unsigned whole_levels_;  ///< grids that are whole on every rank: the coarsest ones
     Borders borders_;
+    Gathered gathered_;
     std::unique_ptr<Grid> v_;  ///< right-hand side
     Grids u_;                  ///< of each level, from 2 points a side upwards
     Grids r_;
     std::vector<Charge> charges_;
-    std::size_t longest_ = 0;
     std::vector<double> faces_;
     std::vector<double> corners_;
-    std::vector<double> gathered_;  ///< the first grid that is whole on every rank, by ranks
-    std::vector<int> counts_;
-    std::vector<int> starts_;
     double norm_ = 0;
 };
 

@@ -99,12 +99,12 @@ void a_matrix_is_symmetric_and_distributed_by_rows() {
 void borders_are_those_of_the_neighbours() {
     constexpr Index n = 32;
     Messages messages;
-    const Boxes boxes(messages, n, Boxes::grain_for(messages.ranks(), n));
+    const Boxes boxes(messages, n);
     const Box own = boxes.own();
     const double points = messages.sum(static_cast<double>(own[0].count() * own[1].count() * own[2].count()));
     CHECK(points == static_cast<double>(n * n * n));
     std::vector<double> numbers(Grid::room(own));
-    const Grid grid(own, numbers.data());
+    const Grid grid(own, n, numbers.data());
     const auto value = [](Index z, Index y, Index x) {
         return static_cast<double>((((z + n) % n * n) + (y + n) % n) * n + (x + n) % n);
     };
@@ -113,9 +113,10 @@ void borders_are_those_of_the_neighbours() {
             for (Index x = own[2].begin; x < own[2].end; ++x) {
                 grid.row(z, y)[x] = value(z, y, x);
             }
+            grid.close_row(z, y);
         }
     }
-    Borders(boxes, messages).exchange(grid, false);
+    Borders(boxes, messages).exchange(grid);
     for (Index z = own[0].begin - 1; z <= own[0].end; ++z) {
         for (Index y = own[1].begin - 1; y <= own[1].end; ++y) {
             for (Index x = own[2].begin - 1; x <= own[2].end; ++x) {
