@@ -67,7 +67,9 @@ def test_cases_are_those_of_the_study_wherever_they_are_counted(tmp_path: Path) 
     (finding,) = (each for each in here.analysis.findings if each.id == "not_measured:missing")
     assert finding.claim.startswith(f"{fewer} of {count} cases were not measured: the budget of 2 s was used up")
     shown = _shown(here)
-    assert f"{fewer} cases skipped: the budget of 2 s was used up" in shown
+    # The case that the budget ended is told apart from those that it left.
+    assert sum(map(int, re.findall(r"^ +(\d+) cases? skipped: ", shown, re.MULTILINE))) == fewer
+    assert f"{fewer - 1} cases skipped: the budget of 2 s was used up" in shown
     others = len(missing) - fewer
     assert f"{others} control measurement{'s' * (others > 1)} skipped: " in shown
     controls = tuple(each for each in missing if run.plan.case(each.case).role != "measure")
