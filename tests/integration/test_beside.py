@@ -112,3 +112,24 @@ def test_the_hpl_of_hpcc_runs_beside_ours_with_the_same_mpi_and_blas(tmp_path: P
         assert Path(other.program).name == "hpcc"
         assert own.mpi == other.mpi != ""
         assert own.blas == other.blas != ""
+
+
+def test_a_program_that_the_budget_ends_has_not_failed_and_is_measured_when_the_run_goes_on(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "planted.toml").write_text(PEER.partition("[application.beside]")[0])
+    program = tmp_path / "planted"
+    program.write_text('#!/bin/sh\nsleep ${PLANTED_S:-0}\necho "size $1"; echo "1000 ns"\n')
+    program.chmod(0o755)
+    words = ("./planted.toml", "--peer", str(tmp_path), "--launches", "1", "--budget", "3s", "--runs", "runs")
+    cut = assay(tmp_path, {**os.environ, "PLANTED_S": "30"}, "run", *words)
+    assert cut.returncode == 5, cut.stderr
+    (path,) = (tmp_path / "runs").iterdir()
+    run = store.load(path)
+    assert [each.launch.over_budget for each in run.launches if "planted" in each.launch.cases[0]] == [True]
+    (outcome,) = (each for each in analyse(run).outcomes if "planted" in each.case)
+    assert (outcome.status, outcome.failed) == ("skipped", 0)
+    again = assay(tmp_path, dict(os.environ), "run", "--resume", path.name, "--runs", "runs", "--budget", "30s")
+    assert again.returncode == 0, again.stderr
+    (outcome,) = (each for each in analyse(store.load(path)).outcomes if "planted" in each.case)
+    assert (outcome.status, outcome.launches) == ("complete", 1)

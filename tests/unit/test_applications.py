@@ -128,6 +128,7 @@ def test_an_absent_program_has_others_that_solve_the_same_problem(
         ("verify", [{"about": "x", "present": "a", "when": {"size": 1}}], "is not a parameter"),
         ("verify", [], "length >= 1"),
         ("environment", {"OMP_NUM_THREADS": "4"}, "Assay sets OMP_NUM_THREADS itself"),
+        ("environment", {"OMP_PLACES": "sockets"}, "Assay sets OMP_PLACES itself"),
         ("inputs", {"../x": {"text": "a"}}, "is not a name of a file"),
         ("inputs", {"x": {"file": "y"}}, "needs its sha256"),
         ("parameters.cpus", {"meaning": "x", "values": [1]}, "has its meaning already"),

@@ -21,7 +21,9 @@ from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.plan import Measure, Plan
 from assay.model.rank import Rank
 from assay.model.record import Clock, Header
+from assay.model.text import cli as command
 from assay.plan import Options
+from assay.report import remedies
 from assay.report.declared import Scene
 from assay.topics.comparisons.rules.slower_than_peer import rule
 from assay.topics.comparisons.sections.programs import declared
@@ -148,9 +150,11 @@ def peer(statistic: str = "median") -> Application:
 
 def run_of(*applications: Application, launches: tuple[Any, ...] = ()) -> Any:  # noqa: ANN401 (in the place of a run)
     plan = SimpleNamespace(
-        applications=applications, factors=(), cases=(), folded=(), study="beside:peer", budget_s=None
+        applications=applications, factors=(), cases=(), folded=(), study="beside:peer", budget_s=None, hosts=()
     )
-    return SimpleNamespace(plan=plan, machines={}, launches=launches, imported=None, ending=None)
+    typed = ("assay", "run", "beside:peer", "--peer", "/opt/theirs", "--set", "n=8")
+    info = SimpleNamespace(study="beside:peer", command=typed, id="one")
+    return SimpleNamespace(plan=plan, info=info, machines={}, launches=launches, imported=None, ending=None)
 
 
 def theirs(value: float, elements: int = 1000, scatter: tuple[float, ...] = SCATTER) -> Measured:
@@ -284,7 +288,10 @@ def test_the_section_says_what_differs_and_which_conditions_are_not_equal() -> N
     assert "another MPI" not in equal
     assert "hugetlb" not in equal
     assert "another MPI" in other
-    assert "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 assay run beside:peer" in other
+    asking = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 assay run beside:peer --peer /opt/theirs --set n=8"
+    assert asking in other
+    varied = remedies.typed(command("run", "beside:peer", "--vary", "flags=-O2|-O3"), run_of())
+    assert "--peer /opt/theirs" in varied
     ((row,),) = (table.rows for table in declared.page_tables[0](scene(a, b, launches=unlike)))
     assert "/opt/peer" in row
     assert "libmpi.so.40; other: libmpi.so.12" in row

@@ -11,7 +11,7 @@ _NAME = re.compile(r"[a-z][a-z0-9-]*", re.ASCII)
 _OPTIONS = frozenset(("help", "describe", "cpus", "memory", "precision", "min-samples", "max-samples"))
 _OPTIONS |= {"seconds", "case", "expect-ranks", "network", "library"}
 #: Variables that only the starter sets, for each placement.
-_STARTERS = frozenset(("OMP_NUM_THREADS", "OMPPLACES", "OMP_PROC_BIND"))
+_STARTERS = frozenset(("OMP_NUM_THREADS", "OMP_PLACES", "OMP_PROC_BIND"))
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 #: Longer texts must be files: a command line cannot hold them.
 _MOST_TEXT = 64 * 1024

@@ -68,6 +68,8 @@ class Comparison(msgspec.Struct, frozen=True):
             interval; None within one run.
         history: number of earlier runs that give it; 0 if it is assumed.
         lack: why it is inconclusive, and what decides; None if it is not.
+        figures: of a and b, medians over launches of the statistic that is compared, where it is not the median of
+            the samples of a launch.
     """
 
     id: str
@@ -91,6 +93,7 @@ class Comparison(msgspec.Struct, frozen=True):
     history: int = 0
     among: int = 1
     lack: Lack | None = None
+    figures: tuple[float, float] | None = None
 
     @property
     def is_claim(self) -> bool:
@@ -138,4 +141,5 @@ class Comparison(msgspec.Struct, frozen=True):
             value=self.value.inverse(self.value.unit),
             verdict={"faster": "slower", "slower": "faster"}.get(self.verdict, self.verdict),
             launches=self.launches[::-1],
+            figures=self.figures and self.figures[::-1],
         )

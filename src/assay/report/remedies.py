@@ -23,6 +23,8 @@ _KEPT = (
     *("--toolchain", "--vary", "--level", "--blas", "--sweep", "--set", "--messages", "-m", "--folder"),
     *("--budget", "--precision", *_PLACE),
 )
+#: The folder of programs that the study measures beside Assay's.
+_PEER = "--peer"
 #: Options that are given once for each subject: those of a remedy replace those of the run for the same one.
 _BY_SUBJECT = ("--set", "--level")
 #: Option of a remedy -> options of the run that it replaces.
@@ -117,9 +119,9 @@ def _kept(asked: Command, own: Collection[str], run: Run) -> tuple[str, ...]:
     if asked.subject != run.info.study:
         return _PLACE if _passes_messages(asked.subject) else _NODES
     if any(name in own for name in _KEPT if name not in {"--budget", *_BY_SUBJECT, *_PLACE}):
-        return _PLACE
+        return (*_PLACE, _PEER)
     # A budget that was chosen for a few nodes, or for other problems, would cut the study.
-    return tuple(name for name in _KEPT if name != "--budget" or not {"--hosts", "--set"} & {*own})
+    return tuple(name for name in (*_KEPT, _PEER) if name != "--budget" or not {"--hosts", "--set"} & {*own})
 
 
 def _passes_messages(study: str) -> bool:

@@ -181,6 +181,10 @@ class _Session:
         outcomes, outputs = _with_figures(outcomes, cases, _name(launch.id, attempt))
         outcome = merge_hosts(outcomes, launch.cases)
         over_budget = outcome.exit_code is None and by_budget
+        if over_budget and benchmarks.get(cases[0].benchmark).foreign:
+            from assay.run.foreign import broken_off  # noqa: PLC0415 (it loads the readers of all tools)
+
+            outcome = msgspec.structs.replace(outcome, stdout=broken_off(outcome.stdout))
         swept = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else Cleanup()
         failed = program_message(outcome.stderr) if outcome.exit_code != 0 else ""
         ended_with_job = outcome.exit_code is not None and is_of_ending_job(failed)  # None: at its own time limit

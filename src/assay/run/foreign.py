@@ -107,6 +107,23 @@ def with_figures(outcome: Outcome, cases: Sequence[Case], kept_as: str) -> Answe
     return Answered(msgspec.structs.replace(outcome, stdout=stdout, stderr=stderr), kept)
 
 
+def broken_off(stdout: bytes) -> bytes:
+    """Return the records of a command that the budget ended: without the failure that its starter made of it.
+
+    A command that was complete before keeps its end.
+    """
+    records: list[tuple[bytes, ProgramRecord | None]] = []
+    for line in filter(None, stdout.split(b"\n")):
+        try:
+            records.append((line, decode_program_record(line)))
+        except RecordError:  # `read_answer` reports it
+            records.append((line, None))
+    if any(isinstance(each, End) and each.status == "complete" for _, each in records):
+        return stdout
+    kept = [line for line, each in records if not isinstance(each, (End, Verdict, FigureOfMerit))]
+    return b"".join(line + b"\n" for line in kept)
+
+
 def _each_once(reported: Iterable[HostTraffic]) -> tuple[HostTraffic, ...]:
     """The traffic of each host once, from the reports of its ranks, with the sum of the ranks' own time."""
     hosts = grouped(reported, lambda each: (each.host, each.boot_id)).values()

@@ -230,6 +230,7 @@ class Ledger:
         return (
             bool(records.launch.bracket.disturbance)
             and not failures(records)
+            and not records.launch.over_budget
             and records.launch.attempt < _MOST_REPEATS
             and self._repeats < most
             and self._repeated_s + cost_s <= _REPEATED_TIME * (self.plan.budget_s or math.inf)

@@ -3,13 +3,16 @@
 import itertools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
+import msgspec
+
 from assay.analyse.comparisons.effects import resolution
 from assay.analyse.comparisons.judging import Pair, in_blocks
 from assay.analyse.curves import is_headline, machine_of
 from assay.analyse.estimates import Measured
+from assay.analyse.statistics import medians
 from assay.model.application import Beside
 from assay.model.compared import ComparedPair
-from assay.model.comparison import CONTROL
+from assay.model.comparison import CONTROL, Comparison
 from assay.model.grouping import grouped
 from assay.model.machine import Machine
 from assay.model.measurand import COUNTS, SHARE
@@ -54,7 +57,7 @@ def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] =
         own = repeated.get(_figure(pair.b.estimate, subjects), ()) if pair.varied else ()
         named.append(pair._replace(resolution=_resolution(own, pair.b.estimate.state)))
     return [
-        ComparedPair(pair.a.estimate, pair.b.estimate, comparison)
+        ComparedPair(pair.a.estimate, pair.b.estimate, _with_figures(pair, comparison))
         for pair, comparison in zip(named, in_blocks(named), strict=True)
         if comparison
     ]
@@ -105,6 +108,14 @@ def _named(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor])
     for application in run.plan.applications:
         if application.beside:
             yield from _beside(application.name, application.beside, measured)
+
+
+def _with_figures(pair: Pair, comparison: Comparison) -> Comparison:
+    """Return a comparison with a program of others with the figures that it compares."""
+    if pair.differ != PROGRAM:
+        return comparison
+    a, b = (float(medians([launch.value for launch in each.launches])) for each in (pair.a, pair.b))
+    return msgspec.structs.replace(comparison, figures=(a, b))
 
 
 def _beside(name: str, beside: Beside, measured: Sequence[Measured]) -> Iterator[Pair]:

@@ -52,12 +52,13 @@ def _finding(evidence: Evidence, rows: Sequence[_Row]) -> Finding:
     """Return one finding of a program, with its clearest row."""
     row = min(rows, key=lambda each: each.speed.hi)
     titles = {each.name: each.title for each in evidence.run.plan.applications}
+    ours, theirs = row.comparison.figures or (0.0, 0.0)
     claim = text(
         "{program} is faster: {theirs} against {ours} of Assay at {label} (ratio of speeds {ratio}, {low} to "
         "{high}, {basis}).",
         program=titles.get(row.theirs.benchmark, row.theirs.benchmark),
-        theirs=format_quantity(row.theirs.median or 0.0, row.theirs.unit),
-        ours=format_quantity(row.ours.median or 0.0, row.ours.unit),
+        theirs=format_quantity(theirs, row.theirs.unit),
+        ours=format_quantity(ours, row.ours.unit),
         label=row.ours.placement.label,
         ratio=digits(row.speed.value),
         low=digits(row.speed.lo),

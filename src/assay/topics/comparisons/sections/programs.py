@@ -10,9 +10,9 @@ from assay.analyse.comparisons.conditions import Conditions
 from assay.model.application import Application, Counterpart
 from assay.model.comparison import Comparison
 from assay.model.result import Estimate
-from assay.model.text import Rooted, joined, text
+from assay.model.text import Rooted, cli, joined, text
 from assay.model.units import format_cpu_list
-from assay.report import formatting, verdicts
+from assay.report import formatting, remedies, verdicts
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import headings
 
@@ -58,8 +58,7 @@ def _rows(scene: Scene) -> Iterator[tuple[str, ...]]:
         yield (
             joined(", ", [part for part in (pair.application.title, figure, settings) if part]),
             formatting.placed(pair.theirs),
-            formatting.quantity(_figure(pair), pair.ours.unit),
-            formatting.shown(pair.theirs).plain,
+            *(formatting.quantity(each, pair.ours.unit) for each in pair.comparison.figures or (None, None)),
             _STATISTICS[pair.counterpart.statistic],
             formatting.factor(pair.comparison.ratio),
             verdicts.plain_ends(pair.comparison),
@@ -68,12 +67,6 @@ def _rows(scene: Scene) -> Iterator[tuple[str, ...]]:
 
 
 _STATISTICS = {"median": text("median"), "mean": text("mean"), "best": text("best")}
-
-
-def _figure(pair: _Pair) -> float | None:
-    """Assay's figure by the statistic that the other program prints."""
-    best = pair.ours.max if pair.ours.better == "higher" else pair.ours.min
-    return {"median": pair.ours.median, "mean": pair.ours.mean, "best": best}[pair.counterpart.statistic]
 
 
 def _conditions(scene: Scene) -> Iterator[tuple[str, ...]]:
@@ -107,7 +100,7 @@ def _both(ours: str, theirs: str) -> str:
 def _counted(scene: Scene) -> str:
     comparisons = [each.comparison for each in scene.cached(_pairs)]
     return text(
-        "{comparisons}: Assay's program is {verdicts}.",
+        "{comparisons} of Assay's programs with others: {verdicts}.",
         comparisons=formatting.count(len(comparisons), "comparison", "comparisons"),
         verdicts=verdicts.counted(comparisons),
     )
@@ -123,7 +116,7 @@ def _differing(scene: Scene) -> str:
         for title, beside in peers
         for sentence in (beside.differs if beside else ())
     ]
-    return joined(" ", (text("What differs by necessity:"), *differs)) if differs else ""
+    return joined(" ", (text("By necessity these differ."), *differs)) if differs else ""
 
 
 def _libraries(scene: Scene) -> str:
@@ -159,11 +152,11 @@ def _pages(scene: Scene) -> str:
     if not programs:
         return said
     other = text(
-        "Not on the same pages as Assay's program: {programs}. Huge pages for both: `{asking} assay run {study}`, "
+        "Not on the same pages as Assay's program: {programs}. Huge pages for both: `{asking} {study}`, "
         "or `{always}`.",
         programs=formatting.listed(programs),
         asking=_ASKING,
-        study=scene.run.plan.study,
+        study=remedies.typed(cli("run", scene.run.plan.study), scene.run),
         always=Rooted("echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"),
     )
     return joined(" ", (said, other))
