@@ -150,7 +150,7 @@ def _options(command: Sequence[str], kept: Container[str]) -> Iterator[tuple[str
     words = iter(command)
     for word in words:
         name, equals, _ = word.partition("=")
-        if name in _KEPT:
+        if name in {*_KEPT, _PEER}:
             option = (word,) if equals else (word, next(words, ""))
             if name in kept:
                 yield option
